@@ -1,0 +1,46 @@
+package verbena.nic.link;
+
+import java.util.List;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+
+/// What moves frames between this process and others: a socket, a wire in the simulator, or a wrapper around another
+/// link that traces, captures or damages what passes.
+///
+/// Everything but [#wakeup()] is called by the engine that owns the link, never by two threads at once. Nothing blocks
+/// but [#await(long)]. A link encapsulates: it seals the ICRC of what it sends and judges that of what it receives,
+/// because only the link knows the network headers that the ICRC covers.
+public interface Link extends AutoCloseable {
+    /// The addresses this link sends from and receives on, in GID table order.
+    List<GidEntry> gids();
+
+    /// The largest packet in bytes, BTH through ICRC, that fits on this link unfragmented from every address.
+    int packetMax();
+
+    /// Fills `frames[from]` and its successors with what has arrived, at most `count`; returns how many. Each frame
+    /// then holds packet, length, addresses and [Frame#icrcValid]. What is not even long enough to be a packet, or too
+    /// long for a frame, is counted by the link ([#malformed()]) and not handed out.
+    int receive(Frame[] frames, int from, int count);
+
+    /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer means
+    /// that the way out is full: try again later. A frame that can never be sent (no route, too large for the
+    /// interface) is counted ([#unsendable()]) and treated as taken; the protocol above repairs it like a loss.
+    int transmit(Frame[] frames, int from, int count);
+
+    /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
+    /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
+    void await(long timeoutNanos);
+
+    /// Makes the current or the next [#await(long)] return. Any thread; cheap when nobody sleeps.
+    void wakeup();
+
+    /// Arrivals that were no packet at all, since creation.
+    long malformed();
+
+    /// Frames that the network stack refused for good, since creation.
+    long unsendable();
+
+    /// Gives back sockets and memory; wakes a sleeper. Idempotent.
+    @Override
+    void close();
+}

@@ -1,0 +1,25 @@
+package verbena.verbs;
+
+/// How packets addressed by a GID are encapsulated (`enum ibv_gid_type` of ibv_query_gid_ex(3)).
+public enum GidType {
+    /// InfiniBand.
+    IB("IB"),
+    /// RoCE v1: InfiniBand transport in Ethernet, type 0x8915 (IBTA A16).
+    ROCE_V1("RoCE v1"),
+    /// RoCE v2: InfiniBand transport in UDP port 4791 (IBTA A17).
+    ROCE_V2("RoCE v2"),
+    /// iWARP: the identifier names the interface, addresses are TCP's.
+    IWARP("iWARP");
+
+    private final String label;
+
+    GidType(String label) {
+        this.label = label;
+    }
+
+    /// As rdma-core prints it, for example `RoCE v2`.
+    @Override
+    public String toString() {
+        return label;
+    }
+}
