@@ -1,0 +1,44 @@
+package verbena.wire.ib;
+
+import static verbena.wire.ib.Header.DETH;
+import static verbena.wire.ib.Header.RDETH;
+import static verbena.wire.ib.Header.XRCETH;
+
+import java.util.Set;
+
+/// The transport service that an opcode belongs to: its three high bits (IBTA table 35), and the headers that it adds
+/// to those of the operation.
+public enum Transport {
+    /// Reliable connection.
+    RC(0x00, Set.of(), Set.of()),
+    /// Unreliable connection.
+    UC(0x20, Set.of(), Set.of()),
+    /// Reliable datagram.
+    RD(0x40, Set.of(RDETH, DETH), Set.of(RDETH)),
+    /// Unreliable datagram.
+    UD(0x60, Set.of(DETH), Set.of()),
+    /// Congestion notification (IBTA A17.9).
+    CNP(0x80, Set.of(), Set.of()),
+    /// Extended reliable connection (IBTA A14). That every request packet, a MIDDLE too, carries the XRCETH is from
+    /// memory of the annex; no second source was at hand.
+    XRC(0xA0, Set.of(XRCETH), Set.of());
+
+    private final int prefix;
+    private final Set<Header> requestHeaders;
+    private final Set<Header> responseHeaders;
+
+    Transport(int prefix, Set<Header> requestHeaders, Set<Header> responseHeaders) {
+        this.prefix = prefix;
+        this.requestHeaders = requestHeaders;
+        this.responseHeaders = responseHeaders;
+    }
+
+    /// The opcode with its five operation bits zero.
+    public int prefix() {
+        return prefix;
+    }
+
+    Set<Header> headersOf(Operation operation) {
+        return operation.isResponse() ? responseHeaders : requestHeaders;
+    }
+}
