@@ -1,0 +1,78 @@
+package verbena.verbs;
+
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.Set;
+
+/// Rights of a memory region, a memory window or a queue pair (`enum ibv_access_flags`, ibv_reg_mr(3)).
+///
+/// Reading by the local side is always allowed. `REMOTE_WRITE` and `REMOTE_ATOMIC` on a region ask for `LOCAL_WRITE`
+/// too: what a peer may change, the owner may.
+public enum Access {
+    LOCAL_WRITE(1),
+    REMOTE_WRITE(1 << 1),
+    REMOTE_READ(1 << 2),
+    REMOTE_ATOMIC(1 << 3),
+    /// Memory windows may be bound to the region.
+    MW_BIND(1 << 4),
+    /// Remote addresses count from 0 at the start of the region or window.
+    ZERO_BASED(1 << 5),
+    /// Pages are brought in when they are touched; hardware only.
+    ON_DEMAND(1 << 6),
+    /// The memory consists of huge pages; a hint.
+    HUGETLB(1 << 7),
+    /// FLUSH to global visibility (IBTA A19).
+    FLUSH_GLOBAL(1 << 8),
+    /// FLUSH to persistence (IBTA A19).
+    FLUSH_PERSISTENT(1 << 9),
+    /// Writes may become visible out of order; a hint.
+    RELAXED_ORDERING(1 << 20);
+
+    private final int bit;
+
+    Access(int bit) {
+        this.bit = bit;
+    }
+
+    /// The bit of `enum ibv_access_flags`.
+    public int bit() {
+        return bit;
+    }
+
+    /// No remote rights; the local side may read and write.
+    public static Set<Access> local() {
+        return EnumSet.of(LOCAL_WRITE);
+    }
+
+    /// A peer may read, write and do atomics.
+    public static Set<Access> remoteAll() {
+        return EnumSet.of(LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC);
+    }
+
+    /// The bits of a set, as `enum ibv_access_flags` has them.
+    public static int bits(Collection<Access> access) {
+        int bits = 0;
+        for (Access a : access) {
+            bits |= a.bit;
+        }
+        return bits;
+    }
+
+    /// The set that has these bits.
+    ///
+    /// @throws IllegalArgumentException when a bit has no name here
+    public static Set<Access> ofBits(int bits) {
+        var set = EnumSet.noneOf(Access.class);
+        int left = bits;
+        for (Access a : values()) {
+            if ((bits & a.bit) != 0) {
+                set.add(a);
+                left &= ~a.bit;
+            }
+        }
+        if (left != 0) {
+            throw new IllegalArgumentException("access: unknown bits 0x" + Integer.toHexString(left));
+        }
+        return set;
+    }
+}

@@ -1,0 +1,16 @@
+package verbena.verbs;
+
+/// Among whom atomics are atomic (`enum ibv_atomic_cap`).
+public enum AtomicCapability {
+    NONE,
+    /// Among the queue pairs of one device.
+    HCA,
+    /// Among everything that touches the memory.
+    GLOBAL;
+
+    /// As `ibv_devinfo` prints it, for example `ATOMIC_HCA`.
+    @Override
+    public String toString() {
+        return "ATOMIC_" + name();
+    }
+}

@@ -1,0 +1,40 @@
+package verbena.verbs;
+
+import java.util.OptionalInt;
+
+/// How a request ended, as a value that can be kept; see [WorkCompletion] for the one that is reused.
+public sealed interface Completion {
+    long wrId();
+
+    int qpn();
+
+    /// The request was carried out.
+    ///
+    /// @param byteLength bytes received or read; 40 more than the payload on UD
+    /// @param immediate immediate data, if the message had any
+    /// @param invalidatedRkey the key that the peer's message withdrew, if it did
+    /// @param sourceQpn UD: the sender's queue pair number; 0 otherwise
+    /// @param hasGrh whether the first 40 bytes of the receive hold the network header
+    record Success(
+            long wrId,
+            WcOpcode opcode,
+            int qpn,
+            long byteLength,
+            OptionalInt immediate,
+            OptionalInt invalidatedRkey,
+            int sourceQpn,
+            boolean hasGrh)
+            implements Completion {}
+
+    /// The request failed.
+    ///
+    /// @param vendorError a number of the provider's own
+    /// @param cause what happened, in words: which check failed, what the peer said; empty when unknown
+    record Failure(long wrId, WcStatus status, int qpn, int vendorError, String cause) implements Completion {
+        /// Status, meaning and cause in one text.
+        public String explanation() {
+            return status + " (" + status.label() + "). " + status.meaning()
+                    + (cause.isEmpty() ? "" : " Here: " + cause);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package verbena.verbs;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/// Where notifications of completion queues arrive (ibv_create_comp_channel(3)). Safe for use by any thread; events
+/// are acknowledged by being taken.
+public interface CompletionChannel extends VerbsObject {
+    Context context();
+
+    /// Waits until an armed completion queue has something; empty when `timeout` passed. A virtual thread gives up
+    /// its carrier.
+    ///
+    /// @throws InvalidStateException when the channel is closed, also while waiting
+    Optional<CompletionQueue> await(Duration timeout) throws InterruptedException;
+
+    /// Takes a notification that is there; empty when there is none.
+    Optional<CompletionQueue> poll();
+}

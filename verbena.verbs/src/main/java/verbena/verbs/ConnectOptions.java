@@ -1,0 +1,73 @@
+package verbena.verbs;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+
+/// Choices of [QueuePair#connect(Endpoint, ConnectOptions)]; start with [#defaults()].
+///
+/// @param access what the peer may do
+/// @param mtu path MTU; empty takes the smaller of what the two ends can
+/// @param ackTimeout how long to wait for an answer before sending again
+/// @param retryCount attempts after the first, 0 to 7
+/// @param rnrRetry attempts after an RNR NAK, 0 to 6; 7 is without limit
+/// @param minRnrTimer how long the peer is asked to wait when no receive is posted
+/// @param maxReadAtomic READs and atomics that each side may have outstanding
+/// @param trafficClass IPv6 traffic class or IPv4 TOS
+public record ConnectOptions(
+        Set<Access> access,
+        Optional<Mtu> mtu,
+        AckTimeout ackTimeout,
+        int retryCount,
+        int rnrRetry,
+        RnrTimer minRnrTimer,
+        int maxReadAtomic,
+        int trafficClass) {
+    public ConnectOptions {
+        access = Set.copyOf(access);
+    }
+
+    /// The peer may READ, WRITE and do atomics where regions allow; 67 ms ACK timeout, 7 retries, RNR without limit
+    /// with 0.64 ms between attempts, 16 READs and atomics.
+    public static ConnectOptions defaults() {
+        return new ConnectOptions(
+                Access.remoteAll(),
+                Optional.empty(),
+                AckTimeout.atLeast(Duration.ofMillis(60)),
+                7,
+                7,
+                RnrTimer.atLeast(Duration.ofNanos(640_000)),
+                16,
+                0);
+    }
+
+    public ConnectOptions withAccess(Set<Access> access) {
+        return new ConnectOptions(
+                access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
+    }
+
+    public ConnectOptions withMtu(Mtu mtu) {
+        return new ConnectOptions(
+                access, Optional.of(mtu), ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
+    }
+
+    public ConnectOptions withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetry) {
+        return new ConnectOptions(
+                access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
+    }
+
+    public ConnectOptions withMinRnrTimer(RnrTimer minRnrTimer) {
+        return new ConnectOptions(
+                access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
+    }
+
+    public ConnectOptions withMaxReadAtomic(int maxReadAtomic) {
+        return new ConnectOptions(
+                access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
+    }
+
+    public ConnectOptions withTrafficClass(int trafficClass) {
+        return new ConnectOptions(
+                access, mtu, ackTimeout, retryCount, rnrRetry, minRnrTimer, maxReadAtomic, trafficClass);
+    }
+}

@@ -1,0 +1,73 @@
+package verbena.verbs;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+
+/// An opened device: where everything else is made (ibv_open_device(3)). Safe for use by any thread.
+public interface Context extends VerbsObject {
+    Device device();
+
+    /// What the device can do.
+    DeviceAttributes attributes();
+
+    /// State of a port; ports count from 1.
+    ///
+    /// @throws IllegalArgumentException when there is no such port
+    PortAttributes port(int port);
+
+    /// The GID table of a port, without empty entries.
+    List<GidEntry> gids(int port);
+
+    /// One entry of the GID table.
+    ///
+    /// @throws IllegalArgumentException when there is no such port or entry
+    default GidEntry gid(int port, int index) {
+        return gids(port).stream()
+                .filter(entry -> entry.index() == index)
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("gid index: port " + port + " of "
+                        + device().name() + " has "
+                        + gids(port).stream().map(GidEntry::index).toList() + ", got " + index));
+    }
+
+    /// The entry of the GID table to use towards `peer`: of the same address family and scope, and on the same
+    /// network where there are several.
+    ///
+    /// @throws DeviceException when no own address can reach `peer`; the message shows the table
+    GidEntry gidFor(int port, Gid peer);
+
+    /// A P_Key of a port, 16 bits.
+    ///
+    /// @throws IllegalArgumentException when there is no such port or entry
+    int pkey(int port, int index);
+
+    /// Makes a protection domain: objects of one cannot be used with those of another.
+    ProtectionDomain allocateProtectionDomain();
+
+    /// Makes a completion queue of at least `entries` entries, without a channel.
+    ///
+    /// @throws ResourceLimitException when the device has no more, or none of this size
+    default CompletionQueue createCompletionQueue(int entries) {
+        return createCompletionQueue(entries, Optional.empty());
+    }
+
+    /// Makes a completion queue of at least `entries` entries whose notifications go to `channel`.
+    ///
+    /// @throws ResourceLimitException when the device has no more, or none of this size
+    CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel);
+
+    /// Makes a channel on which a thread can wait for several completion queues.
+    CompletionChannel createCompletionChannel();
+
+    /// Takes the oldest asynchronous event; empty when there is none.
+    Optional<AsyncEvent> pollAsyncEvent();
+
+    /// Waits for an asynchronous event; empty when `timeout` passed. A virtual thread gives up its carrier.
+    Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException;
+
+    /// What the device has counted since it was opened, by name: packets and bytes, retransmissions, and every packet
+    /// that was not accepted under the one reason why.
+    SortedMap<String, Long> counters();
+}

@@ -1,0 +1,62 @@
+package verbena.verbs;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+import verbena.verbs.spi.Provider;
+
+/// An RDMA device: a card, a kernel's software device, or one of Verbena's own. A device is a description; it costs
+/// nothing until it is opened. Safe for use by any thread.
+///
+/// A device is found by name. Every provider lists its devices under stable names (`rocev2_lo`, `mlx5_0`);
+/// a software device can also be named by what it should be, as `KIND[@ADDRESS][,OPTION=VALUE...]`:
+///
+/// | name | device |
+/// |---|---|
+/// | `rocev2` | RoCE v2 on loopback, with an address of 127.0.0.0/8 that no other process has |
+/// | `rocev2@10.0.0.3` | RoCE v2 on that address of this host |
+/// | `rocev2_eth0` | RoCE v2 on all addresses of that network interface |
+/// | `rocev2@::1,link=portable` | with an option of the provider |
+public interface Device {
+    /// The name, for example `rocev2_eth0`.
+    String name();
+
+    /// Which family of protocols it speaks.
+    TransportType transportType();
+
+    /// GUID of the node; stable for a device of the same name on the same host.
+    long nodeGuid();
+
+    /// The GIDs that port 1 of an opened device will have; empty when they are only known then.
+    List<GidEntry> gids();
+
+    /// Opens the device. Each call makes an independent context.
+    ///
+    /// @throws DeviceException when it cannot be opened: an address in use by another process, for example
+    Context open();
+
+    /// All devices that can be found now, those of the first provider first. Looks at the system anew.
+    static List<Device> list() {
+        var devices = new ArrayList<Device>();
+        for (Provider provider : ServiceLoader.load(Provider.class)) {
+            devices.addAll(provider.devices());
+        }
+        return List.copyOf(devices);
+    }
+
+    /// The device of this name.
+    ///
+    /// @throws DeviceException when no provider knows it; the message lists what there is
+    /// @throws IllegalArgumentException when the name is of a provider's form but has a mistake in it
+    static Device named(String name) {
+        for (Provider provider : ServiceLoader.load(Provider.class)) {
+            var device = provider.device(name);
+            if (device.isPresent()) {
+                return device.get();
+            }
+        }
+        throw new DeviceException("device: there is no \"" + name + "\"; there are "
+                + list().stream().map(Device::name).collect(Collectors.joining(", ")));
+    }
+}

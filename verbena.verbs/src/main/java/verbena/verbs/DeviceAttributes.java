@@ -1,0 +1,50 @@
+package verbena.verbs;
+
+import java.util.Set;
+
+/// What a device can do and how much of it (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 says that
+/// the device does not have the thing at all.
+public record DeviceAttributes(
+        String firmwareVersion,
+        long nodeGuid,
+        long systemImageGuid,
+        long maxMemoryRegionBytes,
+        long pageSizeCapability,
+        int vendorId,
+        int vendorPartId,
+        int hardwareVersion,
+        int maxQp,
+        int maxQpWr,
+        int maxSge,
+        int maxSgeRead,
+        int maxInlineBytes,
+        int maxCq,
+        int maxCqe,
+        int maxMr,
+        int maxPd,
+        int maxQpReadAtomic,
+        int maxResponderReadAtomic,
+        int maxQpInitiatorReadAtomic,
+        AtomicCapability atomicCapability,
+        int maxMw,
+        int maxMulticastGroups,
+        int maxMulticastQpAttach,
+        int maxTotalMulticastQpAttach,
+        int maxAh,
+        int maxSrq,
+        int maxSrqWr,
+        int maxSrqSge,
+        int maxPkeys,
+        int localAckDelay,
+        int physicalPorts,
+        long maxMessageBytes,
+        Set<Capability> capabilities) {
+    public DeviceAttributes {
+        capabilities = Set.copyOf(capabilities);
+    }
+
+    /// Whether the device has this.
+    public boolean has(Capability capability) {
+        return capabilities.contains(capability);
+    }
+}

@@ -1,0 +1,48 @@
+package verbena.verbs;
+
+import java.util.HexFormat;
+import java.util.Objects;
+
+/// What one end of a connection has to know of the other: exchanged by whatever means the program has (a socket, a
+/// file, the connection manager) before [QueuePair#connect(Endpoint)].
+///
+/// @param gid address of the port
+/// @param gidType encapsulation; both ends must have the same
+/// @param qpn queue pair number, 24 bits
+/// @param psn first packet sequence number that this end will send, 24 bits
+/// @param mtu largest path MTU that this end can use
+public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
+    public Endpoint {
+        Objects.requireNonNull(gid, "gid");
+        Objects.requireNonNull(gidType, "gidType");
+        Objects.requireNonNull(mtu, "mtu");
+        Checks.range("qpn", qpn, 0, 0xFF_FFFF);
+        Checks.range("psn", psn, 0, 0xFF_FFFF);
+    }
+
+    /// One line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`.
+    public String format() {
+        var hex = HexFormat.of();
+        return gid + "/" + gidType.name() + "/" + hex.toHexDigits(qpn, 6) + "/" + hex.toHexDigits(psn, 6) + "/" + mtu;
+    }
+
+    /// Reads what [#format()] wrote.
+    ///
+    /// @throws IllegalArgumentException when `text` is nothing of the sort; says which part
+    public static Endpoint parse(String text) {
+        String[] part = text.strip().split("/", -1);
+        if (part.length != 5) {
+            throw new IllegalArgumentException("endpoint: gid/type/qpn/psn/mtu expected, got \"" + text + "\"");
+        }
+        try {
+            return new Endpoint(
+                    Gid.parse(part[0]),
+                    GidType.valueOf(part[1]),
+                    HexFormat.fromHexDigits(part[2]),
+                    HexFormat.fromHexDigits(part[3]),
+                    Mtu.ofBytes(Integer.parseInt(part[4])));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("endpoint: \"" + text + "\": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package verbena.verbs;
+
+import java.util.List;
+
+/// An object was closed that others still need. Nothing was closed.
+public final class InUseException extends VerbsException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<String> children;
+
+    /// @param what the object, for example `protection domain 3`
+    /// @param children the objects that have to be closed first
+    public InUseException(String what, List<String> children) {
+        super("close: " + what + " is in use by " + String.join(", ", children) + "; close those first", null);
+        this.children = List.copyOf(children);
+    }
+
+    /// The objects that have to be closed first.
+    public List<String> children() {
+        return children == null ? List.of() : children;
+    }
+}

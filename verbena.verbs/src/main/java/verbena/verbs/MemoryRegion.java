@@ -1,0 +1,44 @@
+package verbena.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/// Registered memory (ibv_reg_mr(3)). Safe for use by any thread; what is in the memory is the program's business.
+public interface MemoryRegion extends VerbsObject {
+    ProtectionDomain protectionDomain();
+
+    /// The memory.
+    MemorySegment segment();
+
+    /// Address of its first byte as requests name it: the IOVA.
+    long address();
+
+    /// Bytes.
+    long length();
+
+    /// Key for scatter/gather entries of one's own requests.
+    int lkey();
+
+    /// Key that a peer needs; unpredictable, and no secret to anyone who sees the packets.
+    int rkey();
+
+    /// Rights.
+    Set<Access> access();
+
+    /// What a peer has to know to reach this memory.
+    default RemoteMemory remote() {
+        return new RemoteMemory(address(), rkey(), length());
+    }
+
+    /// Gives the region another protection domain and other rights; the keys stay (ibv_rereg_mr(3)).
+    ///
+    /// @throws InUseException when windows are bound to it
+    void reregister(ProtectionDomain protectionDomain, Set<Access> access);
+
+    /// Ends the registration. Requests that still touch the memory afterwards end with an error status. Memory that
+    /// was allocated with the region is not given to others before the device is done with it.
+    ///
+    /// @throws InUseException when windows are bound to it
+    @Override
+    void close();
+}

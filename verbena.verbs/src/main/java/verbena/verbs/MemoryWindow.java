@@ -1,0 +1,18 @@
+package verbena.verbs;
+
+/// A view of a region that can be granted and withdrawn without registering anew (ibv_alloc_mw(3)). Bound by
+/// [SendBatch#bindWindow], withdrawn by a local invalidate, by a peer's SEND with invalidate, or by closing.
+public interface MemoryWindow extends VerbsObject {
+    ProtectionDomain protectionDomain();
+
+    /// 1 or 2.
+    int type();
+
+    /// The key as it is now. Of type 2 the low 8 bits are chosen by whoever binds.
+    int rkey();
+
+    /// The rkey that a type 2 bind should give next: the low 8 bits counted up (ibv_inc_rkey(3)).
+    default int nextRkey() {
+        return (rkey() & ~0xFF) | ((rkey() + 1) & 0xFF);
+    }
+}

@@ -1,0 +1,54 @@
+package verbena.verbs;
+
+/// Path MTU: payload bytes of a full packet (IBTA 4.4, `enum ibv_mtu`). Both ends of a connection use the same.
+public enum Mtu {
+    MTU_256(256),
+    MTU_512(512),
+    MTU_1024(1024),
+    MTU_2048(2048),
+    MTU_4096(4096);
+
+    private final int bytes;
+
+    Mtu(int bytes) {
+        this.bytes = bytes;
+    }
+
+    /// Payload bytes of a full packet.
+    public int bytes() {
+        return bytes;
+    }
+
+    /// The value in messages and in `enum ibv_mtu`: 1 (256) to 5 (4096).
+    public int code() {
+        return ordinal() + 1;
+    }
+
+    /// @throws IllegalArgumentException when `code` is not 1 to 5
+    public static Mtu ofCode(int code) {
+        if (code < 1 || code > 5) {
+            throw new IllegalArgumentException("mtu code: 1 (256 bytes) to 5 (4096 bytes), got " + code);
+        }
+        return values()[code - 1];
+    }
+
+    /// @throws IllegalArgumentException when `bytes` is not 256, 512, 1024, 2048 or 4096
+    public static Mtu ofBytes(int bytes) {
+        for (Mtu mtu : values()) {
+            if (mtu.bytes == bytes) {
+                return mtu;
+            }
+        }
+        throw new IllegalArgumentException("mtu: 256, 512, 1024, 2048 or 4096 bytes, got " + bytes);
+    }
+
+    /// The smaller of two.
+    public Mtu min(Mtu other) {
+        return compareTo(other) <= 0 ? this : other;
+    }
+
+    @Override
+    public String toString() {
+        return Integer.toString(bytes);
+    }
+}

@@ -1,0 +1,47 @@
+package verbena.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/// Who may touch what: queue pairs reach only memory of their own protection domain (ibv_alloc_pd(3)). Safe for use by
+/// any thread.
+public interface ProtectionDomain extends VerbsObject {
+    Context context();
+
+    /// Registers memory that the caller owns. The region keeps the segment reachable; if its arena is closed all the
+    /// same, requests that touch it end with an error status and nothing else happens.
+    ///
+    /// @param segment native or mapped memory of any size, not confined to one thread
+    /// @throws IllegalArgumentException when the segment is on the heap, confined, or read-only with write access, or
+    ///     when `access` asks for remote writing or atomics without local writing
+    default MemoryRegion register(MemorySegment segment, Set<Access> access) {
+        return register(segment, access.contains(Access.ZERO_BASED) ? 0 : segment.address(), access);
+    }
+
+    /// Registers memory that peers address as starting at `iova` (ibv_reg_mr_iova(3)).
+    MemoryRegion register(MemorySegment segment, long iova, Set<Access> access);
+
+    /// Allocates zeroed memory and registers it; closing the region frees it. Small regions share slabs, so many of
+    /// them cost little.
+    ///
+    /// @param bytes at least 1
+    MemoryRegion allocate(long bytes, Set<Access> access);
+
+    /// Makes a memory window of type 1 or 2 (ibv_alloc_mw(3)). It gives access to nothing until it is bound.
+    MemoryWindow allocateWindow(int type);
+
+    /// Makes a queue pair in state RESET (ibv_create_qp(3)).
+    ///
+    /// @throws ResourceLimitException when a size is over the device's
+    /// @throws UnsupportedException when the device does not have this type
+    QueuePair createQueuePair(QueuePairOptions options);
+
+    /// Makes a shared receive queue (ibv_create_srq(3)).
+    ///
+    /// @param maxWr receives that can be outstanding
+    /// @param maxSge scatter entries of each
+    SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge);
+
+    /// Makes an address handle for datagrams (ibv_create_ah(3)).
+    AddressHandle createAddressHandle(AddressVector to);
+}

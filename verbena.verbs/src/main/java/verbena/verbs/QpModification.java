@@ -1,0 +1,137 @@
+package verbena.verbs;
+
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// A set of attributes to change on a queue pair: what is set here is what the mask of ibv_modify_qp(3) would name.
+/// Nothing is judged before [QueuePair#modify(QpModification)]. Prefer [Transition], whose parameters are the
+/// attributes that a step requires. Not safe for use by several threads.
+public final class QpModification {
+    private final EnumMap<QpAttribute, Object> values = new EnumMap<>(QpAttribute.class);
+
+    /// Asks for a new state.
+    public QpModification state(QpState state) {
+        return set(QpAttribute.STATE, state);
+    }
+
+    /// The state that the caller believes the queue pair to be in.
+    public QpModification currentState(QpState state) {
+        return set(QpAttribute.CUR_STATE, state);
+    }
+
+    /// Whether entering SQD raises [AsyncEvent.Type#SQ_DRAINED].
+    public QpModification sqdNotify(boolean notify) {
+        return set(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
+    }
+
+    /// What the peer may do.
+    public QpModification access(Set<Access> access) {
+        return set(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
+    }
+
+    public QpModification pkeyIndex(int index) {
+        return set(QpAttribute.PKEY_INDEX, index);
+    }
+
+    public QpModification port(int port) {
+        return set(QpAttribute.PORT, port);
+    }
+
+    public QpModification qkey(int qkey) {
+        return set(QpAttribute.QKEY, qkey);
+    }
+
+    /// The way to the peer.
+    public QpModification path(AddressVector path) {
+        return set(QpAttribute.AV, path);
+    }
+
+    public QpModification pathMtu(Mtu mtu) {
+        return set(QpAttribute.PATH_MTU, mtu);
+    }
+
+    public QpModification ackTimeout(AckTimeout timeout) {
+        return set(QpAttribute.TIMEOUT, timeout);
+    }
+
+    /// Attempts after the first, 0 to 7.
+    public QpModification retryCount(int count) {
+        return set(QpAttribute.RETRY_CNT, count);
+    }
+
+    /// Attempts after an RNR NAK, 0 to 6; 7 is without limit.
+    public QpModification rnrRetry(int count) {
+        return set(QpAttribute.RNR_RETRY, count);
+    }
+
+    /// First PSN that the peer will send.
+    public QpModification rqPsn(int psn) {
+        return set(QpAttribute.RQ_PSN, psn);
+    }
+
+    /// First PSN that we shall send.
+    public QpModification sqPsn(int psn) {
+        return set(QpAttribute.SQ_PSN, psn);
+    }
+
+    /// READs and atomics that we may have outstanding.
+    public QpModification maxReadAtomic(int count) {
+        return set(QpAttribute.MAX_QP_RD_ATOMIC, count);
+    }
+
+    /// READs and atomics that the peer may have outstanding.
+    public QpModification maxDestinationReadAtomic(int count) {
+        return set(QpAttribute.MAX_DEST_RD_ATOMIC, count);
+    }
+
+    public QpModification minRnrTimer(RnrTimer timer) {
+        return set(QpAttribute.MIN_RNR_TIMER, timer);
+    }
+
+    public QpModification destinationQpn(int qpn) {
+        return set(QpAttribute.DEST_QPN, qpn);
+    }
+
+    /// Path migration is InfiniBand's own; no device here has it, and asking for it is refused.
+    public QpModification alternatePath(AddressVector path) {
+        return set(QpAttribute.ALT_PATH, path);
+    }
+
+    /// What has been set.
+    public Set<QpAttribute> mask() {
+        var mask = EnumSet.noneOf(QpAttribute.class);
+        mask.addAll(values.keySet());
+        return mask;
+    }
+
+    /// Whether this has been set.
+    public boolean has(QpAttribute attribute) {
+        return values.containsKey(attribute);
+    }
+
+    /// The value of an attribute, or `otherwise` when it has not been set.
+    ///
+    /// @param type what the attribute's setter takes; `Integer` for numbers
+    public <T extends @Nullable Object> T get(QpAttribute attribute, Class<? extends @Nullable T> type, T otherwise) {
+        Object value = values.get(attribute);
+        return value == null ? otherwise : type.cast(value);
+    }
+
+    /// A number, or `otherwise` when it has not been set.
+    public int getInt(QpAttribute attribute, int otherwise) {
+        return values.get(attribute) instanceof Integer number ? number : otherwise;
+    }
+
+    private QpModification set(QpAttribute attribute, Object value) {
+        values.put(attribute, Objects.requireNonNull(value, attribute.name()));
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return values.toString();
+    }
+}

@@ -1,0 +1,153 @@
+package verbena.verbs;
+
+import static verbena.verbs.QpAttribute.*;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// Which attributes each step of a queue pair's life requires and takes (IBTA 11.2.5.2, ibv_modify_qp(3)). For
+/// providers; programs meet it through [QueuePair#modify(QpModification)].
+public final class QpStateTable {
+    private QpStateTable() {}
+
+    private record Step(EnumSet<QpAttribute> required, EnumSet<QpAttribute> optional) {}
+
+    /// Checks a modification against the table.
+    ///
+    /// @return the state after it
+    /// @throws InvalidStateException when there is no such step
+    /// @throws InvalidAttributesException when an attribute is missing or not allowed
+    public static QpState check(QpType type, QpState from, QpModification modification) {
+        QpState to = modification.get(STATE, QpState.class, from);
+        QpState claimed = modification.get(CUR_STATE, QpState.class, from);
+        if (claimed != from) {
+            throw new InvalidStateException("modify: the queue pair is in " + from + ", not in " + claimed);
+        }
+        Step step = step(type, from, to);
+        if (step == null) {
+            throw new InvalidStateException("modify: a queue pair of type " + type + " cannot go from " + from + " to "
+                    + to + "; the way is RESET, INIT, RTR, RTS");
+        }
+        Set<QpAttribute> mask = modification.mask();
+        var missing = EnumSet.copyOf(step.required);
+        missing.removeAll(mask);
+        var forbidden = EnumSet.noneOf(QpAttribute.class);
+        forbidden.addAll(mask);
+        forbidden.removeAll(step.required);
+        forbidden.removeAll(step.optional);
+        forbidden.remove(STATE);
+        if (!missing.isEmpty() || !forbidden.isEmpty()) {
+            throw new InvalidAttributesException(
+                    "modify: " + from + " to " + to + " of type " + type
+                            + (missing.isEmpty() ? "" : " requires " + missing)
+                            + (forbidden.isEmpty() ? "" : " does not take " + forbidden),
+                    missing,
+                    forbidden);
+        }
+        return to;
+    }
+
+    private static @Nullable Step step(QpType type, QpState from, QpState to) {
+        boolean rc = type == QpType.RC;
+        boolean ud = type == QpType.UD;
+        if (to == QpState.RESET || to == QpState.ERR) {
+            return step(Set.of(), Set.of(CUR_STATE));
+        }
+        return switch (from) {
+            case RESET ->
+                to == QpState.INIT
+                        ? step(Set.of(PKEY_INDEX, PORT, ud ? QKEY : ACCESS_FLAGS), Set.of())
+                        : null;
+            case INIT ->
+                switch (to) {
+                    case INIT -> step(Set.of(), Set.of(PKEY_INDEX, PORT, ud ? QKEY : ACCESS_FLAGS));
+                    case RTR ->
+                        ud
+                                ? step(Set.of(), Set.of(PKEY_INDEX, QKEY))
+                                : rc
+                                        ? step(
+                                                Set.of(
+                                                        AV,
+                                                        PATH_MTU,
+                                                        DEST_QPN,
+                                                        RQ_PSN,
+                                                        MAX_DEST_RD_ATOMIC,
+                                                        MIN_RNR_TIMER),
+                                                Set.of(ALT_PATH, ACCESS_FLAGS, PKEY_INDEX))
+                                        : step(
+                                                Set.of(AV, PATH_MTU, DEST_QPN, RQ_PSN),
+                                                Set.of(ALT_PATH, ACCESS_FLAGS, PKEY_INDEX));
+                    default -> null;
+                };
+            case RTR ->
+                to != QpState.RTS
+                        ? null
+                        : ud
+                                ? step(Set.of(SQ_PSN), Set.of(CUR_STATE, QKEY))
+                                : rc
+                                        ? step(
+                                                Set.of(SQ_PSN, TIMEOUT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC),
+                                                Set.of(
+                                                        CUR_STATE,
+                                                        ALT_PATH,
+                                                        ACCESS_FLAGS,
+                                                        MIN_RNR_TIMER,
+                                                        PATH_MIG_STATE))
+                                        : step(
+                                                Set.of(SQ_PSN),
+                                                Set.of(CUR_STATE, ALT_PATH, ACCESS_FLAGS, PATH_MIG_STATE));
+            case RTS ->
+                switch (to) {
+                    case RTS -> running(rc, ud);
+                    case SQD -> step(Set.of(), Set.of(EN_SQD_ASYNC_NOTIFY));
+                    default -> null;
+                };
+            case SQD ->
+                switch (to) {
+                    case RTS -> running(rc, ud);
+                    case SQD ->
+                        ud
+                                ? step(Set.of(), Set.of(PKEY_INDEX, QKEY))
+                                : rc
+                                        ? step(
+                                                Set.of(),
+                                                Set.of(
+                                                        AV,
+                                                        ALT_PATH,
+                                                        ACCESS_FLAGS,
+                                                        PKEY_INDEX,
+                                                        PATH_MIG_STATE,
+                                                        PORT,
+                                                        TIMEOUT,
+                                                        RETRY_CNT,
+                                                        RNR_RETRY,
+                                                        MAX_QP_RD_ATOMIC,
+                                                        MAX_DEST_RD_ATOMIC,
+                                                        MIN_RNR_TIMER))
+                                        : step(
+                                                Set.of(),
+                                                Set.of(AV, ALT_PATH, ACCESS_FLAGS, PKEY_INDEX, PATH_MIG_STATE));
+                    default -> null;
+                };
+            case SQE -> to == QpState.RTS && !rc ? step(Set.of(), Set.of(CUR_STATE, ud ? QKEY : ACCESS_FLAGS)) : null;
+            case ERR -> null;
+        };
+    }
+
+    private static Step running(boolean rc, boolean ud) {
+        return ud
+                ? step(Set.of(), Set.of(CUR_STATE, QKEY))
+                : rc
+                        ? step(Set.of(), Set.of(CUR_STATE, ACCESS_FLAGS, ALT_PATH, PATH_MIG_STATE, MIN_RNR_TIMER))
+                        : step(Set.of(), Set.of(CUR_STATE, ACCESS_FLAGS, ALT_PATH, PATH_MIG_STATE));
+    }
+
+    private static Step step(Set<QpAttribute> required, Set<QpAttribute> optional) {
+        var r = EnumSet.noneOf(QpAttribute.class);
+        r.addAll(required);
+        var o = EnumSet.noneOf(QpAttribute.class);
+        o.addAll(optional);
+        return new Step(r, o);
+    }
+}

@@ -1,0 +1,26 @@
+package verbena.verbs;
+
+/// Receive requests being written in place, to be handed over at once; see [SendBatch] for the rules.
+public interface ReceiveBatch extends AutoCloseable {
+    /// Begins a receive.
+    ///
+    /// @throws ResourceLimitException when the queue is full; names the receive's place in the batch
+    ReceiveBatch receive(long wrId);
+
+    /// Adds `length` bytes of `region` from `offset` on.
+    ///
+    /// @throws IndexOutOfBoundsException when the range is not inside the region
+    ReceiveBatch sge(MemoryRegion region, long offset, int length);
+
+    /// Adds memory by key and address; checked when a message arrives.
+    ReceiveBatch sge(int lkey, long address, int length);
+
+    /// Hands all receives over; the batch can be filled again afterwards.
+    ///
+    /// @return how many were handed over
+    int submit();
+
+    /// Ends the batch; what was not submitted is taken back.
+    @Override
+    void close();
+}

@@ -1,0 +1,47 @@
+package verbena.verbs;
+
+import java.util.HexFormat;
+
+/// What one side has to know of the other's memory to READ, WRITE or do atomics on it.
+///
+/// @param address of the first byte, as the owner counts (its IOVA)
+/// @param rkey the key
+/// @param length bytes
+public record RemoteMemory(long address, int rkey, long length) {
+    public RemoteMemory {
+        if (length < 0) {
+            throw new IllegalArgumentException("length: not negative, got " + length);
+        }
+    }
+
+    /// Part of it.
+    ///
+    /// @throws IndexOutOfBoundsException when the part is not inside
+    public RemoteMemory slice(long offset, long bytes) {
+        java.util.Objects.checkFromIndexSize(offset, bytes, length);
+        return new RemoteMemory(address + offset, rkey, bytes);
+    }
+
+    /// One line of text that [#parse(String)] takes back: `address/rkey/length`, in hexadecimal but the length.
+    public String format() {
+        return HexFormat.of().toHexDigits(address) + "/" + HexFormat.of().toHexDigits(rkey) + "/" + length;
+    }
+
+    /// Reads what [#format()] wrote.
+    ///
+    /// @throws IllegalArgumentException when `text` is nothing of the sort
+    public static RemoteMemory parse(String text) {
+        String[] part = text.strip().split("/", -1);
+        if (part.length != 3) {
+            throw new IllegalArgumentException("remote memory: address/rkey/length expected, got \"" + text + "\"");
+        }
+        try {
+            return new RemoteMemory(
+                    Long.parseUnsignedLong(part[0], 16),
+                    Integer.parseUnsignedInt(part[1], 16),
+                    Long.parseLong(part[2]));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("remote memory: \"" + text + "\": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package verbena.verbs;
+
+import java.time.Duration;
+
+/// Minimum RNR NAK timer: how long a responder without a posted receive asks its peer to wait (IBTA 9.7.5.2.8). A
+/// 5-bit code of a table; code 0 is the *longest*.
+///
+/// @param code 0 to 31
+public record RnrTimer(int code) {
+    /// In hundredths of a millisecond, by code.
+    private static final int[] TABLE = {
+        65_536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1_024, 1_536, 2_048, 3_072,
+        4_096, 6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 49_152
+    };
+
+    public RnrTimer {
+        if (code < 0 || code > 31) {
+            throw new IllegalArgumentException("rnr timer code: 0 to 31, got " + code);
+        }
+    }
+
+    /// The shortest timer that is not shorter than `duration`.
+    ///
+    /// @throws IllegalArgumentException when `duration` is negative or over 655.36 ms
+    public static RnrTimer atLeast(Duration duration) {
+        if (!duration.isNegative()) {
+            long nanos = duration.toNanos();
+            for (int code = 1; code <= 31; code++) {
+                if (nanos(code) >= nanos) {
+                    return new RnrTimer(code);
+                }
+            }
+            if (nanos(0) >= nanos) {
+                return new RnrTimer(0);
+            }
+        }
+        throw new IllegalArgumentException("rnr timer: 0 to 655.36 ms, got " + duration);
+    }
+
+    /// The time.
+    public Duration duration() {
+        return Duration.ofNanos(nanos(code));
+    }
+
+    /// The time of a code in nanoseconds, without allocation.
+    public static long nanos(int code) {
+        return TABLE[code & 31] * 10_000L;
+    }
+
+    @Override
+    public String toString() {
+        return duration() + " (code " + code + ")";
+    }
+}

@@ -1,0 +1,104 @@
+package verbena.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/// Send requests being written in place into a queue pair's send queue, to be handed over with one doorbell
+/// (ibv_wr_start(3)). Each request begins with the method of its name; what follows, up to the next, belongs to it:
+///
+/// ```java
+/// try (var batch = qp.send()) {
+///     batch.write(1, remote.address(), remote.rkey()).sge(region, 0, 4096);
+///     batch.sendWithImmediate(2, 42).sge(region, 4096, 100).signaled();
+///     batch.submit();
+/// }
+/// ```
+///
+/// The thread that began the batch owns the queue pair's posting side until [#close()]. Closing without [#submit()]
+/// takes everything back. Nothing here allocates. A mistake throws at the request that has it, and names its place in
+/// the batch; requests before it are still there and can be submitted.
+public interface SendBatch extends AutoCloseable {
+    /// SEND: into a receive of the peer.
+    SendBatch send(long wrId);
+
+    /// SEND with 32 bits of immediate data.
+    SendBatch sendWithImmediate(long wrId, int immediate);
+
+    /// SEND that withdraws a key of the peer.
+    SendBatch sendWithInvalidate(long wrId, int rkey);
+
+    /// RDMA WRITE to the peer's memory.
+    SendBatch write(long wrId, long remoteAddress, int rkey);
+
+    /// RDMA WRITE that also takes a receive of the peer and hands it 32 bits.
+    SendBatch writeWithImmediate(long wrId, long remoteAddress, int rkey, int immediate);
+
+    /// RDMA READ of the peer's memory into the scatter entries.
+    SendBatch read(long wrId, long remoteAddress, int rkey);
+
+    /// Adds to 8 aligned bytes of the peer; the value before goes to the one scatter entry of 8 bytes.
+    SendBatch fetchAdd(long wrId, long remoteAddress, int rkey, long add);
+
+    /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`; the value before goes to the one
+    /// scatter entry of 8 bytes.
+    SendBatch compareSwap(long wrId, long remoteAddress, int rkey, long compare, long swap);
+
+    /// Writes 8 aligned bytes at once (IBTA A19).
+    SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value);
+
+    /// Makes earlier writes globally visible, or persistent (IBTA A19).
+    ///
+    /// @param length bytes from `remoteAddress` on; the whole region with `wholeRegion`
+    SendBatch flush(
+            long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist);
+
+    /// Withdraws a key of one's own.
+    SendBatch localInvalidate(long wrId, int rkey);
+
+    /// Binds a window to `length` bytes of `region` from `address` on.
+    ///
+    /// @param rkey the key that the window gets; its low 8 bits are free, see [MemoryWindow#nextRkey()]
+    /// @param length bytes; 0 unbinds a window of type 1
+    SendBatch bindWindow(
+            long wrId,
+            MemoryWindow window,
+            int rkey,
+            MemoryRegion region,
+            long address,
+            long length,
+            Set<Access> access);
+
+    /// Adds `length` bytes of `region` from `offset` on to the request's data.
+    ///
+    /// @throws IndexOutOfBoundsException when the range is not inside the region
+    SendBatch sge(MemoryRegion region, long offset, int length);
+
+    /// Adds memory by key and address; checked when the request is carried out.
+    SendBatch sge(int lkey, long address, int length);
+
+    /// Copies the bytes into the request now; the memory, heap or native, is free again at once.
+    ///
+    /// @throws ResourceLimitException when they are more than the queue pair's `maxInlineBytes`
+    SendBatch inline(MemorySegment data);
+
+    /// Asks for a completion.
+    SendBatch signaled();
+
+    /// Waits for all earlier READs and atomics before this request starts.
+    SendBatch fenced();
+
+    /// Wakes a peer that waits for solicited messages only.
+    SendBatch solicited();
+
+    /// UD: where the datagram goes.
+    SendBatch to(AddressHandle handle, int qpn, int qkey);
+
+    /// Hands all requests over with one doorbell; the batch can be filled again afterwards.
+    ///
+    /// @return how many were handed over
+    int submit();
+
+    /// Ends the batch; what was not submitted is taken back.
+    @Override
+    void close();
+}

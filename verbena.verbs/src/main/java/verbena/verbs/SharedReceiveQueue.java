@@ -1,0 +1,31 @@
+package verbena.verbs;
+
+/// Receives that several queue pairs take from (ibv_create_srq(3)). Safe for use by any thread.
+public interface SharedReceiveQueue extends VerbsObject {
+    ProtectionDomain protectionDomain();
+
+    /// Receives that can be outstanding.
+    int maxWr();
+
+    /// Scatter entries of each.
+    int maxSge();
+
+    /// Starts a batch of receives; the calling thread owns the queue's posting side until the batch is closed.
+    ReceiveBatch receive();
+
+    /// Posts one receive into `length` bytes of `region` from `offset` on.
+    ///
+    /// @throws ResourceLimitException when the queue is full
+    /// @throws IndexOutOfBoundsException when the range is not inside the region
+    default void postReceive(long wrId, MemoryRegion region, long offset, int length) {
+        try (ReceiveBatch batch = receive()) {
+            batch.receive(wrId).sge(region, offset, length).submit();
+        }
+    }
+
+    /// Asks for one [AsyncEvent.SharedReceiveQueueEvent] when fewer than `limit` receives are left; 0 disarms.
+    void armLimit(int limit);
+
+    /// The armed limit; 0 after the event.
+    int limit();
+}

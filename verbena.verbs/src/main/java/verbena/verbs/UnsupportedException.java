@@ -1,0 +1,20 @@
+package verbena.verbs;
+
+/// The device does not have this capability; its [DeviceAttributes#capabilities()] say so beforehand.
+public final class UnsupportedException extends VerbsException {
+    private static final long serialVersionUID = 1L;
+
+    private final Capability capability;
+
+    /// @param verb what was asked for
+    /// @param device name of the device
+    public UnsupportedException(String verb, Capability capability, String device) {
+        super(verb + ": device " + device + " does not support " + capability, null);
+        this.capability = capability;
+    }
+
+    /// What is missing.
+    public Capability capability() {
+        return capability;
+    }
+}

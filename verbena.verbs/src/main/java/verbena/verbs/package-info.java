@@ -1,0 +1,2 @@
+/// What a program imports: devices, memory, queue pairs, completions, and the requests between them.
+package verbena.verbs;

@@ -1,0 +1,20 @@
+package verbena.verbs.spi;
+
+import java.util.List;
+import java.util.Optional;
+import verbena.verbs.Device;
+
+/// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays silent: it
+/// lists nothing and throws nothing.
+public interface Provider {
+    /// Short name of the family, for example `rocev2`.
+    String kind();
+
+    /// The devices that exist now.
+    List<Device> devices();
+
+    /// The device of this name, listed or to be made; empty when the name is not of this provider's form.
+    ///
+    /// @throws IllegalArgumentException when the name is of this provider's form but has a mistake in it
+    Optional<Device> device(String name);
+}

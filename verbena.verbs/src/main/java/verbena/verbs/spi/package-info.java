@@ -1,0 +1,2 @@
+/// What a provider of devices implements.
+package verbena.verbs.spi;
