@@ -1,0 +1,37 @@
+package verbena.transport;
+
+/// What a device counts besides the fates of packets.
+public enum Counter {
+    RECEIVED_PACKETS("received.packets"),
+    RECEIVED_BYTES("received.bytes"),
+    SENT_PACKETS("sent.packets"),
+    SENT_BYTES("sent.bytes"),
+    SENT_ACKS("sent.acks"),
+    SENT_NAK_SEQUENCE("sent.nak-sequence"),
+    SENT_NAK_INVALID_REQUEST("sent.nak-invalid-request"),
+    SENT_NAK_ACCESS("sent.nak-access"),
+    SENT_NAK_OPERATIONAL("sent.nak-operational"),
+    SENT_NAK_RNR("sent.nak-rnr"),
+    RECEIVED_NAK_SEQUENCE("received.nak-sequence"),
+    RECEIVED_NAK_FATAL("received.nak-fatal"),
+    RECEIVED_NAK_RNR("received.nak-rnr"),
+    ACK_TIMEOUTS("ack-timeouts"),
+    /// A later acknowledgement showed that a response was lost.
+    IMPLIED_NAKS("implied-naks"),
+    RETRANSMITTED_PACKETS("retransmitted.packets"),
+    COMPLETIONS("completions"),
+    COMPLETION_ERRORS("completion-errors"),
+    COMPLETION_OVERFLOWS("completion-overflows"),
+    ASYNC_EVENTS("async-events");
+
+    private final String label;
+
+    Counter(String label) {
+        this.label = label;
+    }
+
+    /// The counter's name.
+    public String label() {
+        return label;
+    }
+}

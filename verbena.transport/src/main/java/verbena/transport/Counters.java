@@ -1,0 +1,56 @@
+package verbena.transport;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/// The counters of one engine. Only the engine counts; any thread may read and sees values that are at most a moment
+/// old.
+public final class Counters {
+    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final PacketFate[] FATES = PacketFate.values();
+    private static final Counter[] COUNTERS = Counter.values();
+
+    private final long[] fates = new long[FATES.length];
+    private final long[] counters = new long[COUNTERS.length];
+
+    /// Engine only: counts one packet's fate.
+    public void count(PacketFate fate) {
+        add(fates, fate.ordinal(), 1);
+    }
+
+    /// Engine only: counts one.
+    public void count(Counter counter) {
+        add(counters, counter.ordinal(), 1);
+    }
+
+    /// Engine only: counts several.
+    public void add(Counter counter, long n) {
+        add(counters, counter.ordinal(), n);
+    }
+
+    public long get(PacketFate fate) {
+        return (long) CELL.getOpaque(fates, fate.ordinal());
+    }
+
+    public long get(Counter counter) {
+        return (long) CELL.getOpaque(counters, counter.ordinal());
+    }
+
+    /// All of them by name.
+    public SortedMap<String, Long> snapshot() {
+        var all = new TreeMap<String, Long>();
+        for (PacketFate fate : FATES) {
+            all.put(fate.label(), get(fate));
+        }
+        for (Counter counter : COUNTERS) {
+            all.put(counter.label(), get(counter));
+        }
+        return all;
+    }
+
+    private static void add(long[] cells, int index, long n) {
+        CELL.setOpaque(cells, index, (long) CELL.getOpaque(cells, index) + n);
+    }
+}

@@ -1,0 +1,13 @@
+package verbena.transport;
+
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+
+/// What a queue pair's protocol tells its owner. Called by the engine.
+public interface QueuePairEvents {
+    /// Something happened that belongs to no request.
+    void onAsyncEvent(AsyncEvent.Type type);
+
+    /// The protocol itself changed the state (to ERR or SQE).
+    void onState(QpState state);
+}

@@ -1,0 +1,66 @@
+package verbena.transport;
+
+import verbena.verbs.Gid;
+import verbena.verbs.QpState;
+import verbena.verbs.RnrTimer;
+
+/// What a queue pair is set to, in the units that the protocol works with. Engine-confined: written by the commands
+/// that modify a queue pair, read by its protocol.
+public final class QueuePairParameters {
+    /// Number of this queue pair.
+    public final int qpn;
+    /// The protection domain it belongs to.
+    public int protectionDomain;
+
+    public QpState state = QpState.RESET;
+
+    /// Payload bytes of a full packet.
+    public int pathMtu = 1024;
+    public int pkey = 0xFFFF;
+    public int qkey;
+    /// Bits of [verbena.verbs.Access]: what the peer may do.
+    public int access;
+
+    public int destinationQpn;
+    public int rqPsn;
+    public int sqPsn;
+
+    /// READs and atomics that we may have outstanding.
+    public int readsOutstandingMax;
+    /// READs and atomics that the peer may have outstanding.
+    public int readsServedMax;
+    /// 5-bit code of what we ask a peer to wait; see [RnrTimer].
+    public int minRnrTimerCode;
+    /// 0: for ever.
+    public long ackTimeoutNanos;
+    public int retryCount;
+    /// 7: without limit.
+    public int rnrRetry;
+
+    // The way to the peer.
+    public long sourceHigh;
+    public long sourceLow;
+    public long destinationHigh;
+    public long destinationLow;
+    public int trafficClass;
+    public int hopLimit = 64;
+    /// UDP source port to claim; 0 leaves it to the link.
+    public int sourcePort;
+
+    /// PSNs that may be unacknowledged.
+    public int windowPackets = 128;
+    /// Whether SQ_DRAINED is raised.
+    public boolean notifyWhenDrained;
+
+    public QueuePairParameters(int qpn) {
+        this.qpn = qpn;
+    }
+
+    /// Where packets come from and go to.
+    public void path(Gid source, Gid destination) {
+        sourceHigh = source.high();
+        sourceLow = source.low();
+        destinationHigh = destination.high();
+        destinationLow = destination.low();
+    }
+}

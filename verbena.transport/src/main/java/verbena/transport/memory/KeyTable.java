@@ -1,0 +1,101 @@
+package verbena.transport.memory;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/// Finds things by a 24-bit handle that nobody can guess: handles are drawn at random from all that are free, and a
+/// handle that was given back rests before it can be drawn again. Finding costs two array reads and never locks.
+///
+/// @param <T> what is found
+public final class KeyTable<T> {
+    /// Handles that rest after they were given back, so that a late packet does not meet a new owner.
+    public static final int QUARANTINE = 4_096;
+
+    private static final int LEAF_BITS = 8;
+    private static final int LEAF_SIZE = 1 << LEAF_BITS;
+    private static final int HANDLE_MASK = 0xFF_FFFF;
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
+    private static final Object RESTING = new Object();
+
+    private final @Nullable Object[] leaves = new @Nullable Object[1 << 24 - LEAF_BITS];
+    private final RandomGenerator random;
+    private final int first;
+    private final int limit;
+    private final int[] resting = new int[QUARANTINE];
+    private int restingNext;
+    private int restingCount;
+    private int count;
+
+    /// @param random unpredictable to peers; in a simulation, seeded
+    /// @param first smallest handle to give out
+    /// @param limit how many can be in use at once, up to 2^23
+    public KeyTable(RandomGenerator random, int first, int limit) {
+        this.random = random;
+        this.first = first;
+        this.limit = Math.min(limit, 1 << 23);
+    }
+
+    /// Finds without locking; null when nothing has this handle.
+    @SuppressWarnings("unchecked") // what is neither absent nor resting is a T
+    public @Nullable T get(int handle) {
+        Object leaf = ELEMENT.getAcquire(leaves, handle >>> LEAF_BITS & 0xFFFF);
+        if (leaf == null) {
+            return null;
+        }
+        Object found = ELEMENT.getAcquire((Object[]) leaf, handle & LEAF_SIZE - 1);
+        return found == RESTING ? null : (T) found;
+    }
+
+    /// Puts `value` under a fresh handle; -1 when the limit is reached.
+    public synchronized int add(T value) {
+        if (count == limit) {
+            return -1;
+        }
+        while (true) {
+            int handle = random.nextInt() & HANDLE_MASK;
+            if (handle >= first && slot(handle) == null) {
+                set(handle, value);
+                count++;
+                return handle;
+            }
+        }
+    }
+
+    /// Takes the value away; the handle rests.
+    public synchronized void remove(int handle) {
+        Object there = slot(handle);
+        if (there == null || there == RESTING) {
+            return;
+        }
+        set(handle, RESTING);
+        count--;
+        if (restingCount == QUARANTINE) {
+            set(resting[restingNext], null);
+        } else {
+            restingCount++;
+        }
+        resting[restingNext] = handle;
+        restingNext = (restingNext + 1) % QUARANTINE;
+    }
+
+    /// How many are in use.
+    public synchronized int size() {
+        return count;
+    }
+
+    private @Nullable Object slot(int handle) {
+        Object leaf = leaves[handle >>> LEAF_BITS];
+        return leaf == null ? null : ((Object[]) leaf)[handle & LEAF_SIZE - 1];
+    }
+
+    private void set(int handle, @Nullable Object value) {
+        Object leaf = leaves[handle >>> LEAF_BITS];
+        if (leaf == null) {
+            leaf = new Object[LEAF_SIZE];
+            ELEMENT.setRelease(leaves, handle >>> LEAF_BITS, leaf);
+        }
+        ELEMENT.setRelease((Object[]) leaf, handle & LEAF_SIZE - 1, value);
+    }
+}

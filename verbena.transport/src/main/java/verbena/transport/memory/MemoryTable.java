@@ -1,0 +1,343 @@
+package verbena.transport.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.queue.ScatterList;
+import verbena.verbs.Access;
+
+/// Which key may touch which memory (IBTA 10.6). The only code that touches user memory.
+///
+/// Every access answers with a [MemoryVerdict]; whatever a peer asks for and whatever the application has freed,
+/// nothing is thrown. Regions are added by any thread; all else is the engine's, so that once a removal has been done
+/// on the engine nothing touches the memory any more.
+public final class MemoryTable {
+    private static final ValueLayout.OfLong NATIVE_LONG = ValueLayout.JAVA_LONG;
+    private static final VarHandle ATOMIC = NATIVE_LONG.varHandle();
+    private static final int LOCAL_WRITE = Access.LOCAL_WRITE.bit();
+    /// The 8 low bits of a key.
+    private static final int VARIANT_MASK = 0xFF;
+
+    private final RandomGenerator random;
+    private final KeyTable<Keyed> keys;
+    /// The value that the last atomic found.
+    private long original;
+
+    /// @param random unpredictable to peers
+    /// @param limit regions and windows that can exist at once
+    public MemoryTable(RandomGenerator random, int limit) {
+        this.random = random;
+        this.keys = new KeyTable<>(random, 1, limit);
+    }
+
+    // ---- any thread
+
+    /// Gives `keyed` a key, 32 random bits of which no other key shares the upper 24; false when the limit is reached.
+    public synchronized boolean add(Keyed keyed) {
+        int variant = random.nextInt() & VARIANT_MASK;
+        int handle = keys.add(keyed);
+        if (handle < 0) {
+            return false;
+        }
+        keyed.key = handle << 8 | variant;
+        return true;
+    }
+
+    /// How many regions and windows there are.
+    public int size() {
+        return keys.size();
+    }
+
+    // ---- engine
+
+    /// Ends a region or window; its key is not used again soon.
+    public void remove(Keyed keyed) {
+        keys.remove(keyed.key >>> 8);
+        if (keyed instanceof Window window) {
+            unbind(window);
+        }
+    }
+
+    /// May a peer's request through queue pair `qpn` of `domain` use `rkey` for these bytes with all the rights of
+    /// `access`? A request for no bytes is not asked (IBTA C9-88).
+    public MemoryVerdict checkRemote(int rkey, int domain, int qpn, long address, long bytes, int access) {
+        Keyed keyed = find(rkey);
+        if (keyed == null) {
+            return MemoryVerdict.NO_SUCH_KEY;
+        }
+        if (keyed.protectionDomain != domain) {
+            return MemoryVerdict.WRONG_DOMAIN;
+        }
+        if (keyed instanceof Window window) {
+            Region region = window.region;
+            if (region == null) {
+                return MemoryVerdict.NOT_BOUND;
+            }
+            if (window.type == 2 && window.qpn != qpn) {
+                return MemoryVerdict.WRONG_QUEUE_PAIR;
+            }
+            if ((window.access & access) != access) {
+                return MemoryVerdict.NO_RIGHT;
+            }
+            long from = window.zeroBased ? address : address - window.address;
+            return (window.zeroBased || Long.compareUnsigned(address, window.address) >= 0)
+                            && bytes >= 0
+                            && bytes <= window.length
+                            && Long.compareUnsigned(from, window.length - bytes) <= 0
+                    ? MemoryVerdict.OK
+                    : MemoryVerdict.OUT_OF_BOUNDS;
+        }
+        Region region = (Region) keyed;
+        if ((region.access & access) != access) {
+            return MemoryVerdict.NO_RIGHT;
+        }
+        return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
+    }
+
+    /// Copies a peer's bytes into memory that [#checkRemote] has allowed at the message's start; the key is looked up
+    /// again, because it may have been withdrawn since.
+    public MemoryVerdict write(
+            int rkey, int domain, int qpn, long address, MemorySegment from, long offset, int bytes, int access) {
+        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
+        if (verdict != MemoryVerdict.OK) {
+            return verdict;
+        }
+        long at = targetOffset(rkey, address);
+        return copy(from, offset, target, at, bytes);
+    }
+
+    /// Copies memory for a peer into `to`; see [#write].
+    public MemoryVerdict read(
+            int rkey, int domain, int qpn, long address, MemorySegment to, long offset, int bytes, int access) {
+        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
+        if (verdict != MemoryVerdict.OK) {
+            return verdict;
+        }
+        long at = targetOffset(rkey, address);
+        return copy(target, at, to, offset, bytes);
+    }
+
+    /// Adds to 8 bytes that [#checkRemote] has allowed, natively ordered, wrapping; [#original()] is the value before.
+    public MemoryVerdict fetchAdd(int rkey, long address, long add) {
+        return atomic(rkey, address, add, 0, false);
+    }
+
+    /// Replaces 8 bytes that [#checkRemote] has allowed by `swap` if they equal `compare`; [#original()] is the value
+    /// before.
+    public MemoryVerdict compareSwap(int rkey, long address, long compare, long swap) {
+        return atomic(rkey, address, swap, compare, true);
+    }
+
+    /// The value that the last atomic found.
+    public long original() {
+        return original;
+    }
+
+    /// May a request of `domain` use all entries of the list, for writing into them or only for reading?
+    public MemoryVerdict checkLocal(ScatterList list, int domain, boolean write) {
+        for (int i = 0; i < list.count; i++) {
+            MemoryVerdict verdict = checkLocal(list.lkeys[i], domain, list.addresses[i], list.lengths[i], write);
+            if (verdict != MemoryVerdict.OK) {
+                return verdict;
+            }
+        }
+        return MemoryVerdict.OK;
+    }
+
+    /// Copies `bytes` of the list's memory from position `position` on into `to`.
+    public MemoryVerdict gather(ScatterList list, int domain, long position, MemorySegment to, long offset, int bytes) {
+        return walk(list, domain, position, to, offset, bytes, false);
+    }
+
+    /// Copies `bytes` of `from` into the list's memory from position `position` on.
+    public MemoryVerdict scatter(
+            ScatterList list, int domain, long position, MemorySegment from, long offset, int bytes) {
+        return walk(list, domain, position, from, offset, bytes, true);
+    }
+
+    /// Binds a window (IBTA 10.6.6.2, ibv_bind_mw(3)); no bytes unbind a type 1 window.
+    ///
+    /// @param rkey the window's new key: the same handle, any variant
+    public MemoryVerdict bind(
+            Window window, int rkey, Region region, long address, long bytes, int access, int domain, int qpn) {
+        int remoteRights =
+                Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit() | Access.REMOTE_ATOMIC.bit();
+        boolean changes = (access & (Access.REMOTE_WRITE.bit() | Access.REMOTE_ATOMIC.bit())) != 0;
+        if (keys.get(window.key >>> 8) != window
+                || rkey >>> 8 != window.key >>> 8
+                || window.protectionDomain != domain
+                || (window.type == 2 && (window.isBound() || rkey == window.key || bytes == 0))) {
+            return MemoryVerdict.NOT_ALLOWED;
+        }
+        if (bytes == 0) {
+            unbind(window);
+            window.key = rkey;
+            return MemoryVerdict.OK;
+        }
+        if (keys.get(region.key >>> 8) != region) {
+            return MemoryVerdict.NO_SUCH_KEY;
+        }
+        if (region.protectionDomain != domain) {
+            return MemoryVerdict.WRONG_DOMAIN;
+        }
+        if ((region.access & Access.MW_BIND.bit()) == 0
+                || (region.access & Access.ZERO_BASED.bit()) != 0
+                || (changes && (region.access & LOCAL_WRITE) == 0)
+                || (access & ~(remoteRights | Access.ZERO_BASED.bit())) != 0
+                || (window.type == 1 && (access & Access.ZERO_BASED.bit()) != 0)) {
+            return MemoryVerdict.NO_RIGHT;
+        }
+        if (!region.contains(address, bytes)) {
+            return MemoryVerdict.OUT_OF_BOUNDS;
+        }
+        unbind(window);
+        window.address = address;
+        window.length = bytes;
+        window.access = access & remoteRights;
+        window.zeroBased = (access & Access.ZERO_BASED.bit()) != 0;
+        window.qpn = qpn;
+        window.key = rkey;
+        window.region = region;
+        region.windows++;
+        return MemoryVerdict.OK;
+    }
+
+    /// Withdraws the type 2 window of this key (local invalidate, SEND with invalidate).
+    public MemoryVerdict invalidate(int rkey, int domain, int qpn) {
+        Keyed keyed = find(rkey);
+        if (keyed == null) {
+            return MemoryVerdict.NO_SUCH_KEY;
+        }
+        if (keyed.protectionDomain != domain) {
+            return MemoryVerdict.WRONG_DOMAIN;
+        }
+        if (!(keyed instanceof Window window) || window.type != 2) {
+            return MemoryVerdict.NOT_ALLOWED;
+        }
+        if (!window.isBound()) {
+            return MemoryVerdict.NOT_BOUND;
+        }
+        if (window.qpn != qpn) {
+            return MemoryVerdict.WRONG_QUEUE_PAIR;
+        }
+        unbind(window);
+        return MemoryVerdict.OK;
+    }
+
+    // ---- leaves
+
+    /// Where the last [#targetOffset] found the memory.
+    private MemorySegment target = MemorySegment.NULL;
+
+    private @Nullable Keyed find(int key) {
+        Keyed keyed = keys.get(key >>> 8);
+        return keyed != null && keyed.key == key ? keyed : null;
+    }
+
+    /// Sets [#target] and answers with the offset in it; after a check that said OK.
+    private long targetOffset(int rkey, long address) {
+        Keyed keyed = find(rkey);
+        Region region;
+        long at = address;
+        if (keyed instanceof Window window) {
+            region = window.region;
+            at = window.zeroBased ? window.address + address : address;
+        } else {
+            region = (Region) keyed;
+        }
+        if (region == null) {
+            target = MemorySegment.NULL;
+            return 0;
+        }
+        target = region.memory;
+        return at - region.iova;
+    }
+
+    private MemoryVerdict checkLocal(int lkey, int domain, long address, int bytes, boolean write) {
+        if (bytes == 0) {
+            return MemoryVerdict.OK;
+        }
+        Keyed keyed = find(lkey);
+        if (!(keyed instanceof Region region)) {
+            return MemoryVerdict.NO_SUCH_KEY;
+        }
+        if (region.protectionDomain != domain) {
+            return MemoryVerdict.WRONG_DOMAIN;
+        }
+        if (write && (region.access & LOCAL_WRITE) == 0) {
+            return MemoryVerdict.NO_RIGHT;
+        }
+        return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
+    }
+
+    private MemoryVerdict walk(
+            ScatterList list, int domain, long position, MemorySegment frame, long offset, int bytes, boolean write) {
+        long skip = position;
+        long at = offset;
+        int left = bytes;
+        for (int i = 0; i < list.count && left > 0; i++) {
+            int length = list.lengths[i];
+            if (skip >= length) {
+                skip -= length;
+                continue;
+            }
+            int n = (int) Math.min(left, length - skip);
+            long address = list.addresses[i] + skip;
+            MemoryVerdict verdict = checkLocal(list.lkeys[i], domain, address, n, write);
+            if (verdict != MemoryVerdict.OK) {
+                return verdict;
+            }
+            long in = targetOffset(list.lkeys[i], address);
+            verdict = write ? copy(frame, at, target, in, n) : copy(target, in, frame, at, n);
+            if (verdict != MemoryVerdict.OK) {
+                return verdict;
+            }
+            skip = 0;
+            at += n;
+            left -= n;
+        }
+        return left == 0 ? MemoryVerdict.OK : MemoryVerdict.TOO_SHORT;
+    }
+
+    private MemoryVerdict atomic(int rkey, long address, long value, long compare, boolean swap) {
+        long at = targetOffset(rkey, address);
+        try {
+            if ((target.address() + at & 7) == 0) {
+                original = swap
+                        ? (long) ATOMIC.compareAndExchange(target, at, compare, value)
+                        : (long) ATOMIC.getAndAdd(target, at, value);
+            } else {
+                // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is what
+                // ATOMIC_HCA promises, because only the engine comes here.
+                original = target.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
+                if (!swap || original == compare) {
+                    target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, swap ? value : original + value);
+                }
+            }
+            return MemoryVerdict.OK;
+        } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | UnsupportedOperationException e) {
+            return MemoryVerdict.GONE;
+        }
+    }
+
+    /// The one place where user memory is read and written in bulk. A closed arena throws IllegalStateException, a
+    /// mapped file that was cut short InternalError.
+    private static MemoryVerdict copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
+        try {
+            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            return MemoryVerdict.OK;
+        } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | IllegalArgumentException e) {
+            return MemoryVerdict.GONE;
+        }
+    }
+
+    private static void unbind(Window window) {
+        Region region = window.region;
+        if (region != null) {
+            region.windows--;
+            window.region = null;
+        }
+    }
+}

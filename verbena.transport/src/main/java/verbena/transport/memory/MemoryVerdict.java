@@ -1,0 +1,28 @@
+package verbena.transport.memory;
+
+/// What the memory table says to an access. `OK` is the only one after which memory was touched.
+public enum MemoryVerdict {
+    OK("allowed"),
+    NO_SUCH_KEY("no region or window has this key"),
+    NOT_BOUND("the window is not bound"),
+    WRONG_DOMAIN("the key belongs to another protection domain"),
+    WRONG_QUEUE_PAIR("the window is bound for another queue pair"),
+    NO_RIGHT("the region or window does not grant this right"),
+    OUT_OF_BOUNDS("the range is not inside the region or window"),
+    GONE("the memory has been freed or cannot be accessed"),
+    /// Of a scatter list: shorter than the message.
+    TOO_SHORT("the scatter list is shorter than the message"),
+    /// Of bind and invalidate.
+    NOT_ALLOWED("the window or region does not allow this");
+
+    private final String explanation;
+
+    MemoryVerdict(String explanation) {
+        this.explanation = explanation;
+    }
+
+    /// A clause that tells a person what was wrong.
+    public String explanation() {
+        return explanation;
+    }
+}

@@ -1,0 +1,60 @@
+package verbena.transport.memory;
+
+import java.lang.foreign.MemorySegment;
+
+/// A memory region as the protocol sees it. Made by any thread, changed by the engine only.
+public final class Region extends Keyed {
+    final MemorySegment memory;
+    final long iova;
+    final long length;
+    volatile int access;
+    /// Windows bound to it.
+    volatile int windows;
+
+    /// @param memory native memory, accessible by the engine's thread
+    /// @param iova address of its first byte as requests name it
+    /// @param access bits of [verbena.verbs.Access]
+    public Region(int protectionDomain, MemorySegment memory, long iova, int access) {
+        super(protectionDomain);
+        this.memory = memory;
+        this.iova = iova;
+        this.length = memory.byteSize();
+        this.access = access;
+    }
+
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    public long iova() {
+        return iova;
+    }
+
+    public long length() {
+        return length;
+    }
+
+    public int access() {
+        return access;
+    }
+
+    /// Windows bound to it.
+    public int windows() {
+        return windows;
+    }
+
+    /// Engine only: other rights and another protection domain; the key stays.
+    public void reregister(int protectionDomain, int access) {
+        this.protectionDomain = protectionDomain;
+        this.access = access;
+    }
+
+    boolean contains(long address, long bytes) {
+        // Unsigned addresses; written so that nothing can overflow.
+        long offset = address - iova;
+        return bytes >= 0
+                && bytes <= length
+                && Long.compareUnsigned(address, iova) >= 0
+                && Long.compareUnsigned(offset, length - bytes) <= 0;
+    }
+}

@@ -1,0 +1,2 @@
+/// Keys, regions and windows: the only code that touches user memory.
+package verbena.transport.memory;

@@ -1,0 +1,2 @@
+/// The protocols without I/O: functions of state, packet and time.
+package verbena.transport;

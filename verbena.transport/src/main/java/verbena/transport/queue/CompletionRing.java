@@ -1,0 +1,215 @@
+package verbena.transport.queue;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+
+/// A ring of completions: the engine appends, pollers, who take turns by a lock of their own, take. Arming and the
+/// sleeping poller's wake-up go through one flag that the engine reads after it has published an entry.
+public final class CompletionRing {
+    /// Not armed.
+    public static final int ARMED_NONE = 0;
+    /// Armed for solicited completions and errors.
+    public static final int ARMED_SOLICITED = 1;
+    /// Armed for any completion.
+    public static final int ARMED_ANY = 2;
+
+    private static final VarHandle WRITTEN;
+    private static final VarHandle READ;
+    private static final VarHandle ARMED;
+    private static final VarHandle SLEEPERS;
+
+    static {
+        try {
+            var lookup = MethodHandles.lookup();
+            WRITTEN = lookup.findVarHandle(CompletionRing.class, "written", long.class);
+            READ = lookup.findVarHandle(CompletionRing.class, "read", long.class);
+            ARMED = lookup.findVarHandle(CompletionRing.class, "armed", int.class);
+            SLEEPERS = lookup.findVarHandle(CompletionRing.class, "sleepers", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /// Told by the engine.
+    public interface Listener {
+        /// The ring was armed, and something came that it was armed for.
+        void onNotification();
+
+        /// Somebody sleeps until there is a completion, and there is one.
+        void onWake();
+
+        /// The ring was full; the completion is lost and the ring is broken.
+        void onOverflow();
+    }
+
+    private static final class Entry {
+        long wrId;
+        WcStatus status = WcStatus.SUCCESS;
+        WcOpcode opcode = WcOpcode.SEND;
+        int vendorError;
+        long byteLength;
+        int immediateOrRkey;
+        int qpn;
+        int sourceQpn;
+        int flags;
+        String cause = "";
+    }
+
+    private final Listener listener;
+    private final int capacity;
+    private final int mask;
+    private final Entry[] entries;
+    private volatile boolean broken;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long written;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long read;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private int armed;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private int sleepers;
+
+    /// @param capacity completions it can hold
+    public CompletionRing(int capacity, Listener listener) {
+        this.listener = listener;
+        this.capacity = capacity;
+        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        mask = size - 1;
+        entries = new Entry[size];
+        for (int i = 0; i < size; i++) {
+            entries[i] = new Entry();
+        }
+    }
+
+    public int capacity() {
+        return capacity;
+    }
+
+    /// Completions that have not been polled; any thread.
+    public int size() {
+        return (int) ((long) WRITTEN.getAcquire(this) - (long) READ.getAcquire(this));
+    }
+
+    // ---- engine
+
+    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the first time the
+    /// listener is told.
+    ///
+    /// @param solicited whether a ring armed for solicited completions is to notify
+    public boolean push(
+            long wrId,
+            WcStatus status,
+            WcOpcode opcode,
+            int vendorError,
+            long byteLength,
+            int immediateOrRkey,
+            int qpn,
+            int sourceQpn,
+            int flags,
+            String cause,
+            boolean solicited) {
+        long position = (long) WRITTEN.get(this);
+        if (broken || position - (long) READ.getAcquire(this) >= capacity) {
+            if (!broken) {
+                broken = true;
+                listener.onOverflow();
+            }
+            return false;
+        }
+        Entry e = entries[(int) position & mask];
+        e.wrId = wrId;
+        e.status = status;
+        e.opcode = opcode;
+        e.vendorError = vendorError;
+        e.byteLength = byteLength;
+        e.immediateOrRkey = immediateOrRkey;
+        e.qpn = qpn;
+        e.sourceQpn = sourceQpn;
+        e.flags = flags;
+        e.cause = cause;
+        WRITTEN.setVolatile(this, position + 1);
+        int state = (int) ARMED.getVolatile(this);
+        if (state != ARMED_NONE
+                && (state == ARMED_ANY || solicited || status != WcStatus.SUCCESS)
+                && (int) ARMED.getAndSet(this, ARMED_NONE) != ARMED_NONE) {
+            listener.onNotification();
+        }
+        if ((int) SLEEPERS.getVolatile(this) != 0) {
+            listener.onWake();
+        }
+        return true;
+    }
+
+    /// Whether it has overflowed.
+    public boolean isBroken() {
+        return broken;
+    }
+
+    // ---- pollers, one at a time
+
+    /// Takes the oldest completion; false when there is none.
+    public boolean poll(WorkCompletion wc) {
+        long position = (long) READ.get(this);
+        if (position == (long) WRITTEN.getVolatile(this)) {
+            return false;
+        }
+        Entry e = entries[(int) position & mask];
+        wc.fill(
+                e.wrId,
+                e.status,
+                e.opcode,
+                e.vendorError,
+                e.byteLength,
+                e.immediateOrRkey,
+                e.qpn,
+                e.sourceQpn,
+                e.flags,
+                e.cause);
+        READ.setRelease(this, position + 1);
+        return true;
+    }
+
+    /// Moves everything to a ring of another size; the caller keeps engine and pollers away meanwhile.
+    public void moveTo(CompletionRing larger) {
+        for (long p = (long) READ.get(this); p < (long) WRITTEN.get(this); p++) {
+            Entry e = entries[(int) p & mask];
+            larger.push(
+                    e.wrId,
+                    e.status,
+                    e.opcode,
+                    e.vendorError,
+                    e.byteLength,
+                    e.immediateOrRkey,
+                    e.qpn,
+                    e.sourceQpn,
+                    e.flags,
+                    e.cause,
+                    false);
+        }
+        ARMED.setVolatile(larger, (int) ARMED.getVolatile(this));
+        SLEEPERS.setVolatile(larger, (int) SLEEPERS.getVolatile(this));
+    }
+
+    // ---- any thread
+
+    /// Arms for one notification; an armed ring is not weakened by arming it for less.
+    public void arm(boolean solicitedOnly) {
+        if (solicitedOnly) {
+            ARMED.compareAndSet(this, ARMED_NONE, ARMED_SOLICITED);
+        } else {
+            ARMED.setVolatile(this, ARMED_ANY);
+        }
+    }
+
+    /// Says that somebody is about to sleep (1) or has woken (-1); poll once more before sleeping.
+    public void sleepers(int change) {
+        SLEEPERS.getAndAdd(this, change);
+    }
+}

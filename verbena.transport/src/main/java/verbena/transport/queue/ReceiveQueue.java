@@ -1,0 +1,138 @@
+package verbena.transport.queue;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/// A ring of receives, of one queue pair or shared by several of one engine. Posters, who take turns by a lock of their
+/// own, write slots and publish them; the engine takes the oldest by copying it, which frees the slot.
+public final class ReceiveQueue {
+    private static final VarHandle PUBLISHED;
+    private static final VarHandle TAKEN;
+    private static final VarHandle LIMIT;
+
+    static {
+        try {
+            var lookup = MethodHandles.lookup();
+            PUBLISHED = lookup.findVarHandle(ReceiveQueue.class, "published", long.class);
+            TAKEN = lookup.findVarHandle(ReceiveQueue.class, "taken", long.class);
+            LIMIT = lookup.findVarHandle(ReceiveQueue.class, "limit", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final ReceiveRequest[] slots;
+    private final int mask;
+    private final int capacity;
+    private final int maxSge;
+    private final Runnable onLimit;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long published;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long taken;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private int limit;
+
+    private int claimed;
+
+    /// @param capacity receives that can be outstanding
+    /// @param maxSge scatter entries of each
+    /// @param onLimit called by the engine when fewer than the armed limit are left
+    public ReceiveQueue(int capacity, int maxSge, Runnable onLimit) {
+        this.capacity = capacity;
+        this.maxSge = maxSge;
+        this.onLimit = onLimit;
+        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        mask = size - 1;
+        slots = new ReceiveRequest[size];
+        for (int i = 0; i < size; i++) {
+            slots[i] = new ReceiveRequest(maxSge);
+        }
+    }
+
+    /// Receives that can be outstanding.
+    public int capacity() {
+        return capacity;
+    }
+
+    /// Scatter entries of each.
+    public int maxSge() {
+        return maxSge;
+    }
+
+    // ---- posters, one at a time
+
+    public boolean hasRoom() {
+        return (long) PUBLISHED.get(this) + claimed - (long) TAKEN.getAcquire(this) < capacity;
+    }
+
+    /// The next free slot; the caller has asked [#hasRoom()].
+    public ReceiveRequest claim() {
+        return slots[(int) ((long) PUBLISHED.get(this) + claimed++) & mask];
+    }
+
+    /// How many are claimed and not published.
+    public int claimed() {
+        return claimed;
+    }
+
+    /// Takes all claims back.
+    public void abandon() {
+        claimed = 0;
+    }
+
+    /// Hands all claimed slots to the engine; see [SendQueue#publish()].
+    public int publish() {
+        int n = claimed;
+        claimed = 0;
+        PUBLISHED.setVolatile(this, (long) PUBLISHED.get(this) + n);
+        return n;
+    }
+
+    /// Arms the limit; 0 disarms. The engine tells when fewer than `receives` are left, once.
+    public void armLimit(int receives) {
+        LIMIT.setVolatile(this, receives);
+    }
+
+    /// The armed limit.
+    public int limit() {
+        return (int) LIMIT.getVolatile(this);
+    }
+
+    // ---- engine
+
+    /// Whether a receive is posted.
+    public boolean isEmpty() {
+        return available() == 0;
+    }
+
+    /// How many are posted; any thread.
+    public long available() {
+        return (long) PUBLISHED.getVolatile(this) - (long) TAKEN.getAcquire(this);
+    }
+
+    /// Moves the oldest receive to `into`; false when there is none.
+    public boolean take(ReceiveRequest into) {
+        long position = (long) TAKEN.get(this);
+        if ((long) PUBLISHED.getVolatile(this) == position) {
+            return false;
+        }
+        ReceiveRequest slot = slots[(int) position & mask];
+        into.wrId = slot.wrId;
+        into.scatter.copyFrom(slot.scatter);
+        TAKEN.setRelease(this, position + 1);
+        int armed = (int) LIMIT.getVolatile(this);
+        if (armed > 0 && available() < armed && LIMIT.compareAndSet(this, armed, 0)) {
+            onLimit.run();
+        }
+        return true;
+    }
+
+    /// Forgets all posted receives (RESET).
+    public void discard() {
+        TAKEN.setRelease(this, (long) PUBLISHED.getVolatile(this));
+    }
+}

@@ -1,0 +1,119 @@
+package verbena.transport.queue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/// A ring of send requests. Posters, who take turns by a lock of their own, write slots and publish them; the engine
+/// reads published slots and retires them. Positions count up for ever; a slot is a position modulo the capacity.
+public final class SendQueue {
+    private static final VarHandle PUBLISHED;
+    private static final VarHandle RETIRED;
+
+    static {
+        try {
+            var lookup = MethodHandles.lookup();
+            PUBLISHED = lookup.findVarHandle(SendQueue.class, "published", long.class);
+            RETIRED = lookup.findVarHandle(SendQueue.class, "retired", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final SendRequest[] slots;
+    private final int mask;
+    private final int capacity;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long published;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long retired;
+
+    /// Posters only: slots claimed and not yet published.
+    private int claimed;
+
+    /// @param capacity requests that can be outstanding
+    /// @param maxSge scatter entries of each
+    /// @param maxInlineBytes inline bytes of each; they live as long as `arena`
+    public SendQueue(int capacity, int maxSge, int maxInlineBytes, Arena arena) {
+        this.capacity = capacity;
+        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        mask = size - 1;
+        slots = new SendRequest[size];
+        MemorySegment inline = maxInlineBytes == 0
+                ? MemorySegment.NULL
+                : arena.allocate((long) size * maxInlineBytes, Long.BYTES);
+        for (int i = 0; i < size; i++) {
+            slots[i] = new SendRequest(
+                    maxSge,
+                    maxInlineBytes == 0
+                            ? MemorySegment.NULL
+                            : inline.asSlice((long) i * maxInlineBytes, maxInlineBytes));
+        }
+    }
+
+    /// Requests that can be outstanding.
+    public int capacity() {
+        return capacity;
+    }
+
+    // ---- posters, one at a time
+
+    /// Whether one more can be claimed.
+    public boolean hasRoom() {
+        return (long) PUBLISHED.get(this) + claimed - (long) RETIRED.getAcquire(this) < capacity;
+    }
+
+    /// The next free slot; the caller has asked [#hasRoom()].
+    public SendRequest claim() {
+        return slots[(int) ((long) PUBLISHED.get(this) + claimed++) & mask];
+    }
+
+    /// Takes the last claim back.
+    public void unclaim() {
+        claimed--;
+    }
+
+    /// How many are claimed and not published.
+    public int claimed() {
+        return claimed;
+    }
+
+    /// Takes all claims back.
+    public void abandon() {
+        claimed = 0;
+    }
+
+    /// Hands all claimed slots to the engine. Release: the engine that sees the position sees the slots' contents.
+    /// Volatile, so that a state read afterwards is not older (see the flush on entering ERR).
+    public int publish() {
+        int n = claimed;
+        claimed = 0;
+        PUBLISHED.setVolatile(this, (long) PUBLISHED.get(this) + n);
+        return n;
+    }
+
+    // ---- engine
+
+    /// The position after the last published slot.
+    public long published() {
+        return (long) PUBLISHED.getVolatile(this);
+    }
+
+    /// The slot at a published position that is not retired.
+    public SendRequest at(long position) {
+        return slots[(int) position & mask];
+    }
+
+    /// Gives all slots before `position` back to the posters. Release: a poster that sees it may write them.
+    public void retire(long position) {
+        RETIRED.setRelease(this, position);
+    }
+
+    /// The position of the oldest slot that is not retired; any thread.
+    public long retired() {
+        return (long) RETIRED.getAcquire(this);
+    }
+}

@@ -1,0 +1,85 @@
+package verbena.transport.queue;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.memory.Region;
+import verbena.transport.memory.Window;
+import verbena.verbs.WcStatus;
+
+/// A slot of a send queue: one work request, written in place by the poster and then owned by the engine until it is
+/// retired.
+public final class SendRequest {
+    // Written by the poster.
+    public SendOperation operation = SendOperation.SEND;
+    public long wrId;
+    public boolean signaled;
+    public boolean fenced;
+    public boolean solicited;
+    /// Immediate data, or the key to invalidate.
+    public int immediateOrKey;
+    public long remoteAddress;
+    public int rkey;
+    /// FETCH_ADD: what to add. CMP_SWAP: what to compare with. ATOMIC_WRITE: the value.
+    public long operand;
+    /// CMP_SWAP: what to put in.
+    public long swap;
+    /// FLUSH: bytes of the range, and the FETH bits.
+    public int flushBytes;
+    public int flushBits;
+
+    public final ScatterList scatter;
+    /// Where inline data lies; its first [#inlineBytes] count.
+    public final MemorySegment inline;
+    public int inlineBytes;
+    /// Whether the data is inline rather than in the scatter list.
+    public boolean isInline;
+
+    // BIND_WINDOW
+    public @Nullable Window window;
+    public @Nullable Region windowRegion;
+    public long windowAddress;
+    public long windowBytes;
+    public int windowAccess;
+
+    // Owned by the engine.
+    /// PSN of its first packet; valid once started.
+    public int firstPsn;
+    /// PSNs it takes.
+    public int psnCount;
+    /// Set when the request failed on this side, to be reported once all before it are done.
+    public @Nullable WcStatus localError;
+    public String localCause = "";
+
+    SendRequest(int maxSge, MemorySegment inline) {
+        this.scatter = new ScatterList(maxSge);
+        this.inline = inline;
+    }
+
+    /// Bytes of the message, or of the memory read.
+    public long bytes() {
+        return isInline ? inlineBytes : scatter.bytes;
+    }
+
+    /// Makes it a fresh request; called by the poster.
+    public void begin(SendOperation operation, long wrId) {
+        this.operation = operation;
+        this.wrId = wrId;
+        signaled = false;
+        fenced = false;
+        solicited = false;
+        immediateOrKey = 0;
+        remoteAddress = 0;
+        rkey = 0;
+        operand = 0;
+        swap = 0;
+        flushBytes = 0;
+        flushBits = 0;
+        scatter.clear();
+        isInline = false;
+        inlineBytes = 0;
+        window = null;
+        windowRegion = null;
+        localError = null;
+        localCause = "";
+    }
+}

@@ -1,0 +1,2 @@
+/// The rings at which applications and the engine meet.
+package verbena.transport.queue;

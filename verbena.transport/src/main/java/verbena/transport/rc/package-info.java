@@ -1,0 +1,2 @@
+/// Reliable connection (IBTA 9.7).
+package verbena.transport.rc;
