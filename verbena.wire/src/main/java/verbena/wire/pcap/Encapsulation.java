@@ -1,0 +1,285 @@
+package verbena.wire.pcap;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.InternetChecksum;
+import verbena.wire.ib.Grh;
+import verbena.wire.ib.Packet;
+import verbena.wire.pcap.Unwrapped.Reason;
+import verbena.wire.roce.RoceV1;
+import verbena.wire.roce.RoceV2;
+
+/// Takes RoCE packets out of the network headers that a capture shows, and puts them back in. For captures and tests:
+/// it allocates. One owner.
+public final class Encapsulation {
+    /// The most bytes that [#wrap] writes before the packet, besides the envelope's link header.
+    public static final int OVERHEAD_MAX = RoceV2.IPV6_OVERHEAD;
+
+    private static final int MAC_BYTES = 6;
+    private static final int TYPE_IPV4 = 0x0800;
+    private static final int TYPE_IPV6 = 0x86DD;
+    private static final int TYPE_VLAN = 0x8100;
+    private static final int TYPE_SERVICE_VLAN = 0x88A8;
+    private static final int VLAN_BYTES = 4;
+    private static final int VLAN_TAGS_MAX = 4;
+    private static final int IPV4_BYTES = 20;
+    private static final int IPV6_BYTES = 40;
+    private static final int UDP_BYTES = 8;
+    private static final int PROTOCOL_UDP = 17;
+    private static final int FRAGMENT_BITS = 0x3FFF; // more fragments, and the offset
+    private static final int HOP_LIMIT_DEFAULT = 64;
+    private static final long MAPPED_IPV4 = 0xFFFF_0000_0000L;
+
+    private final RoceV2 roceV2 = new RoceV2();
+    private final RoceV1 roceV1 = new RoceV1();
+
+    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any bytes lead
+    /// to one of the answers.
+    public Unwrapped unwrap(int linkType, MemorySegment bytes, Frame frame) {
+        return switch (linkType) {
+            case LinkType.ETHERNET -> ethernet(bytes, frame);
+            case LinkType.RAW_IP, LinkType.IPV4, LinkType.IPV6 -> rawIp(linkType, bytes, frame);
+            case LinkType.LINUX_COOKED -> cooked(linkType, bytes, 14, 16, frame);
+            case LinkType.LINUX_COOKED_2 -> cooked(linkType, bytes, 0, 20, frame);
+            default -> other(Reason.UNKNOWN_LINK_TYPE);
+        };
+    }
+
+    private Unwrapped ethernet(MemorySegment bytes, Frame frame) {
+        long at = 2 * MAC_BYTES;
+        for (int tags = 0; tags <= VLAN_TAGS_MAX && at + 2 <= bytes.byteSize(); tags++) {
+            int type = BigEndian.u16(bytes, at);
+            if (type != TYPE_VLAN && type != TYPE_SERVICE_VLAN) {
+                return network(LinkType.ETHERNET, type, bytes, at + 2, frame);
+            }
+            at += VLAN_BYTES;
+        }
+        return other(at + 2 > bytes.byteSize() ? Reason.TRUNCATED : Reason.OTHER_PROTOCOL);
+    }
+
+    private Unwrapped rawIp(int linkType, MemorySegment bytes, Frame frame) {
+        if (bytes.byteSize() == 0) {
+            return other(Reason.TRUNCATED);
+        }
+        return switch (BigEndian.u8(bytes, 0) >>> 4) {
+            case 4 -> ipv4(linkType, bytes, 0, frame);
+            case 6 -> ipv6(linkType, bytes, 0, frame);
+            default -> other(Reason.OTHER_PROTOCOL);
+        };
+    }
+
+    private Unwrapped cooked(int linkType, MemorySegment bytes, int typeOffset, int headerBytes, Frame frame) {
+        return bytes.byteSize() < headerBytes
+                ? other(Reason.TRUNCATED)
+                : network(linkType, BigEndian.u16(bytes, typeOffset), bytes, headerBytes, frame);
+    }
+
+    private Unwrapped network(int linkType, int etherType, MemorySegment bytes, long at, Frame frame) {
+        return switch (etherType) {
+            case TYPE_IPV4 -> ipv4(linkType, bytes, at, frame);
+            case TYPE_IPV6 -> ipv6(linkType, bytes, at, frame);
+            case RoceV1.ETHER_TYPE -> grh(linkType, bytes, at, frame);
+            default -> other(Reason.OTHER_PROTOCOL);
+        };
+    }
+
+    private Unwrapped ipv4(int linkType, MemorySegment bytes, long at, Frame frame) {
+        if (bytes.byteSize() < at + IPV4_BYTES) {
+            return other(Reason.TRUNCATED);
+        }
+        int versionAndLength = BigEndian.u8(bytes, at);
+        if (versionAndLength >>> 4 != 4) {
+            return other(Reason.OTHER_PROTOCOL);
+        }
+        int flagsFragment = BigEndian.u16(bytes, at + 6);
+        if (BigEndian.u8(bytes, at + 9) != PROTOCOL_UDP) {
+            return other(Reason.OTHER_PORT);
+        }
+        if ((flagsFragment & FRAGMENT_BITS) != 0) {
+            return other(Reason.FRAGMENT);
+        }
+        if ((versionAndLength & 0xF) != IPV4_BYTES / 4) {
+            return other(Reason.IPV4_OPTIONS);
+        }
+        long udp = at + IPV4_BYTES;
+        Reason wrong = udpTrouble(bytes, udp, BigEndian.u16(bytes, at + 2) - IPV4_BYTES);
+        if (wrong != null) {
+            return other(wrong);
+        }
+        frame.sourceHigh = 0;
+        frame.sourceLow = MAPPED_IPV4 | BigEndian.u32(bytes, at + 12);
+        frame.destinationHigh = 0;
+        frame.destinationLow = MAPPED_IPV4 | BigEndian.u32(bytes, at + 16);
+        frame.trafficClass = BigEndian.u8(bytes, at + 1);
+        frame.hopLimit = BigEndian.u8(bytes, at + 8);
+        fillFromUdp(bytes, udp, frame);
+        int identification = BigEndian.u16(bytes, at + 4);
+        frame.icrcValid = roceV2.verify(frame, identification, flagsFragment);
+        int udpChecksum = BigEndian.u16(bytes, udp + 6);
+        return new Unwrapped.Roce(new Envelope(
+                linkType, linkHeader(bytes, at), false, identification, flagsFragment, 0, udpChecksum));
+    }
+
+    private Unwrapped ipv6(int linkType, MemorySegment bytes, long at, Frame frame) {
+        if (bytes.byteSize() < at + IPV6_BYTES) {
+            return other(Reason.TRUNCATED);
+        }
+        if (Grh.version(bytes, at) != 6) {
+            return other(Reason.OTHER_PROTOCOL);
+        }
+        if (Grh.nextHeader(bytes, at) != PROTOCOL_UDP) {
+            return other(Reason.OTHER_PORT);
+        }
+        long udp = at + IPV6_BYTES;
+        Reason wrong = udpTrouble(bytes, udp, Grh.payloadLength(bytes, at));
+        if (wrong != null) {
+            return other(wrong);
+        }
+        fillFromGrh(bytes, at, frame);
+        fillFromUdp(bytes, udp, frame);
+        frame.icrcValid = roceV2.verify(frame, 0, 0);
+        int udpChecksum = BigEndian.u16(bytes, udp + 6);
+        return new Unwrapped.Roce(new Envelope(
+                linkType, linkHeader(bytes, at), false, 0, 0, Grh.flowLabel(bytes, at), udpChecksum));
+    }
+
+    private Unwrapped grh(int linkType, MemorySegment bytes, long at, Frame frame) {
+        if (bytes.byteSize() < at + Grh.BYTES) {
+            return other(Reason.TRUNCATED);
+        }
+        if (Grh.version(bytes, at) != 6 || Grh.nextHeader(bytes, at) != Grh.NEXT_HEADER_BTH) {
+            return other(Reason.OTHER_PROTOCOL);
+        }
+        int packetBytes = Grh.payloadLength(bytes, at);
+        Reason wrong = sizeTrouble(bytes, at + Grh.BYTES, packetBytes);
+        if (wrong != null) {
+            return other(wrong);
+        }
+        fillFromGrh(bytes, at, frame);
+        frame.sourcePort = 0;
+        fillPacket(bytes, at + Grh.BYTES, packetBytes, frame);
+        frame.icrcValid = roceV1.verify(frame);
+        return new Unwrapped.Roce(
+                new Envelope(linkType, linkHeader(bytes, at), true, 0, 0, Grh.flowLabel(bytes, at), 0));
+    }
+
+    // What is wrong with the UDP header and the sizes, if anything.
+    private static @Nullable Reason udpTrouble(MemorySegment bytes, long udp, int ipPayloadBytes) {
+        if (bytes.byteSize() < udp + UDP_BYTES) {
+            return Reason.TRUNCATED;
+        }
+        if (BigEndian.u16(bytes, udp + 2) != RoceV2.UDP_PORT) {
+            return Reason.OTHER_PORT;
+        }
+        if (BigEndian.u16(bytes, udp + 4) != ipPayloadBytes) {
+            return Reason.BAD_LENGTH;
+        }
+        return sizeTrouble(bytes, udp + UDP_BYTES, ipPayloadBytes - UDP_BYTES);
+    }
+
+    private static @Nullable Reason sizeTrouble(MemorySegment bytes, long bth, int packetBytes) {
+        if (packetBytes < Packet.BYTES_MIN) {
+            return Reason.TOO_SHORT;
+        }
+        if (packetBytes > Frame.PACKET_MAX) {
+            return Reason.TOO_LONG;
+        }
+        return bytes.byteSize() < bth + packetBytes ? Reason.TRUNCATED : null;
+    }
+
+    private static void fillFromGrh(MemorySegment bytes, long at, Frame frame) {
+        frame.sourceHigh = Grh.sourceHigh(bytes, at);
+        frame.sourceLow = Grh.sourceLow(bytes, at);
+        frame.destinationHigh = Grh.destinationHigh(bytes, at);
+        frame.destinationLow = Grh.destinationLow(bytes, at);
+        frame.trafficClass = Grh.trafficClass(bytes, at);
+        frame.hopLimit = Grh.hopLimit(bytes, at);
+    }
+
+    private static void fillFromUdp(MemorySegment bytes, long udp, Frame frame) {
+        frame.sourcePort = BigEndian.u16(bytes, udp);
+        fillPacket(bytes, udp + UDP_BYTES, BigEndian.u16(bytes, udp + 4) - UDP_BYTES, frame);
+    }
+
+    private static void fillPacket(MemorySegment bytes, long bth, int packetBytes, Frame frame) {
+        MemorySegment.copy(bytes, bth, frame.slot, Frame.HEADROOM, packetBytes);
+        frame.length = packetBytes;
+    }
+
+    private static MemorySegment linkHeader(MemorySegment bytes, long networkHeader) {
+        return MemorySegment.ofArray(bytes.asSlice(0, networkHeader).toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    private static Unwrapped other(Reason reason) {
+        return new Unwrapped.Other(reason);
+    }
+
+    /// Writes link, network and UDP header and the packet, ICRC as it is, to the start of `out`; returns how many bytes.
+    /// `out` has room for the envelope's link header, [#OVERHEAD_MAX] and [Frame#length]. A hop limit of 0 becomes 64.
+    public static int wrap(Frame frame, Envelope envelope, MemorySegment out) {
+        long at = envelope.linkHeader().byteSize();
+        MemorySegment.copy(envelope.linkHeader(), 0, out, 0, at);
+        int hopLimit = frame.hopLimit == 0 ? HOP_LIMIT_DEFAULT : frame.hopLimit;
+        boolean isIpv4 = !envelope.roceV1() && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+        if (isIpv4) {
+            writeIpv4(frame, envelope, hopLimit, out, at);
+        } else {
+            Grh.write(
+                    out,
+                    at,
+                    frame.trafficClass,
+                    envelope.flowLabel(),
+                    frame.length + (envelope.roceV1() ? 0 : UDP_BYTES),
+                    envelope.roceV1() ? Grh.NEXT_HEADER_BTH : PROTOCOL_UDP,
+                    hopLimit,
+                    frame.sourceHigh,
+                    frame.sourceLow,
+                    frame.destinationHigh,
+                    frame.destinationLow);
+        }
+        at += isIpv4 ? IPV4_BYTES : IPV6_BYTES;
+        if (!envelope.roceV1()) {
+            BigEndian.put16(out, at, frame.sourcePort);
+            BigEndian.put16(out, at + 2, RoceV2.UDP_PORT);
+            BigEndian.put16(out, at + 4, UDP_BYTES + frame.length);
+            BigEndian.put16(out, at + 6, envelope.udpChecksum());
+            at += UDP_BYTES;
+        }
+        MemorySegment.copy(frame.slot, Frame.HEADROOM, out, at, frame.length);
+        return Math.toIntExact(at + frame.length);
+    }
+
+    private static void writeIpv4(Frame frame, Envelope envelope, int hopLimit, MemorySegment out, long at) {
+        BigEndian.put32(
+                out,
+                at,
+                0x4500_0000 | (frame.trafficClass & 0xFF) << 16 | IPV4_BYTES + UDP_BYTES + frame.length);
+        BigEndian.put32(out, at + 4, envelope.ipv4Identification() << 16 | envelope.ipv4FlagsFragment());
+        BigEndian.put32(out, at + 8, hopLimit << 24 | PROTOCOL_UDP << 16);
+        BigEndian.put32(out, at + 12, (int) frame.sourceLow);
+        BigEndian.put32(out, at + 16, (int) frame.destinationLow);
+        BigEndian.put16(out, at + 10, InternetChecksum.of(out, at, IPV4_BYTES));
+    }
+
+    /// An Ethernet envelope for a RoCE v2 frame that never had one, or whose headers a socket has hidden. The Ethernet
+    /// addresses are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4 identification is the one
+    /// that makes the frame's ICRC right, 0 with DF when none does.
+    public Envelope envelope(Frame frame) {
+        boolean isIpv4 = RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+        MemorySegment header = MemorySegment.ofArray(new byte[2 * MAC_BYTES + 2]);
+        BigEndian.put16(header, 0, 0x0200);
+        BigEndian.put32(header, 2, (int) frame.destinationLow);
+        BigEndian.put16(header, MAC_BYTES, 0x0200);
+        BigEndian.put32(header, MAC_BYTES + 2, (int) frame.sourceLow);
+        BigEndian.put16(header, 2 * MAC_BYTES, isIpv4 ? TYPE_IPV4 : TYPE_IPV6);
+        long hidden = isIpv4 ? roceV2.hiddenFields(frame) : 0;
+        if (hidden < 0) {
+            hidden = RoceV2.DONT_FRAGMENT;
+        }
+        return new Envelope(
+                LinkType.ETHERNET, header, false, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
+    }
+}
