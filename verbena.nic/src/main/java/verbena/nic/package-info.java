@@ -1,0 +1,2 @@
+/// The software device, as the provider interface sees it.
+package verbena.nic;

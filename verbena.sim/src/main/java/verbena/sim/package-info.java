@@ -1,0 +1,2 @@
+/// The deterministic world and its packet scripts.
+package verbena.sim;

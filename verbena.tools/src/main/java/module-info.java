@@ -1,0 +1,16 @@
+import org.jspecify.annotations.NullMarked;
+
+/// The command line.
+@NullMarked
+module verbena.tools {
+    requires static org.jspecify;
+    requires verbena.verbs;
+    requires verbena.wire;
+    requires verbena.transport;
+    requires verbena.nic;
+    requires verbena.sim;
+    requires info.picocli;
+
+    opens verbena.tools to
+            info.picocli;
+}

@@ -1,0 +1,7 @@
+import org.jspecify.annotations.NullMarked;
+
+/// Every byte layout as a view over memory, and the notation in which packets are written and read.
+@NullMarked
+module verbena.wire {
+    requires static org.jspecify;
+}
