@@ -4,4 +4,9 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module verbena.verbs {
     requires static org.jspecify;
+
+    exports verbena.verbs;
+    exports verbena.verbs.spi;
+
+    uses verbena.verbs.spi.Provider;
 }

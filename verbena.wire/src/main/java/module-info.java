@@ -4,4 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module verbena.wire {
     requires static org.jspecify;
+
+    exports verbena.wire;
+    exports verbena.wire.ib;
 }
