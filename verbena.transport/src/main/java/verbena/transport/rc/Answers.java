@@ -1,0 +1,101 @@
+package verbena.transport.rc;
+
+/// A ring of what the responder still has to send, in order. Acknowledgements merge with one that waits at the end;
+/// everything else stays as it is.
+final class Answers {
+    enum Kind {
+        /// ACK, NAK or RNR NAK, by its syndrome.
+        ACKNOWLEDGE,
+        READ,
+        ATOMIC
+    }
+
+    static final class Answer {
+        Kind kind = Kind.ACKNOWLEDGE;
+        int psn;
+        int msn;
+        int syndrome;
+        // READ
+        long address;
+        long bytes;
+        int rkey;
+        int psnCount;
+        /// Packets of the READ that have been sent.
+        int packet;
+        // ATOMIC
+        long original;
+    }
+
+    private final Answer[] ring;
+    private int first;
+    private int count;
+
+    Answers(int capacity) {
+        ring = new Answer[capacity];
+        for (int i = 0; i < capacity; i++) {
+            ring[i] = new Answer();
+        }
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /// Whether `n` more fit.
+    boolean hasRoom(int n) {
+        return count + n <= ring.length;
+    }
+
+    void clear() {
+        count = 0;
+    }
+
+    Answer first() {
+        return ring[first];
+    }
+
+    void removeFirst() {
+        first = (first + 1) % ring.length;
+        count--;
+    }
+
+    Answer at(int index) {
+        return ring[(first + index) % ring.length];
+    }
+
+    int size() {
+        return count;
+    }
+
+    /// READs and atomics that wait.
+    int resources() {
+        int n = 0;
+        for (int i = 0; i < count; i++) {
+            n += at(i).kind == Kind.ACKNOWLEDGE ? 0 : 1;
+        }
+        return n;
+    }
+
+    /// Adds an acknowledgement; false when there is no room.
+    boolean acknowledge(int psn, int msn, int syndrome, boolean isAck) {
+        Answer last = count == 0 ? null : at(count - 1);
+        if (last == null || !isAck || last.kind != Kind.ACKNOWLEDGE || last.syndrome != syndrome) {
+            if (!hasRoom(1)) {
+                return false;
+            }
+            last = add(Kind.ACKNOWLEDGE);
+        }
+        last.psn = psn;
+        last.msn = msn;
+        last.syndrome = syndrome;
+        return true;
+    }
+
+    /// Adds an answer to be filled in; the caller has asked for room.
+    Answer add(Kind kind) {
+        Answer answer = at(count++);
+        answer.kind = kind;
+        answer.packet = 0;
+        return answer;
+    }
+}

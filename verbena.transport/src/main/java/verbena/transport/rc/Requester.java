@@ -1,0 +1,698 @@
+package verbena.transport.rc;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import verbena.transport.Counter;
+import verbena.transport.PacketFate;
+import verbena.transport.Protocol;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.memory.Region;
+import verbena.transport.memory.Window;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendQueue;
+import verbena.transport.queue.SendRequest;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+import verbena.verbs.WcStatus;
+import verbena.wire.Frame;
+import verbena.wire.ib.Aeth;
+import verbena.wire.ib.AtomicAckEth;
+import verbena.wire.ib.AtomicEth;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Ieth;
+import verbena.wire.ib.ImmDt;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Reth;
+import verbena.wire.ib.RnrTimer;
+import verbena.wire.ib.Syndrome;
+
+/// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): cuts requests into packets, keeps what is
+/// unacknowledged, and repairs losses by going back to the first PSN that is.
+///
+/// Positions in the send queue and PSNs stand in this order, oldest first:
+///
+/// ```
+/// head        oldest request that is not done          unacked    oldest PSN without an answer; lies in head
+/// current     request that is being sent               next       PSN that is sent next
+/// started     first request that has no PSNs yet       sent       PSN after the last that was ever sent
+/// ```
+///
+/// Going back is nothing but setting `current` to `head` and `next` to `unacked`.
+final class Requester {
+    /// A READ asks for at most this many packets at once, so that PSNs outstanding stay below 2^23 (IBTA 9.7.2).
+    static final int READ_PACKETS_MAX = 1 << 20;
+    /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run up to
+    /// four times its value (IBTA C9-141).
+    static final long ACK_TIMEOUT_NANOS_MIN = 2_000_000;
+
+    private final Shared shared;
+    private final QueuePairParameters p;
+    private final ReliableConnection connection;
+    private final SendQueue sends;
+    private final CompletionRing completions;
+    private final boolean signalAll;
+
+    private long head;
+    private long current;
+    private long started;
+    /// Packets of `current` that this pass has sent.
+    private int packet;
+
+    private int unacked;
+    private int next;
+    private int sent;
+
+    /// READ and atomic requests that were sent and not answered.
+    private int readsOutstanding;
+    /// Packets since the last that asked for an ACK.
+    private int sinceAckRequest;
+    /// We went back, and nothing has been acknowledged since: more NAKs of the same gap are ignored.
+    private boolean recovering;
+    /// The request that failed on this side and waits for those before it; -1 when there is none.
+    private long failedAt = -1;
+    private boolean drainedReported;
+
+    private int retriesLeft;
+    private int rnrRetriesLeft;
+    private long ackDeadline = Protocol.NEVER;
+    private long rnrDeadline = Protocol.NEVER;
+
+    Requester(
+            Shared shared,
+            ReliableConnection connection,
+            SendQueue sends,
+            CompletionRing completions,
+            boolean signalAll) {
+        this.shared = shared;
+        this.p = shared.parameters;
+        this.connection = connection;
+        this.sends = sends;
+        this.completions = completions;
+        this.signalAll = signalAll;
+    }
+
+    // ---- life
+
+    /// The queue pair has entered RTS from RTR.
+    void start() {
+        unacked = next = sent = p.sqPsn;
+        retriesLeft = p.retryCount;
+        rnrRetriesLeft = p.rnrRetry;
+    }
+
+    /// RESET: everything is forgotten, nothing completes.
+    void reset() {
+        head = current = started = sends.published();
+        sends.retire(head);
+        packet = 0;
+        stop();
+    }
+
+    /// ERR: everything that is posted completes as flushed, in order.
+    void flush() {
+        stop();
+        while (head < sends.published()) {
+            SendRequest request = sends.at(head);
+            shared.flush(completions, request.wrId, request.operation.completion());
+            sends.retire(++head);
+        }
+        current = started = head;
+        packet = 0;
+    }
+
+    /// SQD has been entered, or something has finished in it.
+    void checkDrained() {
+        if (p.state == QpState.SQD && !drainedReported && head == started) {
+            drainedReported = true;
+            if (p.notifyWhenDrained) {
+                shared.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED);
+            }
+        }
+    }
+
+    /// SQD has been left or is being entered anew.
+    void rearmDrained() {
+        drainedReported = false;
+    }
+
+    /// Whether SQD is still waiting for started requests.
+    boolean isDraining() {
+        return p.state == QpState.SQD && head != started;
+    }
+
+    private void stop() {
+        ackDeadline = Protocol.NEVER;
+        rnrDeadline = Protocol.NEVER;
+        readsOutstanding = 0;
+        sinceAckRequest = 0;
+        recovering = false;
+        failedAt = -1;
+    }
+
+    // ---- departures
+
+    boolean poll(Frame frame, long now) {
+        while (mayProceed()) {
+            SendRequest request = sends.at(current);
+            if (current == started) {
+                if (!mayStart(request)) {
+                    return false;
+                }
+                if (request.operation.isLocal()) {
+                    if (!executeLocal(request)) {
+                        return false;
+                    }
+                    continue;
+                }
+                if (!start(request)) {
+                    return false;
+                }
+            }
+            if (Psn.distance(unacked, next) >= p.windowPackets
+                    || (request.operation.needsResponse() && readsOutstanding >= p.readsOutstandingMax)) {
+                return false;
+            }
+            return send(request, frame, now);
+        }
+        return false;
+    }
+
+    private boolean mayProceed() {
+        return isWorking()
+                && rnrDeadline == Protocol.NEVER
+                && current < sends.published()
+                && (failedAt < 0 || current < failedAt);
+    }
+
+    private boolean isWorking() {
+        return p.state == QpState.RTS || p.state == QpState.SQD;
+    }
+
+    private boolean mayStart(SendRequest request) {
+        if (p.state == QpState.SQD) {
+            return false;
+        }
+        // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only waits for
+        // everything, so that going back never crosses it.
+        return request.operation.isLocal() ? head == current : !request.fenced || readsOutstanding == 0;
+    }
+
+    /// Gives the request its PSNs; false when it fails on this side.
+    private boolean start(SendRequest request) {
+        MemoryVerdict verdict = request.isInline
+                ? MemoryVerdict.OK
+                : shared.memory.checkLocal(
+                        request.scatter,
+                        p.protectionDomain,
+                        request.operation.needsResponse());
+        if (verdict != MemoryVerdict.OK) {
+            return failLocally(request, verdict, "a scatter/gather entry: ");
+        }
+        if (request.operation.needsResponse() && p.readsOutstandingMax == 0) {
+            request.localError = WcStatus.LOC_QP_OP_ERR;
+            request.localCause = "max_rd_atomic is 0: the queue pair may not have a READ or atomic outstanding";
+            return stall();
+        }
+        request.firstPsn = next;
+        request.psnCount = request.operation.isAtomic() ? 1 : Psn.count(request.bytes(), p.pathMtu);
+        started++;
+        return true;
+    }
+
+    private boolean executeLocal(SendRequest request) {
+        MemoryVerdict verdict;
+        Window window = request.window;
+        Region region = request.windowRegion;
+        if (window != null && region != null) {
+            verdict = shared.memory.bind(
+                    window,
+                    request.rkey,
+                    region,
+                    request.windowAddress,
+                    request.windowBytes,
+                    request.windowAccess,
+                    p.protectionDomain,
+                    p.qpn);
+        } else {
+            verdict = shared.memory.invalidate(request.immediateOrKey, p.protectionDomain, p.qpn);
+        }
+        if (verdict != MemoryVerdict.OK) {
+            request.localError = WcStatus.MW_BIND_ERR;
+            request.localCause = verdict.explanation();
+            return stall();
+        }
+        current = head = ++started;
+        complete(request);
+        return true;
+    }
+
+    private boolean send(SendRequest request, Frame frame, long now) {
+        int index = packet;
+        boolean last;
+        int psns = 1;
+        switch (request.operation) {
+            case READ -> {
+                psns = readPackets(request, index);
+                last = index + psns == request.psnCount;
+                long skipped = (long) index * p.pathMtu;
+                long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
+                shared.begin(frame, Opcode.RC_READ_REQUEST, 0, false, true, next);
+                Reth.write(
+                        frame.slot,
+                        Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset(),
+                        request.remoteAddress + skipped,
+                        request.rkey,
+                        bytes);
+                readsOutstanding++;
+                sinceAckRequest = 0;
+            }
+            case FETCH_ADD, COMPARE_SWAP -> {
+                Opcode opcode = Messages.opcode(request.operation, true, true);
+                last = true;
+                shared.begin(frame, opcode, 0, false, true, next);
+                boolean swap = opcode == Opcode.RC_COMPARE_SWAP;
+                AtomicEth.write(
+                        frame.slot,
+                        Packet.BTH + opcode.atomicEthOffset(),
+                        request.remoteAddress,
+                        request.rkey,
+                        swap ? request.swap : request.operand,
+                        swap ? request.operand : 0);
+                readsOutstanding++;
+                sinceAckRequest = 0;
+            }
+            default -> {
+                last = index + 1 == request.psnCount;
+                if (!sendData(request, frame, index, last)) {
+                    return false;
+                }
+            }
+        }
+        if (Psn.isBefore(next, sent)) {
+            shared.counters.count(Counter.RETRANSMITTED_PACKETS);
+        }
+        next = Psn.add(next, psns);
+        sent = Psn.max(sent, next);
+        packet = index + psns;
+        if (last) {
+            current++;
+            packet = 0;
+        }
+        if (ackDeadline == Protocol.NEVER) {
+            armAckTimer(now);
+        }
+        return true;
+    }
+
+    private boolean sendData(SendRequest request, Frame frame, int index, boolean last) {
+        Opcode opcode = Messages.opcode(request.operation, index == 0, last);
+        long position = (long) index * p.pathMtu;
+        int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
+        int payload = Packet.payloadOffset(opcode);
+        if (request.isInline) {
+            MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
+        } else {
+            MemoryVerdict verdict =
+                    shared.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
+            if (verdict != MemoryVerdict.OK) {
+                return failLocally(request, verdict, "a gather entry, after " + position + " bytes: ");
+            }
+        }
+        // rxe and the standard's advice (IBTA 9.7.3.2): the last packet of a message asks, and enough in between that
+        // the window never closes without an ACK on its way.
+        boolean ask = last || ++sinceAckRequest >= Math.max(1, p.windowPackets / 2);
+        if (ask) {
+            sinceAckRequest = 0;
+        }
+        boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
+        shared.begin(frame, opcode, bytes, solicited, ask, next);
+        if (opcode.rethOffset() >= 0) {
+            Reth.write(
+                    frame.slot,
+                    Packet.BTH + opcode.rethOffset(),
+                    request.remoteAddress,
+                    request.rkey,
+                    request.bytes());
+        }
+        if (opcode.hasImmediate()) {
+            ImmDt.write(frame.slot, Packet.BTH + opcode.immediateOffset(), request.immediateOrKey);
+        }
+        if (opcode.hasInvalidate()) {
+            Ieth.write(frame.slot, Packet.BTH + opcode.iethOffset(), request.immediateOrKey);
+        }
+        return true;
+    }
+
+    /// How many packets a READ request asks for from packet `index` on: to the end, or to the next multiple of
+    /// [#READ_PACKETS_MAX].
+    private static int readPackets(SendRequest request, int index) {
+        int chunkEnd = (index / READ_PACKETS_MAX + 1) * READ_PACKETS_MAX;
+        return Math.min(request.psnCount, chunkEnd) - index;
+    }
+
+    // ---- arrivals
+
+    PacketFate onResponse(Frame frame, Opcode opcode, long now) {
+        if (!isWorking()) {
+            return PacketFate.DROPPED_STATE;
+        }
+        int psn = Bth.psn(frame.slot, Packet.BTH);
+        if (Psn.isBefore(psn, unacked)) {
+            return PacketFate.DUPLICATE;
+        }
+        if (!Psn.isBefore(psn, sent)) {
+            return PacketFate.DROPPED_GHOST_ACK;
+        }
+        return switch (opcode) {
+            case RC_ACKNOWLEDGE -> onAcknowledge(Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset()), psn, now);
+            case RC_ATOMIC_ACKNOWLEDGE -> onAtomicAcknowledge(frame, psn, now);
+            default -> onReadResponse(frame, opcode, psn, now);
+        };
+    }
+
+    private PacketFate onAcknowledge(int syndrome, int psn, long now) {
+        switch (Syndrome.kind(syndrome)) {
+            case ACK -> {
+                if (!acknowledge(psn, now)) {
+                    impliedNak(now);
+                }
+                return PacketFate.ACCEPTED;
+            }
+            case RNR_NAK -> {
+                return onRnrNak(syndrome, psn, now);
+            }
+            case NAK -> {
+                return syndrome == Syndrome.NAK_SEQUENCE
+                        ? onSequenceNak(psn, now)
+                        : onFatalNak(syndrome, psn, now);
+            }
+            default -> {
+                return failHead(
+                        WcStatus.BAD_RESP_ERR,
+                        syndrome,
+                        "the peer answered PSN " + psn + " with the reserved syndrome 0x"
+                                + Integer.toHexString(syndrome));
+            }
+        }
+    }
+
+    /// IBTA 9.7.5.1.1: everything before the PSN has arrived, and the packet of that PSN has not.
+    private PacketFate onSequenceNak(int psn, long now) {
+        shared.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
+        acknowledge(Psn.previous(psn), now);
+        if (isWorking() && !recovering && rnrDeadline == Protocol.NEVER) {
+            retry(now, "the peer misses PSN " + psn);
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onRnrNak(int syndrome, int psn, long now) {
+        shared.counters.count(Counter.RECEIVED_NAK_RNR);
+        acknowledge(Psn.previous(psn), now);
+        if (!isWorking() || unacked != psn) {
+            impliedNak(now);
+            return PacketFate.ACCEPTED;
+        }
+        if (rnrDeadline != Protocol.NEVER) {
+            return PacketFate.DUPLICATE;
+        }
+        if (p.rnrRetry != 7 && rnrRetriesLeft-- == 0) {
+            return failHead(
+                    WcStatus.RNR_RETRY_EXC_ERR,
+                    syndrome,
+                    "the peer had no receive posted for PSN " + psn + ", after " + p.rnrRetry + " retries");
+        }
+        goBack();
+        ackDeadline = Protocol.NEVER; // IBTA 9.7.5.2.8: not while we wait as asked
+        rnrDeadline = now + RnrTimer.nanos(Syndrome.value(syndrome));
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onFatalNak(int syndrome, int psn, long now) {
+        shared.counters.count(Counter.RECEIVED_NAK_FATAL);
+        acknowledge(Psn.previous(psn), now);
+        if (!isWorking() || (unacked != psn && !isWithinHead(psn))) {
+            impliedNak(now);
+            return PacketFate.ACCEPTED;
+        }
+        WcStatus status =
+                switch (syndrome) {
+                    case Syndrome.NAK_INVALID_REQUEST -> WcStatus.REM_INV_REQ_ERR;
+                    case Syndrome.NAK_REMOTE_ACCESS -> WcStatus.REM_ACCESS_ERR;
+                    case Syndrome.NAK_REMOTE_OPERATIONAL -> WcStatus.REM_OP_ERR;
+                    case Syndrome.NAK_INVALID_RD_REQUEST -> WcStatus.REM_INV_RD_REQ_ERR;
+                    default -> WcStatus.BAD_RESP_ERR;
+                };
+        return failHead(status, syndrome, "the peer answered PSN " + psn + " with " + Syndrome.text(syndrome));
+    }
+
+    private PacketFate onAtomicAcknowledge(Frame frame, int psn, long now) {
+        if (!reach(psn, now)) {
+            return PacketFate.DROPPED_EARLY_RESPONSE;
+        }
+        SendRequest request = sends.at(head);
+        if (!request.operation.isAtomic()) {
+            return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
+        }
+        // Big-endian on the wire, in this host's order in memory.
+        long at = Packet.BTH + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
+        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, AtomicAckEth.original(frame.slot, at));
+        MemoryVerdict verdict =
+                shared.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
+        if (verdict != MemoryVerdict.OK) {
+            return failHead(WcStatus.LOC_PROT_ERR, 0, "the atomic's result: " + verdict.explanation());
+        }
+        readAnswered();
+        progress(Psn.next(psn), now);
+        finishHead(request);
+        afterProgress();
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onReadResponse(Frame frame, Opcode opcode, int psn, long now) {
+        if (!reach(psn, now)) {
+            return PacketFate.DROPPED_EARLY_RESPONSE;
+        }
+        SendRequest request = sends.at(head);
+        if (!request.operation.needsResponse() || request.operation.isAtomic()) {
+            return unexpected(opcode, psn);
+        }
+        int index = Psn.distance(request.firstPsn, psn);
+        long position = (long) index * p.pathMtu;
+        int expected = (int) Math.min(p.pathMtu, request.bytes() - position);
+        int bytes = Packet.payloadBytes(frame, opcode);
+        // Position and length decide, not First, Middle or Last: soft-RoCE resumes a READ with a Middle.
+        if (bytes != expected) {
+            return failHead(
+                    WcStatus.BAD_RESP_ERR,
+                    0,
+                    opcode + " at PSN " + psn + " carries " + bytes + " bytes, expected " + expected);
+        }
+        MemoryVerdict verdict = shared.memory.scatter(
+                request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(opcode), bytes);
+        if (verdict != MemoryVerdict.OK) {
+            return failHead(WcStatus.LOC_PROT_ERR, 0, "a scatter entry of the READ: " + verdict.explanation());
+        }
+        boolean last = index + 1 == request.psnCount;
+        if (last || (index + 1) % READ_PACKETS_MAX == 0) {
+            readAnswered();
+        }
+        progress(Psn.next(psn), now);
+        if (last) {
+            finishHead(request);
+        }
+        afterProgress();
+        return PacketFate.ACCEPTED;
+    }
+
+    /// Acknowledges what lies before a response; false, and a retry, when an earlier response is missing.
+    private boolean reach(int psn, long now) {
+        acknowledge(Psn.previous(psn), now);
+        if (isWorking() && unacked == psn) {
+            return true;
+        }
+        impliedNak(now);
+        return false;
+    }
+
+    /// After going back none counts as outstanding, and an old answer may come all the same.
+    private void readAnswered() {
+        readsOutstanding = Math.max(0, readsOutstanding - 1);
+    }
+
+    private PacketFate unexpected(Opcode opcode, int psn) {
+        return failHead(WcStatus.BAD_RESP_ERR, 0, opcode + " answers PSN " + psn + ", which asked for something else");
+    }
+
+    // ---- acknowledgement
+
+    /// Everything through `psn` has arrived. Stops at a READ or atomic whose response has not, and is false then.
+    private boolean acknowledge(int psn, long now) {
+        boolean complete = true;
+        int before = unacked;
+        while (head < started && !Psn.isAfter(unacked, psn)) {
+            SendRequest request = sends.at(head);
+            if (request.operation.needsResponse()) {
+                complete = false;
+                break;
+            }
+            int last = Psn.add(request.firstPsn, request.psnCount - 1);
+            if (Psn.isAfter(last, psn)) {
+                progress(Psn.next(psn), now);
+                break;
+            }
+            progress(Psn.next(last), now);
+            finishHead(request);
+        }
+        if (unacked != before) {
+            afterProgress();
+        }
+        return complete;
+    }
+
+    /// `psn` is the oldest that has no answer now. Forward progress gives all retries back (IBTA 9.7.5.1.1).
+    private void progress(int psn, long now) {
+        unacked = psn;
+        recovering = false;
+        retriesLeft = p.retryCount;
+        rnrRetriesLeft = p.rnrRetry;
+        rnrDeadline = Protocol.NEVER;
+        if (unacked == sent) {
+            ackDeadline = Protocol.NEVER;
+        } else {
+            armAckTimer(now);
+        }
+    }
+
+    private void finishHead(SendRequest request) {
+        head++;
+        complete(request);
+    }
+
+    /// After `unacked` has moved: sending never stands before it (we had gone back, and an old answer came after all),
+    /// and a request that failed on this side may have its turn.
+    private void afterProgress() {
+        if (Psn.isBefore(next, unacked)) {
+            standAtUnacked();
+        }
+        if (failedAt == head) {
+            failStalled();
+        }
+        checkDrained();
+    }
+
+    /// The request before `head` is done.
+    private void complete(SendRequest request) {
+        if (request.signaled || signalAll) {
+            shared.succeed(
+                    completions,
+                    request.wrId,
+                    request.operation.completion(),
+                    request.bytes(),
+                    0,
+                    0,
+                    false);
+        }
+        sends.retire(head);
+    }
+
+    // ---- repair
+
+    private void impliedNak(long now) {
+        if (isWorking() && !recovering && rnrDeadline == Protocol.NEVER) {
+            shared.counters.count(Counter.IMPLIED_NAKS);
+            retry(now, "the response to PSN " + unacked + " was lost");
+        }
+    }
+
+    private void retry(long now, String why) {
+        if (retriesLeft == 0) {
+            failHead(
+                    WcStatus.RETRY_EXC_ERR,
+                    0,
+                    why + ", after " + p.retryCount + " retries with an ACK timeout of "
+                            + p.ackTimeoutNanos / 1_000 + " microseconds");
+            return;
+        }
+        retriesLeft--;
+        goBack();
+        recovering = true;
+        armAckTimer(now);
+    }
+
+    private void goBack() {
+        standAtUnacked();
+        readsOutstanding = 0;
+        sinceAckRequest = 0;
+    }
+
+    private void standAtUnacked() {
+        current = head;
+        next = unacked;
+        packet = head < started ? Psn.distance(sends.at(head).firstPsn, unacked) : 0;
+    }
+
+    private void armAckTimer(long now) {
+        ackDeadline = p.ackTimeoutNanos == 0
+                ? Protocol.NEVER
+                : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN);
+    }
+
+    long deadlineNanos() {
+        return Math.min(ackDeadline, rnrDeadline);
+    }
+
+    void onDeadline(long now) {
+        if (rnrDeadline <= now) {
+            rnrDeadline = Protocol.NEVER;
+        }
+        if (ackDeadline <= now) {
+            ackDeadline = Protocol.NEVER;
+            shared.counters.count(Counter.ACK_TIMEOUTS);
+            retry(now, "no answer to PSN " + unacked);
+        }
+    }
+
+    // ---- failure
+
+    private boolean isWithinHead(int psn) {
+        if (head >= started) {
+            return false;
+        }
+        SendRequest request = sends.at(head);
+        return Psn.isWithin(psn, request.firstPsn, request.psnCount);
+    }
+
+    private boolean failLocally(SendRequest request, MemoryVerdict verdict, String where) {
+        request.localError = WcStatus.LOC_PROT_ERR;
+        request.localCause = where + verdict.explanation();
+        return stall();
+    }
+
+    /// `current` cannot go on; it fails when all before it are done, so that completions stay in order.
+    private boolean stall() {
+        failedAt = current;
+        if (failedAt == head) {
+            failStalled();
+        }
+        return false;
+    }
+
+    private void failStalled() {
+        SendRequest request = sends.at(head);
+        WcStatus status = request.localError;
+        failHead(status == null ? WcStatus.GENERAL_ERR : status, 0, request.localCause);
+    }
+
+    /// The oldest request fails, and the connection with it.
+    private PacketFate failHead(WcStatus status, int vendorError, String cause) {
+        SendRequest request = sends.at(head);
+        shared.fail(completions, request.wrId, status, request.operation.completion(), vendorError, cause);
+        sends.retire(++head);
+        connection.fail(status + " on the request with wrId " + request.wrId + ": " + cause, false);
+        return PacketFate.ACCEPTED;
+    }
+}

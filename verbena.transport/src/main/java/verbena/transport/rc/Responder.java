@@ -1,0 +1,663 @@
+package verbena.transport.rc;
+
+import verbena.transport.Counter;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.transport.queue.ReceiveRequest;
+import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.Aeth;
+import verbena.wire.ib.AtomicAckEth;
+import verbena.wire.ib.AtomicEth;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Ieth;
+import verbena.wire.ib.ImmDt;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Reth;
+import verbena.wire.ib.Syndrome;
+
+/// The receiving half of a reliable connection (IBTA 9.7.4, 9.7.5 and 9.9.3). A request goes down the standard's
+/// checklist: PSN, sequence of opcodes, rights of the queue pair, resources, length, key; then it is carried out,
+/// completed and acknowledged. The first check that fails decides the answer.
+final class Responder {
+    /// Longest message (IBTA 9.7.7).
+    private static final long MESSAGE_BYTES_MAX = 1L << 31;
+
+    private enum Message {
+        NONE,
+        SEND,
+        WRITE
+    }
+
+    private final Shared shared;
+    private final QueuePairParameters p;
+    private final ReliableConnection connection;
+    private final ReceiveQueue receives;
+    private final boolean receivesShared;
+    private final CompletionRing completions;
+
+    /// The PSN that comes next.
+    private int expected;
+    /// Messages completed.
+    private int msn;
+    /// A NAK for the gap at `expected` has been sent; what comes ahead of it is dropped in silence.
+    private boolean gapReported;
+    private boolean established;
+
+    private Message message = Message.NONE;
+    // of a SEND, and of a WRITE with immediate from its last packet on
+    private final ReceiveRequest receive;
+    private boolean hasReceive;
+    private long received;
+    // of a WRITE
+    private long address;
+    private long remaining;
+    private long messageBytes;
+    private int rkey;
+
+    private ReplaySlot[] replay = new ReplaySlot[0];
+    private int replayNext;
+    private Answers answers = new Answers(4);
+
+    Responder(
+            Shared shared,
+            ReliableConnection connection,
+            ReceiveQueue receives,
+            boolean receivesShared,
+            CompletionRing completions) {
+        this.shared = shared;
+        this.p = shared.parameters;
+        this.connection = connection;
+        this.receives = receives;
+        this.receivesShared = receivesShared;
+        this.completions = completions;
+        this.receive = new ReceiveRequest(receives.maxSge());
+    }
+
+    // ---- life
+
+    /// The queue pair has entered RTR: memory for replay is claimed now.
+    void start() {
+        expected = p.rqPsn;
+        msn = 0;
+        gapReported = false;
+        established = false;
+        resize();
+    }
+
+    /// The number of READs that the peer may have outstanding is set, or has changed.
+    void resize() {
+        if (replay.length == Math.max(1, p.readsServedMax)) {
+            return;
+        }
+        replay = new ReplaySlot[Math.max(1, p.readsServedMax)];
+        for (int i = 0; i < replay.length; i++) {
+            replay[i] = new ReplaySlot();
+        }
+        replayNext = 0;
+        // Between two READs there is at most one merged ACK, and at the end a NAK; as much again for replays.
+        answers = new Answers(4 * p.readsServedMax + 4);
+    }
+
+    /// RESET: everything is forgotten, nothing completes.
+    void reset() {
+        hasReceive = false;
+        message = Message.NONE;
+        answers.clear();
+        for (ReplaySlot slot : replay) {
+            slot.isValid = false;
+        }
+        if (!receivesShared) {
+            receives.discard();
+        }
+    }
+
+    /// ERR: a receive in use and all that are posted complete as flushed, in order.
+    ///
+    /// @param keepAnswers whether what is owed, a NAK at its end, still goes out
+    void flush(boolean keepAnswers) {
+        if (!keepAnswers) {
+            answers.clear();
+        }
+        message = Message.NONE;
+        if (hasReceive) {
+            hasReceive = false;
+            shared.flush(completions, receive.wrId, WcOpcode.RECV);
+        }
+        flushPosted();
+    }
+
+    /// In ERR: what has been posted since.
+    void flushPosted() {
+        while (!receivesShared && receives.take(receive)) {
+            shared.flush(completions, receive.wrId, WcOpcode.RECV);
+        }
+    }
+
+    // ---- arrivals
+
+    PacketFate onRequest(Frame frame, Opcode opcode, long now) {
+        if (p.state != QpState.RTR && p.state != QpState.RTS && p.state != QpState.SQD) {
+            return PacketFate.DROPPED_STATE;
+        }
+        if (p.state == QpState.RTR && !established) {
+            established = true;
+            shared.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
+        }
+        int psn = Bth.psn(frame.slot, Packet.BTH);
+        int ahead = Psn.distance(expected, psn);
+        if (ahead > 0) {
+            return onGap();
+        }
+        return ahead < 0 ? onDuplicate(frame, opcode, psn) : onExpected(frame, opcode, psn);
+    }
+
+    /// IBTA C9-115: NAK the expected PSN, once per gap.
+    private PacketFate onGap() {
+        if (!gapReported && acknowledge(Syndrome.NAK_SEQUENCE, expected)) {
+            gapReported = true;
+            shared.counters.count(Counter.SENT_NAK_SEQUENCE);
+        }
+        return PacketFate.OUT_OF_SEQUENCE;
+    }
+
+    private PacketFate onExpected(Frame frame, Opcode opcode, int psn) {
+        if (!fitsSequence(opcode)) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, opcode + " does not follow what came before it");
+        }
+        if (!isEnabled(opcode)) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, opcode + " is not enabled by the queue pair's access");
+        }
+        // Answers fill up only when the peer ignores its limits or we cannot send; dropping is a loss like any other.
+        if (!answers.hasRoom(2)) {
+            return PacketFate.DROPPED_BUSY;
+        }
+        gapReported = false;
+        if (opcode.isSend()) {
+            return onSend(frame, opcode, psn);
+        }
+        if (opcode.isWrite()) {
+            return onWrite(frame, opcode, psn);
+        }
+        if (opcode == Opcode.RC_READ_REQUEST) {
+            return onRead(frame, psn);
+        }
+        if (opcode.isAtomic()) {
+            return onAtomic(frame, opcode, psn);
+        }
+        return refuse(psn, Syndrome.NAK_INVALID_REQUEST, opcode + " is not supported");
+    }
+
+    /// IBTA 9.7.4.1.2: First and Only start a message when none is open; Middle and Last continue one of their kind.
+    private boolean fitsSequence(Opcode opcode) {
+        if (opcode.isSend() || opcode.isWrite()) {
+            Message kind = opcode.isSend() ? Message.SEND : Message.WRITE;
+            return opcode.startsMessage() ? message == Message.NONE : message == kind;
+        }
+        return message == Message.NONE;
+    }
+
+    /// IBTA 9.7.4.1.4: what the queue pair does not enable is an invalid request, whatever the region says.
+    private boolean isEnabled(Opcode opcode) {
+        int right = opcode.isWrite()
+                ? Access.REMOTE_WRITE.bit()
+                : opcode == Opcode.RC_READ_REQUEST
+                        ? Access.REMOTE_READ.bit()
+                        : opcode.isAtomic() ? Access.REMOTE_ATOMIC.bit() : 0;
+        return (p.access & right) == right;
+    }
+
+    // ---- SEND
+
+    private PacketFate onSend(Frame frame, Opcode opcode, int psn) {
+        if (opcode.startsMessage()) {
+            if (!receives.take(receive)) {
+                return notReady(psn);
+            }
+            hasReceive = true;
+            received = 0;
+            message = Message.SEND;
+        }
+        int bytes = Packet.payloadBytes(frame, opcode);
+        if (!opcode.payload().allows(bytes, p.pathMtu)) {
+            return refuse(
+                    psn, Syndrome.NAK_INVALID_REQUEST, opcode + " of " + bytes + " bytes at path MTU " + p.pathMtu);
+        }
+        if (received + bytes > receive.scatter.bytes) {
+            String cause = "the message is longer than the receive of " + receive.scatter.bytes + " bytes";
+            failReceive(WcStatus.LOC_LEN_ERR, cause);
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, cause);
+        }
+        MemoryVerdict verdict = shared.memory.scatter(
+                receive.scatter, p.protectionDomain, received, frame.slot, Packet.payloadOffset(opcode), bytes);
+        if (verdict != MemoryVerdict.OK) {
+            String cause = "a scatter entry of the receive: " + verdict.explanation();
+            failReceive(WcStatus.LOC_PROT_ERR, cause);
+            return refuse(psn, Syndrome.NAK_REMOTE_OPERATIONAL, cause);
+        }
+        received += bytes;
+        if (opcode.hasInvalidate()) {
+            int key = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
+            MemoryVerdict withdrawn = shared.memory.invalidate(key, p.protectionDomain, p.qpn);
+            if (withdrawn != MemoryVerdict.OK) {
+                String cause =
+                        "SEND with invalidate of key 0x" + Integer.toHexString(key) + ": " + withdrawn.explanation();
+                failReceive(WcStatus.REM_INV_REQ_ERR, cause);
+                return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
+            }
+        }
+        if (opcode.endsMessage()) {
+            message = Message.NONE;
+            completeReceive(frame, opcode, WcOpcode.RECV, received);
+            msn = Psn.next(msn);
+        }
+        return accept(frame, psn);
+    }
+
+    // ---- WRITE
+
+    private PacketFate onWrite(Frame frame, Opcode opcode, int psn) {
+        int bytes = Packet.payloadBytes(frame, opcode);
+        if (!opcode.payload().allows(bytes, p.pathMtu)) {
+            return refuse(
+                    psn, Syndrome.NAK_INVALID_REQUEST, opcode + " of " + bytes + " bytes at path MTU " + p.pathMtu);
+        }
+        long at = address;
+        long left = remaining;
+        int key = rkey;
+        long total = messageBytes;
+        if (opcode.startsMessage()) {
+            long reth = Packet.BTH + opcode.rethOffset();
+            at = Reth.virtualAddress(frame.slot, reth);
+            key = Reth.rkey(frame.slot, reth);
+            total = Reth.dmaLength(frame.slot, reth);
+            left = total;
+        }
+        if (total > MESSAGE_BYTES_MAX || (opcode.endsMessage() ? bytes != left : bytes >= left)) {
+            return refuse(
+                    psn,
+                    Syndrome.NAK_INVALID_REQUEST,
+                    opcode + " of " + bytes + " bytes where " + left + " of " + total + " are left");
+        }
+        if (opcode.startsMessage() && total > 0) {
+            MemoryVerdict verdict = shared.memory.checkRemote(
+                    key, p.protectionDomain, p.qpn, at, total, Access.REMOTE_WRITE.bit());
+            if (verdict != MemoryVerdict.OK) {
+                return refuseAccess(psn, "WRITE", verdict, key, at, total);
+            }
+        }
+        // A receive is taken at the last packet only, before anything of that packet is placed.
+        if (opcode.hasImmediate()) {
+            if (!receives.take(receive)) {
+                return notReady(psn);
+            }
+            hasReceive = true;
+        }
+        if (bytes > 0) {
+            MemoryVerdict verdict = shared.memory.write(
+                    key,
+                    p.protectionDomain,
+                    p.qpn,
+                    at,
+                    frame.slot,
+                    Packet.payloadOffset(opcode),
+                    bytes,
+                    Access.REMOTE_WRITE.bit());
+            if (verdict != MemoryVerdict.OK) {
+                return refuseAccess(psn, "WRITE", verdict, key, at, bytes);
+            }
+        }
+        address = at + bytes;
+        remaining = left - bytes;
+        rkey = key;
+        messageBytes = total;
+        message = Message.WRITE;
+        if (opcode.endsMessage()) {
+            message = Message.NONE;
+            if (opcode.hasImmediate()) {
+                completeReceive(frame, opcode, WcOpcode.RECV_RDMA_WITH_IMM, total);
+            }
+            msn = Psn.next(msn);
+        }
+        return accept(frame, psn);
+    }
+
+    // ---- READ and atomics
+
+    private PacketFate onRead(Frame frame, int psn) {
+        long reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
+        long at = Reth.virtualAddress(frame.slot, reth);
+        int key = Reth.rkey(frame.slot, reth);
+        long bytes = Reth.dmaLength(frame.slot, reth);
+        if (answers.resources() >= p.readsServedMax) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, tooMany());
+        }
+        if (bytes > MESSAGE_BYTES_MAX) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, "READ of " + bytes + " bytes, at most 2^31 are allowed");
+        }
+        if (bytes > 0) {
+            MemoryVerdict verdict =
+                    shared.memory.checkRemote(key, p.protectionDomain, p.qpn, at, bytes, Access.REMOTE_READ.bit());
+            if (verdict != MemoryVerdict.OK) {
+                return refuseAccess(psn, "READ", verdict, key, at, bytes);
+            }
+        }
+        ReplaySlot slot = nextReplaySlot();
+        slot.isAtomic = false;
+        slot.psn = psn;
+        slot.psnCount = Psn.count(bytes, p.pathMtu);
+        slot.address = at;
+        slot.bytes = bytes;
+        slot.rkey = key;
+        msn = Psn.next(msn);
+        expected = Psn.add(psn, slot.psnCount);
+        answerRead(psn, slot.psnCount, at, bytes, key);
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onAtomic(Frame frame, Opcode opcode, int psn) {
+        long eth = Packet.BTH + opcode.atomicEthOffset();
+        long at = AtomicEth.virtualAddress(frame.slot, eth);
+        int key = AtomicEth.rkey(frame.slot, eth);
+        if (answers.resources() >= p.readsServedMax) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, tooMany());
+        }
+        if ((at & 7) != 0) {
+            return refuse(
+                    psn,
+                    Syndrome.NAK_INVALID_REQUEST,
+                    opcode + " at 0x" + Long.toHexString(at) + ", which is no multiple of 8");
+        }
+        MemoryVerdict verdict = shared.memory.checkRemote(
+                key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_ATOMIC.bit());
+        if (verdict == MemoryVerdict.OK) {
+            long operand = AtomicEth.swapOrAdd(frame.slot, eth);
+            verdict = opcode == Opcode.RC_FETCH_ADD
+                    ? shared.memory.fetchAdd(key, at, operand)
+                    : shared.memory.compareSwap(key, at, AtomicEth.compare(frame.slot, eth), operand);
+        }
+        if (verdict != MemoryVerdict.OK) {
+            return refuseAccess(psn, "atomic", verdict, key, at, Long.BYTES);
+        }
+        ReplaySlot slot = nextReplaySlot();
+        slot.isAtomic = true;
+        slot.psn = psn;
+        slot.psnCount = 1;
+        slot.original = shared.memory.original();
+        msn = Psn.next(msn);
+        expected = Psn.next(psn);
+        answerAtomic(slot);
+        return PacketFate.ACCEPTED;
+    }
+
+    private String tooMany() {
+        return "more than max_dest_rd_atomic (" + p.readsServedMax + ") READs and atomics at once";
+    }
+
+    private ReplaySlot nextReplaySlot() {
+        ReplaySlot slot = replay[replayNext];
+        replayNext = (replayNext + 1) % replay.length;
+        slot.isValid = true;
+        return slot;
+    }
+
+    private void answerRead(int psn, int psnCount, long at, long bytes, int key) {
+        Answers.Answer answer = answers.add(Answers.Kind.READ);
+        answer.psn = psn;
+        answer.psnCount = psnCount;
+        answer.msn = msn;
+        answer.address = at;
+        answer.bytes = bytes;
+        answer.rkey = key;
+    }
+
+    private void answerAtomic(ReplaySlot slot) {
+        Answers.Answer answer = answers.add(Answers.Kind.ATOMIC);
+        answer.psn = slot.psn;
+        answer.msn = msn;
+        answer.original = slot.original;
+    }
+
+    // ---- duplicates (IBTA 9.7.5.1.3)
+
+    private PacketFate onDuplicate(Frame frame, Opcode opcode, int psn) {
+        if (!answers.hasRoom(2)) {
+            return PacketFate.DROPPED_BUSY;
+        }
+        if (opcode == Opcode.RC_READ_REQUEST) {
+            return onDuplicateRead(frame, psn);
+        }
+        if (opcode.isAtomic()) {
+            ReplaySlot slot = replaySlot(psn);
+            if (slot == null || !slot.isAtomic) {
+                return PacketFate.DROPPED_NO_REPLAY;
+            }
+            answerAtomic(slot);
+            return PacketFate.DUPLICATE;
+        }
+        // Not carried out again; the newest acknowledgement says more than one of its own would.
+        sendAck(Psn.previous(expected));
+        return PacketFate.DUPLICATE;
+    }
+
+    /// A duplicate READ may ask for the rest of the first one; it is read again from memory as that is now.
+    private PacketFate onDuplicateRead(Frame frame, int psn) {
+        long reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
+        long at = Reth.virtualAddress(frame.slot, reth);
+        int key = Reth.rkey(frame.slot, reth);
+        long bytes = Reth.dmaLength(frame.slot, reth);
+        ReplaySlot slot = replaySlot(psn);
+        if (slot == null
+                || slot.isAtomic
+                || slot.rkey != key
+                || bytes > slot.bytes
+                || Long.compareUnsigned(at - slot.address, slot.bytes - bytes) > 0) {
+            return PacketFate.DROPPED_NO_REPLAY;
+        }
+        int psnCount = Psn.count(bytes, p.pathMtu);
+        for (int i = 0; i < answers.size(); i++) {
+            Answers.Answer waiting = answers.at(i);
+            if (waiting.kind == Answers.Kind.READ && Psn.isWithin(psn, waiting.psn, waiting.psnCount)) {
+                int index = Psn.distance(waiting.psn, psn);
+                if (index >= waiting.packet) {
+                    return PacketFate.DUPLICATE; // it is on its way
+                }
+                // The requester has gone back: the rest of the old answer would only be thrown away.
+                waiting.psnCount = Math.max(waiting.packet, 0);
+            }
+        }
+        answerRead(psn, psnCount, at, bytes, key);
+        return PacketFate.DUPLICATE;
+    }
+
+    private @org.jspecify.annotations.Nullable ReplaySlot replaySlot(int psn) {
+        for (ReplaySlot slot : replay) {
+            if (slot.isValid && Psn.isWithin(psn, slot.psn, slot.psnCount)) {
+                return slot;
+            }
+        }
+        return null;
+    }
+
+    // ---- verdicts
+
+    private PacketFate accept(Frame frame, int psn) {
+        expected = Psn.next(psn);
+        if (Bth.ackRequest(frame.slot, Packet.BTH)) {
+            sendAck(psn);
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    private void sendAck(int psn) {
+        answers.acknowledge(psn, msn, Syndrome.ACK, true);
+    }
+
+    private boolean acknowledge(int syndrome, int psn) {
+        return answers.acknowledge(psn, msn, syndrome, false);
+    }
+
+    /// IBTA 9.7.5.2.8: the PSN stays expected, and what follows it is dropped in silence.
+    private PacketFate notReady(int psn) {
+        if (acknowledge(Syndrome.rnrNak(p.minRnrTimerCode), psn)) {
+            shared.counters.count(Counter.SENT_NAK_RNR);
+        }
+        gapReported = true;
+        return PacketFate.RECEIVER_NOT_READY;
+    }
+
+    private PacketFate refuseAccess(
+            int psn, String operation, MemoryVerdict verdict, int key, long at, long bytes) {
+        String cause = "the peer's " + operation + " of " + bytes + " bytes at 0x" + Long.toHexString(at)
+                + " with rkey 0x" + Integer.toHexString(key) + ": " + verdict.explanation();
+        if (hasReceive) {
+            failReceive(WcStatus.LOC_ACCESS_ERR, cause);
+        }
+        return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
+    }
+
+    /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of it; if
+    /// there is none, an event does.
+    private PacketFate refuse(int psn, int syndrome, String cause) {
+        boolean told = receiveFailed;
+        receiveFailed = false;
+        if (hasReceive) {
+            failReceive(WcStatus.REM_INV_REQ_ERR, cause);
+            receiveFailed = false;
+            told = true;
+        }
+        acknowledge(syndrome, psn);
+        shared.counters.count(
+                switch (syndrome) {
+                    case Syndrome.NAK_INVALID_REQUEST -> Counter.SENT_NAK_INVALID_REQUEST;
+                    case Syndrome.NAK_REMOTE_ACCESS -> Counter.SENT_NAK_ACCESS;
+                    default -> Counter.SENT_NAK_OPERATIONAL;
+                });
+        if (!told) {
+            shared.events.onAsyncEvent(
+                    syndrome == Syndrome.NAK_REMOTE_ACCESS
+                            ? AsyncEvent.Type.QP_ACCESS_ERR
+                            : AsyncEvent.Type.QP_REQ_ERR);
+        }
+        connection.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
+        return PacketFate.REFUSED;
+    }
+
+    /// A receive has just ended with an error that tells of the refusal that follows.
+    private boolean receiveFailed;
+
+    private void failReceive(WcStatus status, String cause) {
+        hasReceive = false;
+        receiveFailed = true;
+        shared.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
+    }
+
+    private void completeReceive(Frame frame, Opcode opcode, WcOpcode as, long bytes) {
+        hasReceive = false;
+        int value = 0;
+        int flags = 0;
+        if (opcode.hasImmediate()) {
+            value = ImmDt.immediate(frame.slot, Packet.BTH + opcode.immediateOffset());
+            flags = WorkCompletion.WITH_IMM;
+        } else if (opcode.hasInvalidate()) {
+            value = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
+            flags = WorkCompletion.WITH_INV;
+        }
+        shared.succeed(
+                completions,
+                receive.wrId,
+                as,
+                bytes,
+                value,
+                flags,
+                Bth.solicited(frame.slot, Packet.BTH));
+    }
+
+    // ---- departures
+
+    boolean poll(Frame frame) {
+        while (!answers.isEmpty()) {
+            Answers.Answer answer = answers.first();
+            switch (answer.kind) {
+                case ACKNOWLEDGE -> {
+                    sendAcknowledge(frame, answer);
+                    answers.removeFirst();
+                    return true;
+                }
+                case ATOMIC -> {
+                    sendAtomic(frame, answer);
+                    answers.removeFirst();
+                    return true;
+                }
+                case READ -> {
+                    if (answer.packet < answer.psnCount) {
+                        return sendRead(frame, answer);
+                    }
+                    answers.removeFirst();
+                }
+            }
+        }
+        return false;
+    }
+
+    private void sendAcknowledge(Frame frame, Answers.Answer answer) {
+        shared.begin(frame, Opcode.RC_ACKNOWLEDGE, 0, false, false, answer.psn);
+        Aeth.write(frame.slot, Packet.BTH + Opcode.RC_ACKNOWLEDGE.aethOffset(), answer.syndrome, answer.msn);
+        if (answer.syndrome == Syndrome.ACK) {
+            shared.counters.count(Counter.SENT_ACKS);
+        }
+    }
+
+    private void sendAtomic(Frame frame, Answers.Answer answer) {
+        Opcode opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
+        shared.begin(frame, opcode, 0, false, false, answer.psn);
+        Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
+        AtomicAckEth.write(frame.slot, Packet.BTH + opcode.atomicAckEthOffset(), answer.original);
+    }
+
+    private boolean sendRead(Frame frame, Answers.Answer answer) {
+        int index = answer.packet++;
+        boolean last = index + 1 == answer.psnCount;
+        Opcode opcode = Messages.readResponse(index == 0, last);
+        long position = (long) index * p.pathMtu;
+        int bytes = (int) Math.min(p.pathMtu, answer.bytes - position);
+        int psn = Psn.add(answer.psn, index);
+        if (bytes > 0) {
+            MemoryVerdict verdict = shared.memory.read(
+                    answer.rkey,
+                    p.protectionDomain,
+                    p.qpn,
+                    answer.address + position,
+                    frame.slot,
+                    Packet.payloadOffset(opcode),
+                    bytes,
+                    Access.REMOTE_READ.bit());
+            if (verdict != MemoryVerdict.OK) {
+                // Withdrawn since the request was accepted: the answer ends here, with a NAK (IBTA 9.7.5.2.4).
+                int key = answer.rkey;
+                long at = answer.address + position;
+                answers.clear();
+                refuseAccess(psn, "READ", verdict, key, at, bytes);
+                return poll(frame);
+            }
+        }
+        shared.begin(frame, opcode, bytes, false, false, psn);
+        if (opcode.aethOffset() >= 0) {
+            Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
+        }
+        if (last) {
+            answers.removeFirst();
+        }
+        return true;
+    }
+}
