@@ -6,4 +6,9 @@ module verbena.transport {
     requires static org.jspecify;
     requires transitive verbena.verbs;
     requires transitive verbena.wire;
+
+    exports verbena.transport;
+    exports verbena.transport.memory;
+    exports verbena.transport.queue;
+    exports verbena.transport.rc;
 }

@@ -1,17 +1,15 @@
 package verbena.verbs;
 
-import org.jspecify.annotations.Nullable;
-
 /// A device that does not exist, cannot be opened, or has failed.
 public final class DeviceException extends VerbsException {
     private static final long serialVersionUID = 1L;
 
     /// @param message what failed, with the device's name, and what may help
-    public DeviceException(String message, @Nullable Throwable cause) {
+    public DeviceException(String message, Throwable cause) {
         super(message, cause);
     }
 
     public DeviceException(String message) {
-        this(message, null);
+        super(message, null);
     }
 }

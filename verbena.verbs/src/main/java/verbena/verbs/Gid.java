@@ -50,7 +50,8 @@ public record Gid(long high, long low) {
     public InetAddress address() {
         try {
             return isIpv4()
-                    ? Inet4Address.getByAddress(ByteBuffer.allocate(4).putInt((int) low).array())
+                    ? Inet4Address.getByAddress(
+                            ByteBuffer.allocate(4).putInt((int) low).array())
                     : InetAddress.getByAddress(bytes());
         } catch (UnknownHostException e) {
             throw new AssertionError("4 and 16 bytes are always an address", e);

@@ -4,13 +4,15 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /// A set of attributes to change on a queue pair: what is set here is what the mask of ibv_modify_qp(3) would name.
 /// Nothing is judged before [QueuePair#modify(QpModification)]. Prefer [Transition], whose parameters are the
 /// attributes that a step requires. Not safe for use by several threads.
 public final class QpModification {
     private final EnumMap<QpAttribute, Object> values = new EnumMap<>(QpAttribute.class);
+
+    /// Nothing set.
+    public QpModification() {}
 
     /// Asks for a new state.
     public QpModification state(QpState state) {
@@ -115,7 +117,7 @@ public final class QpModification {
     /// The value of an attribute, or `otherwise` when it has not been set.
     ///
     /// @param type what the attribute's setter takes; `Integer` for numbers
-    public <T extends @Nullable Object> T get(QpAttribute attribute, Class<? extends @Nullable T> type, T otherwise) {
+    public <T> T get(QpAttribute attribute, Class<T> type, T otherwise) {
         Object value = values.get(attribute);
         return value == null ? otherwise : type.cast(value);
     }

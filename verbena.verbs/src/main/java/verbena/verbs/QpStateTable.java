@@ -56,9 +56,7 @@ public final class QpStateTable {
         }
         return switch (from) {
             case RESET ->
-                to == QpState.INIT
-                        ? step(Set.of(PKEY_INDEX, PORT, ud ? QKEY : ACCESS_FLAGS), Set.of())
-                        : null;
+                to == QpState.INIT ? step(Set.of(PKEY_INDEX, PORT, ud ? QKEY : ACCESS_FLAGS), Set.of()) : null;
             case INIT ->
                 switch (to) {
                     case INIT -> step(Set.of(), Set.of(PKEY_INDEX, PORT, ud ? QKEY : ACCESS_FLAGS));

@@ -73,8 +73,7 @@ public interface QueuePair extends VerbsObject {
     }
 
     /// Posts one signalled WRITE of `length` bytes of `region` from `offset` on to `remoteAddress`.
-    default void postWrite(
-            long wrId, MemoryRegion region, long offset, int length, long remoteAddress, int rkey) {
+    default void postWrite(long wrId, MemoryRegion region, long offset, int length, long remoteAddress, int rkey) {
         try (SendBatch batch = send()) {
             batch.write(wrId, remoteAddress, rkey)
                     .sge(region, offset, length)

@@ -24,6 +24,9 @@ public final class WorkCompletion {
     private int flags;
     private String cause = "";
 
+    /// One that no poll has filled yet.
+    public WorkCompletion() {}
+
     /// For providers: sets everything.
     ///
     /// @param immediateOrRkey immediate data as sent, or the key that was withdrawn; the flags tell
