@@ -24,6 +24,8 @@ public enum Mtu {
         return ordinal() + 1;
     }
 
+    /// The MTU of this code.
+    ///
     /// @throws IllegalArgumentException when `code` is not 1 to 5
     public static Mtu ofCode(int code) {
         if (code < 1 || code > 5) {
@@ -32,6 +34,8 @@ public enum Mtu {
         return values()[code - 1];
     }
 
+    /// The MTU of so many bytes.
+    ///
     /// @throws IllegalArgumentException when `bytes` is not 256, 512, 1024, 2048 or 4096
     public static Mtu ofBytes(int bytes) {
         for (Mtu mtu : values()) {

@@ -13,8 +13,7 @@ public interface ProtectionDomain extends VerbsObject {
     ///
     /// @param segment native or mapped memory of any size, not confined to one thread
     /// @throws IllegalArgumentException when the segment is on the heap, confined, or read-only with write access,
-    or
-    ///     when `access` asks for remote writing or atomics without local writing
+    ///     or when `access` asks for remote writing or atomics without local writing
     default MemoryRegion register(MemorySegment segment, Set<Access> access) {
         return register(segment, access.contains(Access.ZERO_BASED) ? 0 : segment.address(), access);
     }

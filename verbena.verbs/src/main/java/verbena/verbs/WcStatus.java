@@ -63,6 +63,8 @@ public enum WcStatus {
         return ordinal();
     }
 
+    /// The status of this code.
+    ///
     /// @throws IllegalArgumentException when no status has this code
     public static WcStatus ofCode(int code) {
         if (code < 0 || code >= values().length) {
