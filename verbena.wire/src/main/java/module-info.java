@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// Every byte layout as a view over memory, and the notation in which packets are written and read.
 @NullMarked
 module verbena.wire {
-    requires static org.jspecify;
+    requires static transitive org.jspecify;
 
     exports verbena.wire;
     exports verbena.wire.ib;
