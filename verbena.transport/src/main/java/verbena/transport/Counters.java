@@ -15,6 +15,9 @@ public final class Counters {
     private final long[] fates = new long[FATES.length];
     private final long[] counters = new long[COUNTERS.length];
 
+    /// All zero.
+    public Counters() {}
+
     /// Engine only: counts one packet's fate.
     public void count(PacketFate fate) {
         add(fates, fate.ordinal(), 1);

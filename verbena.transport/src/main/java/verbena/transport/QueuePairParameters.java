@@ -2,7 +2,6 @@ package verbena.transport;
 
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
-import verbena.verbs.RnrTimer;
 
 /// What a queue pair is set to, in the units that the protocol works with. Engine-confined: written by the commands
 /// that modify a queue pair, read by its protocol.

@@ -19,7 +19,7 @@ public final class KeyTable<T> {
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
     private static final Object RESTING = new Object();
 
-    private final @Nullable Object[] leaves = new @Nullable Object[1 << 24 - LEAF_BITS];
+    private final @Nullable Object[] leaves = new @Nullable Object[1 << (24 - LEAF_BITS)];
     private final RandomGenerator random;
     private final int first;
     private final int limit;
@@ -40,12 +40,12 @@ public final class KeyTable<T> {
     /// Finds without locking; null when nothing has this handle.
     @SuppressWarnings("unchecked") // what is neither absent nor resting is a T
     public @Nullable T get(int handle) {
-        Object leaf = ELEMENT.getAcquire(leaves, handle >>> LEAF_BITS & 0xFFFF);
+        Object leaf = ELEMENT.getAcquire(leaves, (handle >>> LEAF_BITS) & 0xFFFF);
         if (leaf == null) {
             return null;
         }
-        Object found = ELEMENT.getAcquire((Object[]) leaf, handle & LEAF_SIZE - 1);
-        return found == RESTING ? null : (T) found;
+        Object found = ELEMENT.getAcquire((Object[]) leaf, handle & (LEAF_SIZE - 1));
+        return RESTING.equals(found) ? null : (T) found;
     }
 
     /// Puts `value` under a fresh handle; -1 when the limit is reached.
@@ -66,7 +66,7 @@ public final class KeyTable<T> {
     /// Takes the value away; the handle rests.
     public synchronized void remove(int handle) {
         Object there = slot(handle);
-        if (there == null || there == RESTING) {
+        if (there == null || RESTING.equals(there)) {
             return;
         }
         set(handle, RESTING);
@@ -87,7 +87,7 @@ public final class KeyTable<T> {
 
     private @Nullable Object slot(int handle) {
         Object leaf = leaves[handle >>> LEAF_BITS];
-        return leaf == null ? null : ((Object[]) leaf)[handle & LEAF_SIZE - 1];
+        return leaf == null ? null : ((Object[]) leaf)[handle & (LEAF_SIZE - 1)];
     }
 
     private void set(int handle, @Nullable Object value) {
@@ -96,6 +96,6 @@ public final class KeyTable<T> {
             leaf = new Object[LEAF_SIZE];
             ELEMENT.setRelease(leaves, handle >>> LEAF_BITS, leaf);
         }
-        ELEMENT.setRelease((Object[]) leaf, handle & LEAF_SIZE - 1, value);
+        ELEMENT.setRelease((Object[]) leaf, handle & (LEAF_SIZE - 1), value);
     }
 }

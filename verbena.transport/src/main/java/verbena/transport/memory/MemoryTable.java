@@ -162,8 +162,7 @@ public final class MemoryTable {
     /// @param rkey the window's new key: the same handle, any variant
     public MemoryVerdict bind(
             Window window, int rkey, Region region, long address, long bytes, int access, int domain, int qpn) {
-        int remoteRights =
-                Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit() | Access.REMOTE_ATOMIC.bit();
+        int remoteRights = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit() | Access.REMOTE_ATOMIC.bit();
         boolean changes = (access & (Access.REMOTE_WRITE.bit() | Access.REMOTE_ATOMIC.bit())) != 0;
         if (keys.get(window.key >>> 8) != window
                 || rkey >>> 8 != window.key >>> 8
@@ -200,7 +199,7 @@ public final class MemoryTable {
         window.qpn = qpn;
         window.key = rkey;
         window.region = region;
-        region.windows++;
+        region.windows = region.windows + 1;
         return MemoryVerdict.OK;
     }
 
@@ -336,7 +335,7 @@ public final class MemoryTable {
     private static void unbind(Window window) {
         Region region = window.region;
         if (region != null) {
-            region.windows--;
+            region.windows = region.windows - 1;
             window.region = null;
         }
     }

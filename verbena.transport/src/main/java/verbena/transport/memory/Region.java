@@ -8,7 +8,7 @@ public final class Region extends Keyed {
     final long iova;
     final long length;
     volatile int access;
-    /// Windows bound to it.
+    /// Windows bound to it; changed by the engine only.
     volatile int windows;
 
     /// @param memory native memory, accessible by the engine's thread

@@ -42,9 +42,8 @@ public final class SendQueue {
         int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
         mask = size - 1;
         slots = new SendRequest[size];
-        MemorySegment inline = maxInlineBytes == 0
-                ? MemorySegment.NULL
-                : arena.allocate((long) size * maxInlineBytes, Long.BYTES);
+        MemorySegment inline =
+                maxInlineBytes == 0 ? MemorySegment.NULL : arena.allocate((long) size * maxInlineBytes, Long.BYTES);
         for (int i = 0; i < size; i++) {
             slots[i] = new SendRequest(
                     maxSge,

@@ -11,7 +11,13 @@ final class Messages {
     static Opcode opcode(SendOperation operation, boolean first, boolean last) {
         return switch (operation) {
             case SEND ->
-                pick(first, last, Opcode.RC_SEND_FIRST, Opcode.RC_SEND_MIDDLE, Opcode.RC_SEND_LAST, Opcode.RC_SEND_ONLY);
+                pick(
+                        first,
+                        last,
+                        Opcode.RC_SEND_FIRST,
+                        Opcode.RC_SEND_MIDDLE,
+                        Opcode.RC_SEND_LAST,
+                        Opcode.RC_SEND_ONLY);
             case SEND_WITH_IMMEDIATE ->
                 pick(
                         first,
@@ -64,8 +70,7 @@ final class Messages {
                 Opcode.RC_READ_RESPONSE_ONLY);
     }
 
-    private static Opcode pick(
-            boolean isFirst, boolean isLast, Opcode first, Opcode middle, Opcode last, Opcode only) {
+    private static Opcode pick(boolean isFirst, boolean isLast, Opcode first, Opcode middle, Opcode last, Opcode only) {
         return isFirst ? (isLast ? only : first) : (isLast ? last : middle);
     }
 }

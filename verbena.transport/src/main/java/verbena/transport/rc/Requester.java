@@ -204,10 +204,7 @@ final class Requester {
     private boolean start(SendRequest request) {
         MemoryVerdict verdict = request.isInline
                 ? MemoryVerdict.OK
-                : shared.memory.checkLocal(
-                        request.scatter,
-                        p.protectionDomain,
-                        request.operation.needsResponse());
+                : shared.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
         if (verdict != MemoryVerdict.OK) {
             return failLocally(request, verdict, "a scatter/gather entry: ");
         }
@@ -331,11 +328,7 @@ final class Requester {
         shared.begin(frame, opcode, bytes, solicited, ask, next);
         if (opcode.rethOffset() >= 0) {
             Reth.write(
-                    frame.slot,
-                    Packet.BTH + opcode.rethOffset(),
-                    request.remoteAddress,
-                    request.rkey,
-                    request.bytes());
+                    frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.bytes());
         }
         if (opcode.hasImmediate()) {
             ImmDt.write(frame.slot, Packet.BTH + opcode.immediateOffset(), request.immediateOrKey);
@@ -374,29 +367,22 @@ final class Requester {
     }
 
     private PacketFate onAcknowledge(int syndrome, int psn, long now) {
-        switch (Syndrome.kind(syndrome)) {
+        return switch (Syndrome.kind(syndrome)) {
             case ACK -> {
                 if (!acknowledge(psn, now)) {
                     impliedNak(now);
                 }
-                return PacketFate.ACCEPTED;
+                yield PacketFate.ACCEPTED;
             }
-            case RNR_NAK -> {
-                return onRnrNak(syndrome, psn, now);
-            }
-            case NAK -> {
-                return syndrome == Syndrome.NAK_SEQUENCE
-                        ? onSequenceNak(psn, now)
-                        : onFatalNak(syndrome, psn, now);
-            }
-            default -> {
-                return failHead(
+            case RNR_NAK -> onRnrNak(syndrome, psn, now);
+            case NAK -> syndrome == Syndrome.NAK_SEQUENCE ? onSequenceNak(psn, now) : onFatalNak(syndrome, psn, now);
+            default ->
+                failHead(
                         WcStatus.BAD_RESP_ERR,
                         syndrome,
                         "the peer answered PSN " + psn + " with the reserved syndrome 0x"
                                 + Integer.toHexString(syndrome));
-            }
-        }
+        };
     }
 
     /// IBTA 9.7.5.1.1: everything before the PSN has arrived, and the packet of that PSN has not.
@@ -438,14 +424,13 @@ final class Requester {
             impliedNak(now);
             return PacketFate.ACCEPTED;
         }
-        WcStatus status =
-                switch (syndrome) {
-                    case Syndrome.NAK_INVALID_REQUEST -> WcStatus.REM_INV_REQ_ERR;
-                    case Syndrome.NAK_REMOTE_ACCESS -> WcStatus.REM_ACCESS_ERR;
-                    case Syndrome.NAK_REMOTE_OPERATIONAL -> WcStatus.REM_OP_ERR;
-                    case Syndrome.NAK_INVALID_RD_REQUEST -> WcStatus.REM_INV_RD_REQ_ERR;
-                    default -> WcStatus.BAD_RESP_ERR;
-                };
+        WcStatus status = switch (syndrome) {
+            case Syndrome.NAK_INVALID_REQUEST -> WcStatus.REM_INV_REQ_ERR;
+            case Syndrome.NAK_REMOTE_ACCESS -> WcStatus.REM_ACCESS_ERR;
+            case Syndrome.NAK_REMOTE_OPERATIONAL -> WcStatus.REM_OP_ERR;
+            case Syndrome.NAK_INVALID_RD_REQUEST -> WcStatus.REM_INV_RD_REQ_ERR;
+            default -> WcStatus.BAD_RESP_ERR;
+        };
         return failHead(status, syndrome, "the peer answered PSN " + psn + " with " + Syndrome.text(syndrome));
     }
 
@@ -458,7 +443,7 @@ final class Requester {
             return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
         }
         // Big-endian on the wire, in this host's order in memory.
-        long at = Packet.BTH + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
+        int at = Packet.BTH + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
         frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, AtomicAckEth.original(frame.slot, at));
         MemoryVerdict verdict =
                 shared.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
@@ -587,14 +572,7 @@ final class Requester {
     /// The request before `head` is done.
     private void complete(SendRequest request) {
         if (request.signaled || signalAll) {
-            shared.succeed(
-                    completions,
-                    request.wrId,
-                    request.operation.completion(),
-                    request.bytes(),
-                    0,
-                    0,
-                    false);
+            shared.succeed(completions, request.wrId, request.operation.completion(), request.bytes(), 0, 0, false);
         }
         sends.retire(head);
     }
@@ -613,8 +591,8 @@ final class Requester {
             failHead(
                     WcStatus.RETRY_EXC_ERR,
                     0,
-                    why + ", after " + p.retryCount + " retries with an ACK timeout of "
-                            + p.ackTimeoutNanos / 1_000 + " microseconds");
+                    why + ", after " + p.retryCount + " retries with an ACK timeout of " + p.ackTimeoutNanos / 1_000
+                            + " microseconds");
             return;
         }
         retriesLeft--;
@@ -636,9 +614,8 @@ final class Requester {
     }
 
     private void armAckTimer(long now) {
-        ackDeadline = p.ackTimeoutNanos == 0
-                ? Protocol.NEVER
-                : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN);
+        ackDeadline =
+                p.ackTimeoutNanos == 0 ? Protocol.NEVER : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN);
     }
 
     long deadlineNanos() {

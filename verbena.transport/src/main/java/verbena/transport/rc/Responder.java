@@ -277,7 +277,7 @@ final class Responder {
         int key = rkey;
         long total = messageBytes;
         if (opcode.startsMessage()) {
-            long reth = Packet.BTH + opcode.rethOffset();
+            int reth = Packet.BTH + opcode.rethOffset();
             at = Reth.virtualAddress(frame.slot, reth);
             key = Reth.rkey(frame.slot, reth);
             total = Reth.dmaLength(frame.slot, reth);
@@ -290,8 +290,8 @@ final class Responder {
                     opcode + " of " + bytes + " bytes where " + left + " of " + total + " are left");
         }
         if (opcode.startsMessage() && total > 0) {
-            MemoryVerdict verdict = shared.memory.checkRemote(
-                    key, p.protectionDomain, p.qpn, at, total, Access.REMOTE_WRITE.bit());
+            MemoryVerdict verdict =
+                    shared.memory.checkRemote(key, p.protectionDomain, p.qpn, at, total, Access.REMOTE_WRITE.bit());
             if (verdict != MemoryVerdict.OK) {
                 return refuseAccess(psn, "WRITE", verdict, key, at, total);
             }
@@ -335,7 +335,7 @@ final class Responder {
     // ---- READ and atomics
 
     private PacketFate onRead(Frame frame, int psn) {
-        long reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
+        int reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
@@ -366,7 +366,7 @@ final class Responder {
     }
 
     private PacketFate onAtomic(Frame frame, Opcode opcode, int psn) {
-        long eth = Packet.BTH + opcode.atomicEthOffset();
+        int eth = Packet.BTH + opcode.atomicEthOffset();
         long at = AtomicEth.virtualAddress(frame.slot, eth);
         int key = AtomicEth.rkey(frame.slot, eth);
         if (answers.resources() >= p.readsServedMax) {
@@ -378,8 +378,8 @@ final class Responder {
                     Syndrome.NAK_INVALID_REQUEST,
                     opcode + " at 0x" + Long.toHexString(at) + ", which is no multiple of 8");
         }
-        MemoryVerdict verdict = shared.memory.checkRemote(
-                key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_ATOMIC.bit());
+        MemoryVerdict verdict =
+                shared.memory.checkRemote(key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_ATOMIC.bit());
         if (verdict == MemoryVerdict.OK) {
             long operand = AtomicEth.swapOrAdd(frame.slot, eth);
             verdict = opcode == Opcode.RC_FETCH_ADD
@@ -452,7 +452,7 @@ final class Responder {
 
     /// A duplicate READ may ask for the rest of the first one; it is read again from memory as that is now.
     private PacketFate onDuplicateRead(Frame frame, int psn) {
-        long reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
+        int reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
@@ -516,8 +516,7 @@ final class Responder {
         return PacketFate.RECEIVER_NOT_READY;
     }
 
-    private PacketFate refuseAccess(
-            int psn, String operation, MemoryVerdict verdict, int key, long at, long bytes) {
+    private PacketFate refuseAccess(int psn, String operation, MemoryVerdict verdict, int key, long at, long bytes) {
         String cause = "the peer's " + operation + " of " + bytes + " bytes at 0x" + Long.toHexString(at)
                 + " with rkey 0x" + Integer.toHexString(key) + ": " + verdict.explanation();
         if (hasReceive) {
@@ -573,14 +572,7 @@ final class Responder {
             value = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
             flags = WorkCompletion.WITH_INV;
         }
-        shared.succeed(
-                completions,
-                receive.wrId,
-                as,
-                bytes,
-                value,
-                flags,
-                Bth.solicited(frame.slot, Packet.BTH));
+        shared.succeed(completions, receive.wrId, as, bytes, value, flags, Bth.solicited(frame.slot, Packet.BTH));
     }
 
     // ---- departures

@@ -22,7 +22,8 @@ final class Shared {
     final Counters counters;
     final QueuePairEvents events;
     /// Why the queue pair entered ERR, in words; null while it has not.
-    @Nullable String rootCause;
+    @Nullable
+    String rootCause;
 
     Shared(QueuePairParameters parameters, MemoryTable memory, Counters counters, QueuePairEvents events) {
         this.parameters = parameters;
@@ -40,17 +41,7 @@ final class Shared {
             int flags,
             boolean solicited) {
         count(ring.push(
-                wrId,
-                WcStatus.SUCCESS,
-                opcode,
-                0,
-                bytes,
-                immediateOrRkey,
-                parameters.qpn,
-                0,
-                flags,
-                "",
-                solicited));
+                wrId, WcStatus.SUCCESS, opcode, 0, bytes, immediateOrRkey, parameters.qpn, 0, flags, "", solicited));
     }
 
     void fail(CompletionRing ring, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
@@ -71,16 +62,7 @@ final class Shared {
     void begin(Frame frame, Opcode opcode, int payloadBytes, boolean solicited, boolean ackRequest, int psn) {
         var p = parameters;
         int pad = Packet.padCount(payloadBytes);
-        Bth.write(
-                frame.slot,
-                Packet.BTH,
-                opcode,
-                solicited,
-                pad,
-                p.pkey,
-                p.destinationQpn,
-                ackRequest,
-                psn);
+        Bth.write(frame.slot, Packet.BTH, opcode, solicited, pad, p.pkey, p.destinationQpn, ackRequest, psn);
         long end = Packet.payloadOffset(opcode) + (long) payloadBytes;
         for (int i = 0; i < pad; i++) {
             frame.slot.set(java.lang.foreign.ValueLayout.JAVA_BYTE, end + i, (byte) 0);
