@@ -18,8 +18,8 @@ public interface Link extends AutoCloseable {
     int packetMax();
 
     /// Fills `frames[from]` and its successors with what has arrived, at most `count`; returns how many. Each frame
-    /// then holds packet, length, addresses and [Frame#icrcValid]. What is not even long enough to be a packet, or too
-    /// long for a frame, is counted by the link ([#malformed()]) and not handed out.
+    /// then holds packet, length, addresses and [Frame#icrcValid]. What is not even long enough to be a packet, or
+    /// too long for a frame, is counted by the link ([#malformed()]) and not handed out.
     int receive(Frame[] frames, int from, int count);
 
     /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer means
