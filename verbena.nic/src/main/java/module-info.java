@@ -7,4 +7,5 @@ module verbena.nic {
     requires transitive verbena.verbs;
     requires verbena.wire;
     requires verbena.transport;
+    requires jdk.net;
 }

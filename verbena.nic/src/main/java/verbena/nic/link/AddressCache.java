@@ -1,0 +1,52 @@
+package verbena.nic.link;
+
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+
+/// Socket addresses of GIDs, made once: a table of fixed size in which a newcomer replaces whoever has its place, so
+/// that no number of peers makes it grow. Belongs to one thread.
+final class AddressCache {
+    /// Places, a power of two.
+    static final int CAPACITY = 1024;
+
+    private static final long GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15L; // spreads consecutive addresses
+
+    private final long[] highs = new long[CAPACITY];
+    private final long[] lows = new long[CAPACITY];
+    private final @Nullable InetSocketAddress[] addresses = new @Nullable InetSocketAddress[CAPACITY];
+    private final int port;
+    private final int scopeId;
+
+    /// @param scopeId the interface of link-local addresses
+    AddressCache(int port, int scopeId) {
+        this.port = port;
+        this.scopeId = scopeId;
+    }
+
+    InetSocketAddress of(long gidHigh, long gidLow) {
+        int place = (int) (((gidHigh * 31 + gidLow) * GOLDEN_RATIO) >>> 54);
+        InetSocketAddress known = addresses[place];
+        if (known != null && lows[place] == gidLow && highs[place] == gidHigh) {
+            return known;
+        }
+        InetSocketAddress made = make(new Gid(gidHigh, gidLow));
+        highs[place] = gidHigh;
+        lows[place] = gidLow;
+        addresses[place] = made;
+        return made;
+    }
+
+    private InetSocketAddress make(Gid gid) {
+        if (!gid.isLinkLocal()) {
+            return new InetSocketAddress(gid.address(), port);
+        }
+        try {
+            return new InetSocketAddress(Inet6Address.getByAddress(null, gid.bytes(), scopeId), port);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("16 bytes are always an address", e);
+        }
+    }
+}

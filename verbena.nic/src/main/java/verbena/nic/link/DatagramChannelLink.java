@@ -1,0 +1,391 @@
+package verbena.nic.link;
+
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import jdk.net.ExtendedSocketOptions;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+
+/// UDP through [DatagramChannel]: every platform, no native access.
+///
+/// What the JDK does not reach, and so is different from [LinuxUdpLink]:
+///
+/// - IPv6 datagrams with UDP checksum 0, as soft-RoCE and hardware send them, do not arrive on Linux;
+/// - one packet a system call;
+/// - [Frame#trafficClass] and [Frame#hopLimit] of arrivals are 0, that is unknown; on the way out the traffic class is
+///   set, but for its lowest bit, which the JDK masks (an ECN codepoint of ECT(1) or CE cannot be sent), and the hop
+///   limit is the system's;
+/// - the sleep is rounded up to milliseconds;
+/// - [#packetMax()] is at most one word less than a frame holds: a datagram that fills the frame might have been cut,
+///   so it counts as malformed.
+///
+/// Steady traffic with one peer allocates nothing here; a change of the sender makes the JDK allocate an address.
+public final class DatagramChannelLink extends UdpLink {
+    private static final int WORD = 4;
+
+    private final List<Endpoint> endpoints = new ArrayList<>();
+    private final Selector selector;
+    private final boolean fragmentationForbidden;
+    private final long receiveBufferBytes;
+    private final long sendBufferBytes;
+    private int firstToReceive;
+
+    /// A channel and its address.
+    private static final class Endpoint {
+        final DatagramChannel channel;
+        final SelectionKey key;
+        final long gidHigh;
+        final long gidLow;
+        final AddressCache destinations;
+        int trafficClass;
+        // The last one and what it means, so that steady traffic makes no GIDs.
+        @Nullable
+        SocketAddress sender;
+
+        long senderHigh;
+        long senderLow;
+        int senderPort;
+
+        Endpoint(DatagramChannel channel, SelectionKey key, GidEntry entry, int port) {
+            this.channel = channel;
+            this.key = key;
+            gidHigh = entry.gid().high();
+            gidLow = entry.gid().low();
+            destinations = new AddressCache(port, entry.interfaceIndex());
+        }
+    }
+
+    /// @throws LinkException when an address cannot be had
+    DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
+        super(addresses, port);
+        Selector opening = openSelector();
+        boolean opened = false;
+        try {
+            boolean forbidden = true;
+            long receiveBuffer = Long.MAX_VALUE;
+            long sendBuffer = Long.MAX_VALUE;
+            for (GidEntry entry : addresses) {
+                DatagramChannel channel = open(entry, port, options);
+                try {
+                    endpoints.add(new Endpoint(channel, channel.register(opening, SelectionKey.OP_READ), entry, port));
+                } catch (ClosedChannelException e) {
+                    throw new LinkException(LinkException.Kind.FAILED, "link: closed while opening", e);
+                }
+                forbidden &= forbidFragmentation(channel);
+                receiveBuffer = Math.min(receiveBuffer, channel.getOption(StandardSocketOptions.SO_RCVBUF));
+                sendBuffer = Math.min(sendBuffer, channel.getOption(StandardSocketOptions.SO_SNDBUF));
+            }
+            fragmentationForbidden = forbidden;
+            receiveBufferBytes = receiveBuffer;
+            sendBufferBytes = sendBuffer;
+            opened = true;
+        } catch (IOException e) {
+            throw new LinkException(LinkException.Kind.FAILED, "link: " + e.getMessage(), e);
+        } finally {
+            if (!opened) {
+                closeAll(opening);
+            }
+        }
+        selector = opening;
+    }
+
+    private static Selector openSelector() {
+        try {
+            return Selector.open();
+        } catch (IOException e) {
+            throw new LinkException(LinkException.Kind.FAILED, "selector: " + e.getMessage(), e);
+        }
+    }
+
+    @SuppressWarnings("AddressSelection") // of one address, and it is bound, not looked for
+    private static DatagramChannel open(GidEntry entry, int port, UdpLinks.Options options) {
+        Gid gid = entry.gid();
+        DatagramChannel channel;
+        try {
+            channel = DatagramChannel.open(gid.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
+        } catch (UnsupportedOperationException | IOException e) {
+            String words = String.valueOf(e.getMessage());
+            throw LinkException.ofBind(LinkException.Kind.UNSUPPORTED, gid.toString(), port, words, e);
+        }
+        boolean bound = false;
+        try {
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
+            channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
+            channel.bind(new InetSocketAddress(scoped(gid, entry.interfaceIndex()), port));
+            bound = true;
+            return channel;
+        } catch (IOException e) {
+            throw bindFailed(gid.address(), port, e);
+        } finally {
+            if (!bound) {
+                closeQuietly(channel);
+            }
+        }
+    }
+
+    /// What it means that a channel could not be bound. The JDK tells causes apart by the system's words only.
+    static LinkException bindFailed(InetAddress address, int port, IOException e) {
+        String words = String.valueOf(e.getMessage());
+        LinkException.Kind kind = LinkException.Kind.FAILED;
+        if (words.contains("in use")) {
+            kind = LinkException.Kind.PORT_IN_USE;
+        } else if (words.contains("ermission") || words.contains("not permitted")) {
+            kind = LinkException.Kind.NOT_PERMITTED;
+        } else if (words.contains("assign requested address") || words.contains("nvalid argument")) {
+            kind = LinkException.Kind.ADDRESS_NOT_LOCAL;
+        }
+        return LinkException.ofBind(kind, address.getHostAddress(), port, words, e);
+    }
+
+    // IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such option;
+    // then peers that check the ICRC strictly drop what is sent over IPv4.
+    private static boolean forbidFragmentation(DatagramChannel channel) throws IOException {
+        if (!channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
+            return false;
+        }
+        channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
+        return true;
+    }
+
+    private static InetAddress scoped(Gid gid, int interfaceIndex) {
+        if (!gid.isLinkLocal()) {
+            return gid.address();
+        }
+        try {
+            return Inet6Address.getByAddress(null, gid.bytes(), interfaceIndex);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("16 bytes are always an address", e);
+        }
+    }
+
+    /// Whether "don't fragment" could be set on every socket. Without it the IPv4 identification is unpredictable, and
+    /// peers that check the ICRC in full, soft-RoCE and hardware, drop this link's packets over IPv4; a peer behind
+    /// a socket, as every Verbena link is, does not see the identification and takes them.
+    public boolean isFragmentationForbidden() {
+        return fragmentationForbidden;
+    }
+
+    @Override
+    public int packetMax() {
+        return Math.min(super.packetMax(), Frame.PACKET_MAX - WORD);
+    }
+
+    @Override
+    public long receiveBufferBytes() {
+        return receiveBufferBytes;
+    }
+
+    @Override
+    public long sendBufferBytes() {
+        return sendBufferBytes;
+    }
+
+    // --- receiving
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        int received = 0;
+        int size = endpoints.size();
+        int first = firstToReceive;
+        firstToReceive = first + 1 == size ? 0 : first + 1;
+        for (int i = 0; i < size && received < count; i++) {
+            Endpoint endpoint = endpoints.get((first + i) % size);
+            while (received < count) {
+                Arrival arrival = receiveOne(endpoint, frames[from + received]);
+                if (arrival == Arrival.NOTHING) {
+                    break;
+                }
+                if (arrival == Arrival.PACKET) {
+                    received++;
+                }
+            }
+        }
+        return received;
+    }
+
+    private enum Arrival {
+        NOTHING,
+        MALFORMED,
+        PACKET
+    }
+
+    private Arrival receiveOne(Endpoint endpoint, Frame frame) {
+        ByteBuffer buffer = frame.buffer.clear().position(Frame.HEADROOM);
+        try {
+            SocketAddress sender = endpoint.channel.receive(buffer);
+            if (sender == null) {
+                return Arrival.NOTHING;
+            }
+            int length = buffer.position() - Frame.HEADROOM;
+            if (length < PACKET_MIN || length == Frame.PACKET_MAX) {
+                malformed.incrementAndGet();
+                return Arrival.MALFORMED;
+            }
+            takeSender(endpoint, sender);
+            frame.length = length;
+            frame.sourceHigh = endpoint.senderHigh;
+            frame.sourceLow = endpoint.senderLow;
+            frame.sourcePort = endpoint.senderPort;
+            frame.destinationHigh = endpoint.gidHigh;
+            frame.destinationLow = endpoint.gidLow;
+            frame.trafficClass = 0;
+            frame.hopLimit = 0;
+            buffer.clear();
+            frame.icrcValid = roce.verify(frame);
+            return Arrival.PACKET;
+        } catch (IOException _) {
+            // Closed, or late news about what was sent (ICMP): nothing arrived.
+            return Arrival.NOTHING;
+        } finally {
+            buffer.clear();
+        }
+    }
+
+    private static void takeSender(Endpoint endpoint, SocketAddress sender) {
+        if (sender.equals(endpoint.sender)) {
+            return;
+        }
+        var address = (InetSocketAddress) sender;
+        Gid gid = Gid.of(address.getAddress());
+        endpoint.sender = sender;
+        endpoint.senderHigh = gid.high();
+        endpoint.senderLow = gid.low();
+        endpoint.senderPort = address.getPort();
+    }
+
+    // --- sending
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        for (int done = 0; done < count; done++) {
+            Frame frame = frames[from + done];
+            Endpoint endpoint = endpointOf(frame);
+            if (endpoint == null) {
+                unsendable.incrementAndGet();
+                continue;
+            }
+            frame.sourcePort = port();
+            roce.seal(frame, 0);
+            if (!send(endpoint, frame)) {
+                return done;
+            }
+        }
+        return count;
+    }
+
+    private @Nullable Endpoint endpointOf(Frame frame) {
+        for (int i = 0; i < endpoints.size(); i++) {
+            Endpoint endpoint = endpoints.get(i);
+            if (frame.sourceLow == endpoint.gidLow && frame.sourceHigh == endpoint.gidHigh && isSameFamily(frame)) {
+                return endpoint;
+            }
+        }
+        return null;
+    }
+
+    // False when the way out is full, or closed.
+    private boolean send(Endpoint endpoint, Frame frame) {
+        ByteBuffer buffer =
+                frame.buffer.clear().limit(Frame.HEADROOM + frame.length).position(Frame.HEADROOM);
+        try {
+            setTrafficClass(endpoint, frame.trafficClass);
+            SocketAddress destination = endpoint.destinations.of(frame.destinationHigh, frame.destinationLow);
+            boolean sent = endpoint.channel.send(buffer, destination) > 0;
+            if (!sent) {
+                endpoint.key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+            }
+            return sent;
+        } catch (ClosedChannelException | CancelledKeyException _) {
+            return false;
+        } catch (IOException _) {
+            // No route, too large, forbidden: the JDK has one exception for all.
+            unsendable.incrementAndGet();
+            return true;
+        } finally {
+            buffer.clear();
+        }
+    }
+
+    // A system call, but only when it changes.
+    private static void setTrafficClass(Endpoint endpoint, int trafficClass) throws IOException {
+        if (trafficClass != endpoint.trafficClass) {
+            endpoint.channel.setOption(StandardSocketOptions.IP_TOS, trafficClass);
+            endpoint.trafficClass = trafficClass;
+        }
+    }
+
+    // --- sleeping
+
+    // Interest in room to send is for one sleep.
+    private static void backToReading(SelectionKey key) {
+        key.interestOps(SelectionKey.OP_READ);
+    }
+
+    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was given.
+    @Override
+    public void await(long timeoutNanos) {
+        if (!selector.isOpen() || !signal.sleep()) {
+            return;
+        }
+        try {
+            if (timeoutNanos > 0) {
+                // Up, or a sleep of less than a millisecond would be none and the caller would spin.
+                long millis = TimeUnit.NANOSECONDS.toMillis(timeoutNanos - 1) + 1;
+                selector.select(DatagramChannelLink::backToReading, millis);
+            } else if (timeoutNanos < 0) {
+                selector.select(DatagramChannelLink::backToReading);
+            }
+        } catch (IOException | ClosedSelectorException _) {
+            // Closed, or early: the caller looks for itself.
+        } finally {
+            signal.awake();
+        }
+    }
+
+    @Override
+    public void wakeup() {
+        if (signal.raise()) {
+            selector.wakeup();
+        }
+    }
+
+    @Override
+    public void close() {
+        closeAll(selector);
+    }
+
+    // Channels first: a closed selector lets go of them.
+    private void closeAll(Selector open) {
+        for (Endpoint endpoint : endpoints) {
+            closeQuietly(endpoint.channel);
+        }
+        closeQuietly(open);
+    }
+
+    private static void closeQuietly(AutoCloseable resource) {
+        try {
+            resource.close();
+        } catch (Exception _) {
+            // A descriptor that cannot be closed is gone all the same.
+        }
+    }
+}

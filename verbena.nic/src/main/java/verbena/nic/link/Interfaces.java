@@ -1,0 +1,143 @@
+package verbena.nic.link;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.verbs.Mtu;
+
+/// The network interfaces of this host, as candidates for devices.
+public final class Interfaces {
+    private static final long BITS_PER_MEGABIT = 1_000_000;
+
+    private Interfaces() {}
+
+    /// One interface.
+    ///
+    /// @param name for example `eth0`
+    /// @param index the operating system's
+    /// @param mtu in bytes
+    /// @param mac the 48 bits of its hardware address; 0 when it has none
+    /// @param up whether it is up and has its link
+    /// @param loopback whether it is the loopback interface
+    /// @param bitsPerSecond its speed, where the system knows
+    /// @param gids the GID table of a RoCE v2 device on it: link-local addresses first, then IPv4, then other IPv6,
+    ///     as soft-RoCE has them; empty when the interface has no address
+    public record HostInterface(
+            String name,
+            int index,
+            int mtu,
+            long mac,
+            boolean up,
+            boolean loopback,
+            OptionalLong bitsPerSecond,
+            List<GidEntry> gids) {
+        public HostInterface {
+            gids = List.copyOf(gids);
+        }
+
+        /// The largest path MTU it has room for, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80 bytes
+        /// of headers.
+        public Mtu pathMtu() {
+            return PathMtu.ofInterface(mtu);
+        }
+
+        /// The interface with another GID table, one IPv4 or IPv6 address: what a device on loopback has, where every
+        /// address of 127.0.0.0/8 is local though only one is listed.
+        public HostInterface withOnly(InetAddress address) {
+            GidEntry entry = new GidEntry(0, Gid.of(address), GidType.ROCE_V2, name, index);
+            return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, List.of(entry));
+        }
+    }
+
+    /// All of them, in the order of their indexes.
+    ///
+    /// @throws LinkException when the system does not tell
+    public static List<HostInterface> all() {
+        try {
+            var found = new ArrayList<HostInterface>();
+            for (NetworkInterface one : NetworkInterface.networkInterfaces().toList()) {
+                found.add(describe(one));
+            }
+            found.sort(Comparator.comparingInt(HostInterface::index));
+            return List.copyOf(found);
+        } catch (SocketException e) {
+            throw new LinkException(LinkException.Kind.FAILED, "interfaces: " + e.getMessage(), e);
+        }
+    }
+
+    /// The loopback interface.
+    ///
+    /// @throws LinkException when there is none
+    public static HostInterface loopback() {
+        return all().stream()
+                .filter(HostInterface::loopback)
+                .findFirst()
+                .orElseThrow(() -> new LinkException(
+                        LinkException.Kind.UNSUPPORTED,
+                        "interfaces: no loopback interface; in a new network namespace it has to be set up first"));
+    }
+
+    private static HostInterface describe(NetworkInterface one) throws SocketException {
+        return new HostInterface(
+                one.getName(),
+                one.getIndex(),
+                one.getMTU(),
+                mac(one.getHardwareAddress()),
+                one.isUp(),
+                one.isLoopback(),
+                bitsPerSecond(Path.of("/sys/class/net", one.getName(), "speed")),
+                gids(one));
+    }
+
+    private static long mac(byte @Nullable [] address) {
+        if (address == null || address.length != 6) {
+            return 0;
+        }
+        long mac = 0;
+        for (byte b : address) {
+            mac = mac << 8 | (b & 0xFF);
+        }
+        return mac;
+    }
+
+    // Linux only; -1, or an error on reading, where the driver does not know.
+    private static OptionalLong bitsPerSecond(Path file) {
+        try {
+            long megabits = Long.parseLong(Files.readString(file).strip());
+            return megabits > 0 ? OptionalLong.of(megabits * BITS_PER_MEGABIT) : OptionalLong.empty();
+        } catch (IOException | NumberFormatException _) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private static List<GidEntry> gids(NetworkInterface one) {
+        List<Gid> ordered = one.inetAddresses()
+                .map(Gid::of)
+                .distinct()
+                .sorted(Comparator.comparingInt(Interfaces::rank)) // stable: the system's order within a rank
+                .toList();
+        var entries = new ArrayList<GidEntry>();
+        for (Gid gid : ordered) {
+            entries.add(new GidEntry(entries.size(), gid, GidType.ROCE_V2, one.getName(), one.getIndex()));
+        }
+        return entries;
+    }
+
+    private static int rank(Gid gid) {
+        if (gid.isLinkLocal()) {
+            return 0;
+        }
+        return gid.isIpv4() ? 1 : 2;
+    }
+}

@@ -1,0 +1,62 @@
+package verbena.nic.link;
+
+import org.jspecify.annotations.Nullable;
+
+/// A link that cannot be opened. The kind decides what a program does next, the message what a person does.
+public final class LinkException extends RuntimeException {
+    /// Why.
+    public enum Kind {
+        /// Somebody else has the port at this address.
+        PORT_IN_USE,
+        /// The address belongs to no interface of this host.
+        ADDRESS_NOT_LOCAL,
+        /// The operating system does not let this process.
+        NOT_PERMITTED,
+        /// This platform, JVM or address family cannot do it.
+        UNSUPPORTED,
+        /// Anything else; the message has the system's words.
+        FAILED
+    }
+
+    private final Kind kind;
+
+    LinkException(Kind kind, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.kind = kind;
+    }
+
+    LinkException(Kind kind, String message) {
+        this(kind, message, null);
+    }
+
+    /// The failure to bind `address` and `port`, with what may help; `detail` are the system's words.
+    static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
+        String where = "UDP port " + port + " at " + address;
+        String message = switch (kind) {
+            case PORT_IN_USE ->
+                where + " is in use (" + detail + "): by another process with a software device, by the kernel's"
+                        + " soft-RoCE (rdma_rxe), or by a program bound to all addresses. Use another address"
+                        + (address.startsWith("127.")
+                                ? "; on loopback every process can have one of its own in 127.0.0.0/8."
+                                : ", or one of 127.0.0.0/8 for peers on this host.");
+            case ADDRESS_NOT_LOCAL ->
+                address + " is no usable address of this host (" + detail
+                        + "): choose one that an interface has, and for a link-local one the interface that"
+                        + " has it.";
+            case NOT_PERMITTED ->
+                where + ": not permitted (" + detail + "). A sandbox, a firewall or a security module decides"
+                        + " about this; the port itself needs no privilege.";
+            case UNSUPPORTED ->
+                address + " cannot be used by this JVM on this system (" + detail
+                        + "): is its address family switched off (IPv6 by java.net.preferIPv4Stack or the"
+                        + " kernel)?";
+            case FAILED -> where + ": " + detail;
+        };
+        return new LinkException(kind, message, cause);
+    }
+
+    /// Why.
+    public Kind kind() {
+        return kind;
+    }
+}

@@ -1,0 +1,142 @@
+package verbena.nic.link;
+
+/// Numbers of the Linux ABI, 64 bits, little-endian, alike on x86-64 and aarch64 and for glibc and musl. Names are
+/// those
+/// of the C headers. A test compiles a C program and compares every one of them.
+final class LinuxAbi {
+    static final int AF_INET = 2;
+    static final int AF_INET6 = 10;
+    static final int SOCK_DGRAM = 2;
+    static final int SOCK_NONBLOCK = 0x800;
+    static final int SOCK_CLOEXEC = 0x8_0000;
+
+    static final int SOL_SOCKET = 1;
+    static final int SO_SNDBUF = 7;
+    static final int SO_RCVBUF = 8;
+    static final int SO_SNDBUFFORCE = 32;
+    static final int SO_RCVBUFFORCE = 33;
+
+    static final int IPPROTO_IP = 0;
+    static final int IP_TOS = 1;
+    static final int IP_TTL = 2;
+    static final int IP_MTU_DISCOVER = 10;
+    static final int IP_PMTUDISC_DO = 2;
+    static final int IP_RECVTTL = 12;
+    static final int IP_RECVTOS = 13;
+
+    static final int IPPROTO_IPV6 = 41;
+    static final int IPV6_UNICAST_HOPS = 16;
+    static final int IPV6_MTU_DISCOVER = 23;
+    static final int IPV6_PMTUDISC_DO = 2;
+    static final int IPV6_V6ONLY = 26;
+    static final int IPV6_RECVHOPLIMIT = 51;
+    static final int IPV6_HOPLIMIT = 52;
+    static final int IPV6_DONTFRAG = 62;
+    static final int IPV6_RECVTCLASS = 66;
+    static final int IPV6_TCLASS = 67;
+
+    static final int IPPROTO_UDP = 17;
+    static final int UDP_NO_CHECK6_RX = 102;
+
+    static final int MSG_TRUNC = 0x20;
+
+    static final int EFD_NONBLOCK = 0x800;
+    static final int EFD_CLOEXEC = 0x8_0000;
+
+    static final int POLLIN = 1;
+    static final int POLLOUT = 4;
+
+    static final int EPERM = 1;
+    static final int EINTR = 4;
+    static final int EAGAIN = 11;
+    static final int ENOMEM = 12;
+    static final int EACCES = 13;
+    static final int EAFNOSUPPORT = 97;
+    static final int EADDRINUSE = 98;
+    static final int EADDRNOTAVAIL = 99;
+    static final int ENODEV = 19;
+    static final int EINVAL = 22;
+    static final int ENOBUFS = 105;
+    static final int ECONNREFUSED = 111;
+
+    private LinuxAbi() {}
+
+    /// `struct sockaddr_in`.
+    static final class SockaddrIn {
+        static final int BYTES = 16;
+        static final int SIN_FAMILY = 0; // 16 bits, native order
+        static final int SIN_PORT = 2; // 16 bits, network order
+        static final int SIN_ADDR = 4; // 32 bits, network order
+
+        private SockaddrIn() {}
+    }
+
+    /// `struct sockaddr_in6`.
+    static final class SockaddrIn6 {
+        static final int BYTES = 28;
+        static final int SIN6_FAMILY = 0; // 16 bits, native order
+        static final int SIN6_PORT = 2; // 16 bits, network order
+        static final int SIN6_FLOWINFO = 4; // 32 bits, network order
+        static final int SIN6_ADDR = 8; // 128 bits, network order
+        static final int SIN6_SCOPE_ID = 24; // 32 bits, native order
+
+        private SockaddrIn6() {}
+    }
+
+    /// `struct iovec`.
+    static final class Iovec {
+        static final int BYTES = 16;
+        static final int IOV_BASE = 0; // 64 bits
+        static final int IOV_LEN = 8; // 64 bits
+
+        private Iovec() {}
+    }
+
+    /// `struct mmsghdr`: a `struct msghdr` and the bytes moved.
+    static final class Mmsghdr {
+        static final int BYTES = 64;
+        static final int MSG_NAME = 0; // 64 bits
+        static final int MSG_NAMELEN = 8; // 32 bits
+        static final int MSG_IOV = 16; // 64 bits
+        static final int MSG_IOVLEN = 24; // 64 bits; musl: 32 and padding, which little-endian cannot tell
+        static final int MSG_CONTROL = 32; // 64 bits
+        static final int MSG_CONTROLLEN = 40; // 64 bits; musl likewise
+        static final int MSG_FLAGS = 48; // 32 bits
+        static final int MSG_LEN = 56; // 32 bits
+
+        private Mmsghdr() {}
+    }
+
+    /// `struct cmsghdr`; data follow it at [#BYTES], and the next one at a multiple of 8.
+    static final class Cmsghdr {
+        static final int BYTES = 16;
+        static final int CMSG_LEN = 0; // 64 bits; header and data, without padding
+        static final int CMSG_LEVEL = 8; // 32 bits
+        static final int CMSG_TYPE = 12; // 32 bits
+        /// `CMSG_LEN(sizeof(int))`.
+        static final int LEN_OF_INT = 20;
+        /// `CMSG_SPACE(sizeof(int))`.
+        static final int SPACE_OF_INT = 24;
+
+        private Cmsghdr() {}
+    }
+
+    /// `struct pollfd`.
+    static final class Pollfd {
+        static final int BYTES = 8;
+        static final int FD = 0; // 32 bits
+        static final int EVENTS = 4; // 16 bits
+        static final int REVENTS = 6; // 16 bits
+
+        private Pollfd() {}
+    }
+
+    /// `struct timespec`.
+    static final class Timespec {
+        static final int BYTES = 16;
+        static final int TV_SEC = 0; // 64 bits
+        static final int TV_NSEC = 8; // 64 bits
+
+        private Timespec() {}
+    }
+}

@@ -1,0 +1,504 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static verbena.nic.link.LinuxAbi.IPPROTO_IP;
+import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.LinuxAbi.Pollfd;
+import verbena.nic.link.LinuxAbi.SockaddrIn6;
+import verbena.nic.link.LinuxAbi.Timespec;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+
+/// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets a call, straight from and into the
+/// frames' slots, with traffic class and hop limit both ways and nothing allocated per packet.
+///
+/// Beyond the portable link it receives IPv6 datagrams with checksum 0, which is what soft-RoCE and hardware send
+/// (UDP_NO_CHECK6_RX), and sleeps with nanoseconds of resolution.
+///
+/// One message carries one frame. Segmentation offload (UDP_SEGMENT: several frames in one message, the ICRC of the
+/// i-th sealed for IPv4 identification i) would be built in [#prepareRun] and [#sendRun], its counterpart (UDP_GRO) in
+/// [#receiveFrom]; the contract would not notice.
+public final class LinuxUdpLink extends UdpLink {
+    /// What a frame without a hop limit leaves with (RFC 1700; what rdma_cm uses too).
+    private static final int HOP_LIMIT_DEFAULT = 64;
+    private static final int NANOS_PER_SECOND = 1_000_000_000;
+    /// How long the closer gives whoever is inside to get out before it rings again.
+    private static final long CLOSE_RETRY_NANOS = 20_000;
+
+    // Who uses sockets and memory at this moment: the engine for the length of a call, or the closer for ever.
+    private static final int FREE = 0;
+    private static final int INSIDE = 1;
+    private static final int CLOSED = 2;
+    private final AtomicInteger occupied = new AtomicInteger(FREE);
+    private volatile boolean closing;
+
+    private final Arena arena = Arena.ofShared();
+    private final LinuxSockets linux = new LinuxSockets(arena);
+    private final MessageBlock incoming = new MessageBlock(arena);
+    private final MessageBlock outgoing = new MessageBlock(arena);
+    private final Endpoint[] endpoints;
+
+    // One entry per endpoint, then the event counter.
+    private final MemorySegment pollfds;
+    private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
+    private final MemorySegment nothing = arena.allocate(Timespec.BYTES, 8); // a timeout of 0
+    private final MemorySegment one = arena.allocate(JAVA_LONG);
+    private final MemorySegment scratch = arena.allocate(JAVA_LONG);
+    private final int eventFd;
+    private final Object eventFdLock = new Object();
+    private boolean eventFdOpen = true; // under the lock
+
+    private final long receiveBufferBytes;
+    private final long sendBufferBytes;
+
+    private int firstToReceive;
+    // Whether the pollfds tell what has arrived because await has just asked.
+    private boolean polled;
+
+    /// A socket and its address. Belongs to the engine.
+    private static final class Endpoint {
+        final int fd;
+        final long gidHigh;
+        final long gidLow;
+        final boolean ipv4;
+        final int scopeId;
+        /// Its send buffer was full; await then waits for room as well.
+        boolean full;
+
+        Endpoint(int fd, GidEntry entry) {
+            this.fd = fd;
+            gidHigh = entry.gid().high();
+            gidLow = entry.gid().low();
+            ipv4 = entry.gid().isIpv4();
+            scopeId = scopeId(entry);
+        }
+
+        static int scopeId(GidEntry entry) {
+            return entry.gid().isLinkLocal() ? entry.interfaceIndex() : 0;
+        }
+    }
+
+    /// @throws LinkException when an address cannot be had
+    LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
+        super(addresses, port);
+        one.set(JAVA_LONG, 0, 1);
+        endpoints = new Endpoint[addresses.size()];
+        pollfds = arena.allocate((long) (endpoints.length + 1) * Pollfd.BYTES, 8);
+        eventFd = linux.eventCounter();
+        int opened = 0;
+        try {
+            if (eventFd < 0) {
+                throw failed("eventfd", -eventFd);
+            }
+            for (GidEntry entry : addresses) {
+                endpoints[opened] = new Endpoint(open(entry, port, options), entry);
+                watch(opened, endpoints[opened].fd);
+                opened++;
+            }
+            watch(opened, eventFd);
+            receiveBufferBytes = smallestBuffer(LinuxAbi.SO_RCVBUF);
+            sendBufferBytes = smallestBuffer(LinuxAbi.SO_SNDBUF);
+        } catch (LinkException e) {
+            for (int i = 0; i < opened; i++) {
+                LinuxSockets.close(endpoints[i].fd);
+            }
+            if (eventFd >= 0) {
+                LinuxSockets.close(eventFd);
+            }
+            arena.close();
+            throw e;
+        }
+    }
+
+    private int open(GidEntry entry, int port, UdpLinks.Options options) {
+        Gid gid = entry.gid();
+        int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
+        if (fd < 0) {
+            throw bindFailed(entry, port, -fd);
+        }
+        try {
+            if (gid.isIpv4()) {
+                // With this, and not connected, the kernel sends identification 0 and DF: what the ICRC is sealed for.
+                require(fd, IPPROTO_IP, LinuxAbi.IP_MTU_DISCOVER, LinuxAbi.IP_PMTUDISC_DO, "IP_MTU_DISCOVER");
+                require(fd, IPPROTO_IP, LinuxAbi.IP_TTL, HOP_LIMIT_DEFAULT, "IP_TTL");
+                require(fd, IPPROTO_IP, LinuxAbi.IP_RECVTOS, 1, "IP_RECVTOS");
+                require(fd, IPPROTO_IP, LinuxAbi.IP_RECVTTL, 1, "IP_RECVTTL");
+            } else {
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_V6ONLY, 1, "IPV6_V6ONLY");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MTU_DISCOVER, LinuxAbi.IPV6_PMTUDISC_DO, "IPV6_MTU_DISCOVER");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_DONTFRAG, 1, "IPV6_DONTFRAG");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_UNICAST_HOPS, HOP_LIMIT_DEFAULT, "IPV6_UNICAST_HOPS");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
+                // RoCE v2 leaves the UDP checksum 0 (IBTA A17), which Linux throws away without this.
+                require(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
+            }
+            askForBuffer(fd, LinuxAbi.SO_RCVBUFFORCE, LinuxAbi.SO_RCVBUF, options.receiveBufferBytes());
+            askForBuffer(fd, LinuxAbi.SO_SNDBUFFORCE, LinuxAbi.SO_SNDBUF, options.sendBufferBytes());
+            MemorySegment name = arena.allocate(SockaddrIn6.BYTES, 8);
+            int bytes = MessageBlock.putAddress(name, 0, gid.high(), gid.low(), port, Endpoint.scopeId(entry));
+            int bound = linux.bind(fd, name.asSlice(0, bytes));
+            if (bound < 0) {
+                throw bindFailed(entry, port, -bound);
+            }
+            return fd;
+        } catch (LinkException e) {
+            LinuxSockets.close(fd);
+            throw e;
+        }
+    }
+
+    private void require(int fd, int level, int option, int value, String name) {
+        int result = linux.setOption(fd, level, option, value);
+        if (result < 0) {
+            throw failed(name, -result);
+        }
+    }
+
+    // By force needs CAP_NET_ADMIN; without, the system's limit (net.core.rmem_max, wmem_max) cuts it silently.
+    private void askForBuffer(int fd, int force, int ask, int bytes) {
+        if (linux.setOption(fd, LinuxAbi.SOL_SOCKET, force, bytes) < 0) {
+            int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, ask, bytes);
+        }
+    }
+
+    private static LinkException failed(String what, int errno) {
+        return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
+    }
+
+    private static LinkException bindFailed(GidEntry entry, int port, int errno) {
+        LinkException.Kind kind = switch (errno) {
+            case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
+            // EINVAL and ENODEV: a link-local address without its interface.
+            case LinuxAbi.EADDRNOTAVAIL, LinuxAbi.EINVAL, LinuxAbi.ENODEV -> LinkException.Kind.ADDRESS_NOT_LOCAL;
+            case LinuxAbi.EPERM, LinuxAbi.EACCES -> LinkException.Kind.NOT_PERMITTED;
+            case LinuxAbi.EAFNOSUPPORT -> LinkException.Kind.UNSUPPORTED;
+            default -> LinkException.Kind.FAILED;
+        };
+        return LinkException.ofBind(kind, entry.gid().toString(), port, LinuxSockets.message(errno), null);
+    }
+
+    private void watch(int i, int fd) {
+        pollfds.set(JAVA_INT, (long) i * Pollfd.BYTES + Pollfd.FD, fd);
+        watchFor(i, LinuxAbi.POLLIN);
+    }
+
+    private void watchFor(int i, int events) {
+        pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.EVENTS, (short) events);
+    }
+
+    private boolean isReadable(int i) {
+        // Errors count: receiving is what takes them off the socket.
+        return (pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) & ~LinuxAbi.POLLOUT) != 0;
+    }
+
+    private long smallestBuffer(int option) {
+        long smallest = Long.MAX_VALUE;
+        for (Endpoint endpoint : endpoints) {
+            smallest = Math.min(smallest, linux.option(endpoint.fd, LinuxAbi.SOL_SOCKET, option));
+        }
+        return smallest;
+    }
+
+    @Override
+    public long receiveBufferBytes() {
+        return receiveBufferBytes;
+    }
+
+    @Override
+    public long sendBufferBytes() {
+        return sendBufferBytes;
+    }
+
+    // --- receiving
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        if (!enter()) {
+            return 0;
+        }
+        try {
+            if (endpoints.length == 1) {
+                return receiveFrom(endpoints[0], frames, from, count);
+            }
+            return receiveFromReady(frames, from, count);
+        } finally {
+            leave();
+        }
+    }
+
+    // One poll tells which of several sockets are worth a call; the first to be served changes, for fairness.
+    private int receiveFromReady(Frame[] frames, int from, int count) {
+        if (!polled && linux.poll(pollfds, endpoints.length, nothing) <= 0) {
+            return 0;
+        }
+        polled = false;
+        int received = 0;
+        int first = firstToReceive;
+        firstToReceive = first + 1 == endpoints.length ? 0 : first + 1;
+        for (int i = 0; i < endpoints.length && received < count; i++) {
+            int at = first + i < endpoints.length ? first + i : first + i - endpoints.length;
+            if (isReadable(at)) {
+                received += receiveFrom(endpoints[at], frames, from + received, count - received);
+            }
+        }
+        return received;
+    }
+
+    private int receiveFrom(Endpoint endpoint, Frame[] frames, int from, int count) {
+        int received = 0;
+        while (received < count) {
+            int asked = Math.min(count - received, MessageBlock.COUNT);
+            for (int i = 0; i < asked; i++) {
+                incoming.prepareReceive(i, frames[from + received + i]);
+            }
+            int arrived = linux.receiveMessages(endpoint.fd, incoming.headersFrom(0), asked);
+            if (arrived == -LinuxAbi.EINTR) {
+                continue;
+            }
+            if (arrived < 0) {
+                // EAGAIN: nothing there. Others are late news about what was sent: the read has cleared them.
+                return received;
+            }
+            received += takeReceived(endpoint, frames, from + received, arrived);
+            if (arrived < asked) {
+                return received;
+            }
+        }
+        return received;
+    }
+
+    // Hands out the packets among what has arrived, without gaps: behind one that is none, the next ones move up.
+    private int takeReceived(Endpoint endpoint, Frame[] frames, int from, int arrived) {
+        int taken = 0;
+        for (int i = 0; i < arrived; i++) {
+            int length = incoming.length(i);
+            if (length < PACKET_MIN || incoming.isTruncated(i)) {
+                malformed.incrementAndGet();
+                continue;
+            }
+            Frame frame = frames[from + taken];
+            if (taken < i) {
+                MemorySegment.copy(frames[from + i].slot, Frame.HEADROOM, frame.slot, Frame.HEADROOM, length);
+            }
+            frame.length = length;
+            frame.destinationHigh = endpoint.gidHigh;
+            frame.destinationLow = endpoint.gidLow;
+            incoming.takeReceived(i, frame);
+            frame.icrcValid = roce.verify(frame);
+            taken++;
+        }
+        return taken;
+    }
+
+    // --- sending
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        if (!enter()) {
+            return 0;
+        }
+        try {
+            int done = 0;
+            while (done < count) {
+                Endpoint endpoint = endpointOf(frames[from + done]);
+                if (endpoint == null) {
+                    unsendable.incrementAndGet();
+                    done++;
+                    continue;
+                }
+                int run = prepareRun(endpoint, frames, from + done, count - done);
+                int sent = sendRun(endpoint, run);
+                done += sent;
+                if (sent < run) {
+                    break;
+                }
+            }
+            return done;
+        } finally {
+            leave();
+        }
+    }
+
+    private @Nullable Endpoint endpointOf(Frame frame) {
+        for (Endpoint endpoint : endpoints) {
+            if (leavesBy(endpoint, frame)) {
+                return endpoint;
+            }
+        }
+        return null;
+    }
+
+    private static boolean leavesBy(Endpoint endpoint, Frame frame) {
+        return frame.sourceLow == endpoint.gidLow && frame.sourceHigh == endpoint.gidHigh && isSameFamily(frame);
+    }
+
+    // As many successive frames as leave by this socket, sealed, at most a block.
+    private int prepareRun(Endpoint endpoint, Frame[] frames, int from, int count) {
+        int most = Math.min(count, MessageBlock.COUNT);
+        int run = 0;
+        do {
+            Frame frame = frames[from + run];
+            frame.sourcePort = port();
+            roce.seal(frame, 0);
+            outgoing.prepareSend(run, frame, port(), endpoint.scopeId);
+            addControls(endpoint, run, frame);
+            run++;
+        } while (run < most && leavesBy(endpoint, frames[from + run]));
+        return run;
+    }
+
+    private void addControls(Endpoint endpoint, int i, Frame frame) {
+        if (frame.trafficClass != 0) {
+            if (endpoint.ipv4) {
+                outgoing.addControl(i, IPPROTO_IP, LinuxAbi.IP_TOS, frame.trafficClass);
+            } else {
+                outgoing.addControl(i, IPPROTO_IPV6, LinuxAbi.IPV6_TCLASS, frame.trafficClass);
+            }
+        }
+        if (frame.hopLimit != 0 && frame.hopLimit != HOP_LIMIT_DEFAULT) {
+            if (endpoint.ipv4) {
+                outgoing.addControl(i, IPPROTO_IP, LinuxAbi.IP_TTL, frame.hopLimit);
+            } else {
+                outgoing.addControl(i, IPPROTO_IPV6, LinuxAbi.IPV6_HOPLIMIT, frame.hopLimit);
+            }
+        }
+    }
+
+    // How many of the prepared messages were taken; fewer than all when the way out is full.
+    private int sendRun(Endpoint endpoint, int run) {
+        int sent = 0;
+        while (sent < run) {
+            int result = linux.sendMessages(endpoint.fd, outgoing.headersFrom(sent), run - sent);
+            if (result >= 0) {
+                sent += result;
+                continue;
+            }
+            switch (-result) {
+                // ECONNREFUSED: late news about an earlier packet, cleared by being told.
+                case LinuxAbi.EINTR, LinuxAbi.ECONNREFUSED -> {}
+                case LinuxAbi.EAGAIN, LinuxAbi.ENOBUFS, LinuxAbi.ENOMEM -> {
+                    endpoint.full = true;
+                    return sent;
+                }
+                // EMSGSIZE, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EPERM (a firewall), EACCES (a broadcast), EINVAL, …
+                default -> {
+                    unsendable.incrementAndGet();
+                    sent++;
+                }
+            }
+        }
+        return sent;
+    }
+
+    // --- sleeping
+
+    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was given.
+    @Override
+    public void await(long timeoutNanos) {
+        if (!enter()) {
+            return;
+        }
+        try {
+            if (!signal.sleep()) {
+                return;
+            }
+            try {
+                if (timeoutNanos != 0) {
+                    sleep(timeoutNanos);
+                }
+            } finally {
+                signal.awake();
+            }
+        } finally {
+            leave();
+        }
+    }
+
+    private void sleep(long timeoutNanos) {
+        polled = false;
+        MemorySegment limit = MemorySegment.NULL;
+        if (timeoutNanos > 0) {
+            limit = timeout;
+            timeout.set(JAVA_LONG, Timespec.TV_SEC, timeoutNanos / NANOS_PER_SECOND);
+            timeout.set(JAVA_LONG, Timespec.TV_NSEC, timeoutNanos % NANOS_PER_SECOND);
+        }
+        for (int i = 0; i < endpoints.length; i++) {
+            watchFor(i, endpoints[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
+            endpoints[i].full = false;
+        }
+        int ready = linux.poll(pollfds, endpoints.length + 1, limit);
+        if (ready <= 0) {
+            return; // the time is over, or EINTR: may return early
+        }
+        if (isReadable(endpoints.length)) {
+            LinuxSockets.clearEventCounter(eventFd, scratch);
+            ready--;
+        }
+        polled = ready > 0;
+    }
+
+    @Override
+    public void wakeup() {
+        if (signal.raise()) {
+            ring();
+        }
+    }
+
+    private void ring() {
+        // The lock keeps the descriptor from being closed, and its number reused, under our feet.
+        synchronized (eventFdLock) {
+            if (eventFdOpen) {
+                LinuxSockets.addToEventCounter(eventFd, one);
+            }
+        }
+    }
+
+    // --- the end
+
+    // False when closed.
+    private boolean enter() {
+        if (!closing && occupied.compareAndSet(FREE, INSIDE)) {
+            return true;
+        }
+        if (!closing) {
+            throw new IllegalStateException("link: used by two threads at once");
+        }
+        return false;
+    }
+
+    private void leave() {
+        occupied.set(FREE);
+    }
+
+    /// As [Link#close()]; returns when whoever slept is out and sockets and memory are given back.
+    @Override
+    public void close() {
+        closing = true;
+        while (!occupied.compareAndSet(FREE, CLOSED)) {
+            if (occupied.get() == CLOSED) {
+                return;
+            }
+            ring();
+            LockSupport.parkNanos(CLOSE_RETRY_NANOS);
+        }
+        synchronized (eventFdLock) {
+            eventFdOpen = false;
+            LinuxSockets.close(eventFd);
+        }
+        for (Endpoint endpoint : endpoints) {
+            LinuxSockets.close(endpoint.fd);
+        }
+        arena.close();
+    }
+}

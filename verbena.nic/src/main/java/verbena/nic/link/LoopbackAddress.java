@@ -1,0 +1,100 @@
+package verbena.nic.link;
+
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnknownHostException;
+import java.nio.channels.DatagramChannel;
+import java.security.SecureRandom;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/// An address of its own in 127.0.0.0/8 for everybody who asks, so that many processes on one host can each have UDP
+/// port 4791.
+///
+/// Candidates are drawn at random. They never are 127.0.x.y, where distributions put names of the host and resolvers,
+/// nor 127.255.x.y, nor have a last byte of 0 or 255.
+public final class LoopbackAddress {
+    /// How many addresses are tried. Among 16 million, with a thousand taken, the first one fits.
+    static final int ATTEMPTS_MAX = 64;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private LoopbackAddress() {}
+
+    /// Opens something at an address of its own: calls `open` with one candidate after the other until it does not fail
+    /// with [LinkException.Kind#PORT_IN_USE], and returns what it returned. There is no moment between finding an
+    /// address and having it.
+    ///
+    /// Where only 127.0.0.1 is local (macOS, the BSDs) that is tried last; there the second process fails.
+    ///
+    /// @throws LinkException what `open` threw, at the last candidate or for another reason
+    public static <T> T claim(Function<Inet4Address, T> open) {
+        return claim(open, RANDOM);
+    }
+
+    static <T> T claim(Function<Inet4Address, T> open, RandomGenerator random) {
+        for (int i = 0; i < ATTEMPTS_MAX; i++) {
+            try {
+                return open.apply(candidate(random));
+            } catch (LinkException e) {
+                switch (e.kind()) {
+                    case PORT_IN_USE -> {}
+                    case ADDRESS_NOT_LOCAL -> {
+                        return onlyOne(open);
+                    }
+                    case NOT_PERMITTED, UNSUPPORTED, FAILED -> throw e;
+                }
+            }
+        }
+        throw new LinkException(
+                LinkException.Kind.PORT_IN_USE,
+                "loopback: " + ATTEMPTS_MAX + " random addresses of 127.0.0.0/8 have the UDP port in use; somebody is"
+                        + " probably bound to all addresses (0.0.0.0), for example the kernel's soft-RoCE (rdma_rxe)");
+    }
+
+    private static <T> T onlyOne(Function<Inet4Address, T> open) {
+        try {
+            return open.apply(address(127 << 24 | 1));
+        } catch (LinkException e) {
+            throw new LinkException(
+                    e.kind(),
+                    "loopback: on this system only 127.0.0.1 is local, not all of 127.0.0.0/8, so one process at a time"
+                            + " can have it (others can be added: ifconfig lo0 alias 127.1.2.3). " + e.getMessage(),
+                    e);
+        }
+    }
+
+    /// An address whose UDP `port` is free at this moment, to be shown before it is used. Somebody may take it before
+    /// the caller does; [#claim(Function)] has no such gap.
+    ///
+    /// @throws LinkException when none is found
+    public static Inet4Address find(int port) {
+        return claim(address -> {
+            try (DatagramChannel probe = DatagramChannel.open(StandardProtocolFamily.INET)) {
+                probe.bind(new InetSocketAddress(address, port));
+                return address;
+            } catch (IOException e) {
+                throw DatagramChannelLink.bindFailed(address, port, e);
+            }
+        });
+    }
+
+    static Inet4Address candidate(RandomGenerator random) {
+        int second = random.nextInt(1, 255);
+        int third = random.nextInt(256);
+        int fourth = random.nextInt(1, 255);
+        return address(127 << 24 | second << 16 | third << 8 | fourth);
+    }
+
+    private static Inet4Address address(int bits) {
+        try {
+            byte[] bytes = {(byte) (bits >>> 24), (byte) (bits >>> 16), (byte) (bits >>> 8), (byte) bits};
+            return (Inet4Address) InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("4 bytes are always an address", e);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import verbena.nic.link.LinuxAbi.Cmsghdr;
+import verbena.nic.link.LinuxAbi.Iovec;
+import verbena.nic.link.LinuxAbi.Mmsghdr;
+import verbena.nic.link.LinuxAbi.SockaddrIn;
+import verbena.nic.link.LinuxAbi.SockaddrIn6;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
+
+/// The memory of one `sendmmsg` or `recvmmsg`: [#COUNT] messages, each with one buffer (a frame's packet, in place), a
+/// socket address and room for control messages. Laid out once; what does not change is written once.
+final class MessageBlock {
+    /// Messages of one call.
+    static final int COUNT = 64;
+
+    private static final int NAME_BYTES = 32; // a sockaddr_in6, rounded up
+    private static final int CONTROL_BYTES = 2 * Cmsghdr.SPACE_OF_INT; // traffic class and hop limit
+    private static final int IPV4_IN_GID = 0xFFFF;
+
+    private final MemorySegment headers;
+    private final MemorySegment vectors;
+    private final MemorySegment names;
+    private final MemorySegment controls;
+    // What is left after the first i messages, so that a resumed sendmmsg makes no slice.
+    private final MemorySegment[] headersFrom = new MemorySegment[COUNT];
+
+    MessageBlock(Arena arena) {
+        headers = arena.allocate((long) COUNT * Mmsghdr.BYTES, 8);
+        vectors = arena.allocate((long) COUNT * Iovec.BYTES, 8);
+        names = arena.allocate((long) COUNT * NAME_BYTES, 8);
+        controls = arena.allocate((long) COUNT * CONTROL_BYTES, 8);
+        for (int i = 0; i < COUNT; i++) {
+            long header = header(i);
+            headersFrom[i] = headers.asSlice(header);
+            headers.set(JAVA_LONG, header + Mmsghdr.MSG_NAME, names.address() + name(i));
+            headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector(i));
+            headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOVLEN, 1);
+            headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROL, controls.address() + control(i));
+        }
+    }
+
+    private static long header(int i) {
+        return (long) i * Mmsghdr.BYTES;
+    }
+
+    private static long vector(int i) {
+        return (long) i * Iovec.BYTES;
+    }
+
+    private static long name(int i) {
+        return (long) i * NAME_BYTES;
+    }
+
+    private static long control(int i) {
+        return (long) i * CONTROL_BYTES;
+    }
+
+    /// The `mmsghdr`s from the i-th.
+    MemorySegment headersFrom(int i) {
+        return headersFrom[i];
+    }
+
+    // --- sending
+
+    /// Message `i` will carry the frame's packet to its destination.
+    void prepareSend(int i, Frame frame, int port, int scopeId) {
+        long header = header(i);
+        long vector = vector(i);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Frame.HEADROOM);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, frame.length);
+        headers.set(
+                JAVA_INT,
+                header + Mmsghdr.MSG_NAMELEN,
+                putAddress(names, name(i), frame.destinationHigh, frame.destinationLow, port, scopeId));
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
+    }
+
+    /// Adds to message `i` a control message with an integer.
+    void addControl(int i, int level, int type, int value) {
+        long lengthAt = header(i) + Mmsghdr.MSG_CONTROLLEN;
+        long used = headers.get(JAVA_LONG, lengthAt);
+        long at = control(i) + used;
+        controls.set(JAVA_LONG, at + Cmsghdr.CMSG_LEN, Cmsghdr.LEN_OF_INT);
+        controls.set(JAVA_INT, at + Cmsghdr.CMSG_LEVEL, level);
+        controls.set(JAVA_INT, at + Cmsghdr.CMSG_TYPE, type);
+        controls.set(JAVA_INT, at + Cmsghdr.BYTES, value);
+        headers.set(JAVA_LONG, lengthAt, used + Cmsghdr.SPACE_OF_INT);
+    }
+
+    /// Writes a socket address; returns its length.
+    static int putAddress(MemorySegment to, long at, long gidHigh, long gidLow, int port, int scopeId) {
+        if (RoceV2.isIpv4(gidHigh, gidLow)) {
+            to.set(JAVA_SHORT, at + SockaddrIn.SIN_FAMILY, (short) LinuxAbi.AF_INET);
+            BigEndian.put16(to, at + SockaddrIn.SIN_PORT, port);
+            BigEndian.put32(to, at + SockaddrIn.SIN_ADDR, (int) gidLow);
+            return SockaddrIn.BYTES;
+        }
+        to.set(JAVA_SHORT, at + SockaddrIn6.SIN6_FAMILY, (short) LinuxAbi.AF_INET6);
+        BigEndian.put16(to, at + SockaddrIn6.SIN6_PORT, port);
+        BigEndian.put32(to, at + SockaddrIn6.SIN6_FLOWINFO, 0);
+        BigEndian.put64(to, at + SockaddrIn6.SIN6_ADDR, gidHigh);
+        BigEndian.put64(to, at + SockaddrIn6.SIN6_ADDR + 8, gidLow);
+        to.set(JAVA_INT, at + SockaddrIn6.SIN6_SCOPE_ID, scopeId);
+        return SockaddrIn6.BYTES;
+    }
+
+    // --- receiving
+
+    /// Message `i` will land in the frame's slot.
+    void prepareReceive(int i, Frame frame) {
+        long header = header(i);
+        long vector = vector(i);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Frame.HEADROOM);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, Frame.PACKET_MAX);
+        headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, NAME_BYTES);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, CONTROL_BYTES);
+    }
+
+    /// Bytes that message `i` has brought.
+    int length(int i) {
+        return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
+    }
+
+    /// Whether message `i` was longer than the slot.
+    boolean isTruncated(int i) {
+        return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
+    }
+
+    /// Fills in the frame's source, traffic class and hop limit from message `i`.
+    void takeReceived(int i, Frame frame) {
+        long name = name(i);
+        if (names.get(JAVA_SHORT, name) == LinuxAbi.AF_INET) {
+            frame.sourcePort = BigEndian.u16(names, name + SockaddrIn.SIN_PORT);
+            frame.sourceHigh = 0;
+            frame.sourceLow = (long) IPV4_IN_GID << 32 | BigEndian.u32(names, name + SockaddrIn.SIN_ADDR);
+        } else {
+            frame.sourcePort = BigEndian.u16(names, name + SockaddrIn6.SIN6_PORT);
+            frame.sourceHigh = BigEndian.i64(names, name + SockaddrIn6.SIN6_ADDR);
+            frame.sourceLow = BigEndian.i64(names, name + SockaddrIn6.SIN6_ADDR + 8);
+        }
+        frame.trafficClass = 0;
+        frame.hopLimit = 0;
+        long at = control(i);
+        long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
+        while (at + Cmsghdr.BYTES < end) {
+            takeControl(at, frame);
+            at += Cmsghdr.SPACE_OF_INT; // none that we ask for has more than an integer
+        }
+    }
+
+    // The IPv4 traffic class comes as one byte, all others as an int: little-endian, so the first byte is it.
+    private void takeControl(long at, Frame frame) {
+        int level = controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL);
+        int type = controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE);
+        int value = controls.get(JAVA_BYTE, at + Cmsghdr.BYTES) & 0xFF;
+        boolean ipv4 = level == LinuxAbi.IPPROTO_IP;
+        if (type == (ipv4 ? LinuxAbi.IP_TOS : LinuxAbi.IPV6_TCLASS)) {
+            frame.trafficClass = value;
+        } else if (type == (ipv4 ? LinuxAbi.IP_TTL : LinuxAbi.IPV6_HOPLIMIT)) {
+            frame.hopLimit = value;
+        }
+    }
+}

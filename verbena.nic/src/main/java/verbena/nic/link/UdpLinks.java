@@ -1,0 +1,98 @@
+package verbena.nic.link;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.GidEntry;
+
+/// Opens UDP links: the Linux one where it works, else the portable one.
+public final class UdpLinks {
+    /// Which implementation.
+    public enum Kind {
+        /// The Linux one where it works, else the portable one.
+        AUTO,
+        /// [LinuxUdpLink], or an error. Without granted native access the JVM warns or refuses, as it is told to.
+        LINUX,
+        /// [DatagramChannelLink].
+        PORTABLE;
+
+        /// `auto`, `linux` or `portable`, as in the setting `link=`.
+        public static Kind parse(String text) {
+            return switch (text) {
+                case "auto" -> AUTO;
+                case "linux" -> LINUX;
+                case "portable" -> PORTABLE;
+                default -> throw new IllegalArgumentException("link: auto, linux or portable, got \"" + text + "\"");
+            };
+        }
+    }
+
+    /// How to open.
+    ///
+    /// @param kind which implementation
+    /// @param receiveBufferBytes what to ask the system for, per address; it may give less
+    ///     ([UdpLink#receiveBufferBytes()])
+    /// @param sendBufferBytes likewise
+    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes) {
+        /// [Kind#AUTO]; 16 MiB of receive buffer (a full packet is accounted with up to twice its size: some 2,000 of
+        /// them may wait) and 4 MiB of send buffer.
+        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20);
+
+        public Options {
+            if (receiveBufferBytes < 1 || sendBufferBytes < 1) {
+                throw new IllegalArgumentException(
+                        "buffers: at least 1 byte, got " + receiveBufferBytes + " and " + sendBufferBytes);
+            }
+        }
+
+        /// These, with another kind.
+        public Options with(Kind other) {
+            return new Options(other, receiveBufferBytes, sendBufferBytes);
+        }
+    }
+
+    private UdpLinks() {}
+
+    /// A link with one socket for each of `addresses`, in this order.
+    ///
+    /// @param port UDP port of both ends; 4791 but in tests
+    /// @throws LinkException when an address cannot be had, or the implementation asked for does not work here
+    public static UdpLink open(List<GidEntry> addresses, int port, Options options) {
+        return switch (options.kind()) {
+            case PORTABLE -> new DatagramChannelLink(addresses, port, options);
+            case LINUX -> openLinux(addresses, port, options);
+            case AUTO ->
+                whyPortable() == null
+                        ? new LinuxUdpLink(addresses, port, options)
+                        : new DatagramChannelLink(addresses, port, options);
+        };
+    }
+
+    private static UdpLink openLinux(List<GidEntry> addresses, int port, Options options) {
+        String unavailable = LinuxSockets.unavailable();
+        if (unavailable != null) {
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + unavailable);
+        }
+        try {
+            return new LinuxUdpLink(addresses, port, options);
+        } catch (IllegalCallerException e) {
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + nativeAccessHint(), e);
+        } catch (LinkageError e) {
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + e.getMessage(), e);
+        }
+    }
+
+    /// Why [Kind#AUTO] takes the portable link in this JVM; null when it takes the Linux one.
+    public static @Nullable String whyPortable() {
+        String unavailable = LinuxSockets.unavailable();
+        if (unavailable != null) {
+            return unavailable;
+        }
+        return LinuxSockets.isNativeAccessGranted() ? null : nativeAccessHint();
+    }
+
+    private static String nativeAccessHint() {
+        Module module = UdpLinks.class.getModule();
+        return "native access is not granted: start java with --enable-native-access="
+                + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
+    }
+}

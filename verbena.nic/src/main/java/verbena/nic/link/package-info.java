@@ -1,0 +1,3 @@
+/// How bytes leave and enter the process: [Link] is the contract, [LinuxUdpLink] and [DatagramChannelLink] keep it over
+/// UDP sockets, [UdpLinks] picks one of them, [Interfaces] and [LoopbackAddress] say which addresses there are.
+package verbena.nic.link;
