@@ -1,0 +1,113 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
+
+/// What the tests of links share: links at addresses of their own, and frames with recognisable contents.
+final class LinkBench {
+    static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+    /// A test that waits longer than this for something that must come has failed.
+    static final long PATIENCE = 20 * SECOND;
+
+    private static final int OPCODE_UC_SEND_ONLY = 0x24;
+
+    private LinkBench() {}
+
+    static UdpLinks.Options options(UdpLinks.Kind kind) {
+        return UdpLinks.Options.DEFAULT.with(kind);
+    }
+
+    /// A link at a loopback address and port 4791, alone there.
+    static UdpLink openAnywhere(UdpLinks.Options options) {
+        return LoopbackAddress.claim(address -> open(address, RoceV2.UDP_PORT, options));
+    }
+
+    static UdpLink open(InetAddress address, int port, UdpLinks.Options options) {
+        return UdpLinks.open(List.of(entry(0, address)), port, options);
+    }
+
+    static GidEntry entry(int index, InetAddress address) {
+        return Interfaces.loopback().withOnly(address).gids().stream()
+                .map(e -> new GidEntry(index, e.gid(), GidType.ROCE_V2, e.networkInterface(), e.interfaceIndex()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    static Inet4Address addressOf(UdpLink link) {
+        return (Inet4Address) link.gids().getFirst().gid().address();
+    }
+
+    static Gid gidOf(Link link) {
+        return link.gids().getFirst().gid();
+    }
+
+    /// As many frames, in memory that lives as long as they do.
+    static Frame[] frames(int count) {
+        return Frame.allocate(Arena.ofAuto().allocate((long) count * Frame.SLOT_BYTES, 64));
+    }
+
+    /// A packet whose PSN is `number` and whose payload depends on it; `length` from BTH through ICRC.
+    static void fill(Frame frame, Gid source, Gid destination, int number, int length) {
+        frame.slot.asSlice(Frame.HEADROOM, length).fill((byte) number);
+        BigEndian.put8(frame.slot, Frame.HEADROOM, OPCODE_UC_SEND_ONLY);
+        BigEndian.put24(frame.slot, Frame.HEADROOM + 9, number);
+        frame.length = length;
+        frame.sourceHigh = source.high();
+        frame.sourceLow = source.low();
+        frame.destinationHigh = destination.high();
+        frame.destinationLow = destination.low();
+        frame.sourcePort = 0;
+        frame.trafficClass = 0;
+        frame.hopLimit = 0;
+    }
+
+    static Frame[] filled(int count, Gid source, Gid destination, int length) {
+        Frame[] frames = frames(count);
+        for (int i = 0; i < count; i++) {
+            fill(frames[i], source, destination, i, length);
+        }
+        return frames;
+    }
+
+    static int number(Frame frame) {
+        return BigEndian.u24(frame.slot, Frame.HEADROOM + 9);
+    }
+
+    /// The last byte before the ICRC, which [#fill] has made depend on the number.
+    static byte lastByte(Frame frame) {
+        return frame.slot.get(ValueLayout.JAVA_BYTE, Frame.HEADROOM + frame.length - 5);
+    }
+
+    /// Receives until `count` frames are there, sleeping in between; returns how many there are when patience ends.
+    static int receiveAll(Link link, Frame[] frames, int count) {
+        long deadline = System.nanoTime() + PATIENCE;
+        int received = link.receive(frames, 0, count);
+        while (received < count && System.nanoTime() < deadline) {
+            link.await(deadline - System.nanoTime());
+            received += link.receive(frames, received, count - received);
+        }
+        return received;
+    }
+
+    /// Receives until nothing more is there. On loopback what was sent has arrived, or was dropped, when the send
+    /// returns.
+    static int drain(Link link, Frame[] frames) {
+        int received = 0;
+        int more = link.receive(frames, 0, frames.length);
+        while (more > 0) {
+            received += more;
+            more = link.receive(frames, received, frames.length - received);
+        }
+        return received;
+    }
+}

@@ -1,0 +1,110 @@
+package verbena.nic.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The C compiler is asked for every number of [LinuxAbi]: the constants by their own names, the fields of a class
+/// `SockaddrIn` as those of `struct sockaddr_in`.
+@EnabledOnOs(value = OS.LINUX, disabledReason = "the headers of Linux")
+class LinuxAbiTest {
+    @Test
+    void everyNumberIsThatOfTheHeaders(@TempDir Path folder) throws Exception {
+        assumeTrue(works("cc", "--version"), "no C compiler (cc) here to ask");
+        Map<String, Integer> ours = numbers();
+
+        assertThat(fromHeaders(folder, ours)).isEqualTo(ours).hasSizeGreaterThan(60);
+    }
+
+    private static Map<String, Integer> numbers() throws IllegalAccessException {
+        var numbers = new LinkedHashMap<String, Integer>();
+        for (Field field : LinuxAbi.class.getDeclaredFields()) {
+            numbers.put(field.getName(), field.getInt(null));
+        }
+        for (Class<?> struct : LinuxAbi.class.getDeclaredClasses()) {
+            for (Field field : struct.getDeclaredFields()) {
+                numbers.put(expression(struct.getSimpleName(), field.getName()), field.getInt(null));
+            }
+        }
+        return numbers;
+    }
+
+    private static String expression(String className, String name) {
+        String struct =
+                "struct " + className.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
+        String field = name.toLowerCase(Locale.ROOT);
+        return switch (name) {
+            case "BYTES" -> "sizeof(" + struct + ")";
+            case "LEN_OF_INT" -> "CMSG_LEN(sizeof(int))";
+            case "SPACE_OF_INT" -> "CMSG_SPACE(sizeof(int))";
+            case "MSG_LEN" -> "offsetof(struct mmsghdr, msg_len)";
+            default ->
+                struct.equals("struct mmsghdr")
+                        ? "offsetof(struct mmsghdr, msg_hdr." + field + ")"
+                        : "offsetof(" + struct + ", " + field + ")";
+        };
+    }
+
+    private static Map<String, Integer> fromHeaders(Path folder, Map<String, Integer> asked) throws Exception {
+        var source = new StringBuilder("""
+                #define _GNU_SOURCE
+                #include <errno.h>
+                #include <poll.h>
+                #include <stddef.h>
+                #include <stdio.h>
+                #include <time.h>
+                #include <netinet/in.h>
+                #include <sys/eventfd.h>
+                #include <sys/socket.h>
+                #include <sys/uio.h>
+                #include <linux/udp.h>
+                int main(void) {
+                """);
+        for (String expression : asked.keySet()) {
+            source.append("printf(\"%ld\\n\", (long) (").append(expression).append("));\n");
+        }
+        source.append("return 0; }\n");
+        Path file = Files.writeString(folder.resolve("abi.c"), source);
+        Path program = folder.resolve("abi");
+        Process compiler = new ProcessBuilder("cc", "-o", program.toString(), file.toString())
+                .redirectErrorStream(true)
+                .start();
+        String complaints =
+                new String(compiler.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        assumeTrue(compiler.waitFor() == 0 || !complaints.contains("No such file"), "no headers here: " + complaints);
+        assertThat(compiler.waitFor()).as(complaints).isZero();
+
+        Process run = new ProcessBuilder(program.toString()).start();
+        var found = new LinkedHashMap<String, Integer>();
+        try (var lines = run.inputReader()) {
+            for (String expression : asked.keySet()) {
+                found.put(expression, Integer.valueOf(lines.readLine()));
+            }
+        }
+        return found;
+    }
+
+    private static boolean works(String... command) throws InterruptedException {
+        try {
+            return new ProcessBuilder(command)
+                            .redirectErrorStream(true)
+                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException _) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package verbena.nic.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.nic.link.LinkBench.filled;
+import static verbena.nic.link.LinkBench.frames;
+import static verbena.nic.link.LinkBench.gidOf;
+import static verbena.nic.link.LinkBench.receiveAll;
+
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import verbena.wire.Frame;
+
+@EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
+class LinuxUdpLinkTest extends UdpLinkContract {
+    @Override
+    UdpLinks.Kind kind() {
+        return UdpLinks.Kind.LINUX;
+    }
+
+    @Test
+    void trafficClassAndHopLimitArrive() {
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
+                UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            Frame[] sent = filled(4, gidOf(a), gidOf(b), 64);
+            sent[1].trafficClass = 0x6B; // DSCP 26, congestion experienced
+            sent[2].hopLimit = 3;
+            sent[3].trafficClass = 0x01; // ECT(1)
+            sent[3].hopLimit = 255;
+            Frame[] received = frames(4);
+            a.transmit(sent, 0, 4);
+            receiveAll(b, received, 4);
+
+            assertThat(received).extracting(f -> f.trafficClass).containsExactly(0, 0x6B, 0, 0x01);
+            assertThat(received).extracting(f -> f.hopLimit).containsExactly(64, 64, 3, 255);
+        }
+    }
+
+    @Test
+    void thePacketPathAllocatesNothing() {
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
+                UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            Frame[] sent = filled(64, gidOf(a), gidOf(b), 256);
+            Frame[] received = frames(64);
+            long least = Long.MAX_VALUE;
+            // Until the compiler has done its work; then a thousand packets must come to nothing.
+            for (int attempt = 0; attempt < 200 && least > 0; attempt++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                for (int i = 0; i < 100; i++) {
+                    a.transmit(sent, 0, 64);
+                    b.await(LinkBench.PATIENCE);
+                    b.receive(received, 0, 64);
+                    a.wakeup();
+                    a.await(0);
+                }
+                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+            assertThat(least).isZero();
+        }
+    }
+}
