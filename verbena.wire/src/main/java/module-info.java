@@ -7,4 +7,7 @@ module verbena.wire {
 
     exports verbena.wire;
     exports verbena.wire.ib;
+    exports verbena.wire.notation;
+    exports verbena.wire.pcap;
+    exports verbena.wire.roce;
 }

@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 /// Numbers in network order at any address of a segment: what every header view of this module is made of.
 ///
 /// Unsigned values of up to 32 bits are returned in the type that holds them (`u8`, `u16`, `u24` as `int`, `u32` as
-/// `long`); `i32` and `i64` are the bits as they are, for keys and addresses whose sign means nothing. What is put is
-/// cut to the width of its field.
+/// `long`); `i32` and `i64` are the bits as they are, for keys and addresses whose sign means nothing. What is put
+/// is cut to the width of its field.
 public final class BigEndian {
     private static final ValueLayout.OfShort U16 = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(BIG_ENDIAN);
     private static final ValueLayout.OfInt I32 = ValueLayout.JAVA_INT_UNALIGNED.withOrder(BIG_ENDIAN);
@@ -27,7 +27,7 @@ public final class BigEndian {
 
     /// Reads three bytes and no fourth.
     public static int u24(MemorySegment segment, long offset) {
-        return u8(segment, offset) << 16 | u16(segment, offset + 1);
+        return (u8(segment, offset) << 16) | u16(segment, offset + 1);
     }
 
     public static int i32(MemorySegment segment, long offset) {

@@ -7,10 +7,10 @@ import java.nio.ByteOrder;
 /// One packet and the addresses it travels between: a slot of native memory that is claimed once and used again and
 /// again.
 ///
-/// The packet starts at offset [#HEADROOM] of the slot with its BTH and runs through the ICRC. The bytes before it are
-/// scratch space: whoever computes the ICRC lays the masked network headers there, so that one pass over adjacent
-/// memory covers everything. Addresses are GIDs (IBTA A17.4: an IPv4 address is `::ffff:a.b.c.d`), kept as two longs,
-/// so that a frame means the same on every kind of wire.
+/// The packet starts at offset [#HEADROOM] of the slot with its BTH and runs through the ICRC. The bytes before it
+/// are scratch space: whoever computes the ICRC lays the masked network headers there, so that one pass over
+/// adjacent memory covers everything. Addresses are GIDs (IBTA A17.4: an IPv4 address is `::ffff:a.b.c.d`), kept as
+/// two longs, so that a frame means the same on every kind of wire.
 ///
 /// A frame belongs to one owner at a time; it is not safe for use by several threads.
 public final class Frame {

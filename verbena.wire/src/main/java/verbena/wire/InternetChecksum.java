@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 public final class InternetChecksum {
     private InternetChecksum() {}
 
-    /// What belongs into the checksum field of these bytes, which is taken as it is: zero before it is filled in. The
-    /// result over bytes with a right checksum is 0. An odd last byte counts as if a zero followed.
+    /// What belongs into the checksum field of these bytes, which is taken as it is: zero before it is filled in.
+    /// The result over bytes with a right checksum is 0. An odd last byte counts as if a zero followed.
     public static int of(MemorySegment segment, long offset, long bytes) {
         return finish(sum(segment, offset, bytes));
     }
@@ -27,6 +27,6 @@ public final class InternetChecksum {
         while (folded >>> 16 != 0) {
             folded = (folded & 0xFFFF) + (folded >>> 16);
         }
-        return (int) ~folded & 0xFFFF;
+        return (int) (~folded & 0xFFFF);
     }
 }

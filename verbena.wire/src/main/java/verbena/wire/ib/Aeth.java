@@ -25,6 +25,6 @@ public final class Aeth {
 
     /// Writes all 4 bytes.
     public static void write(MemorySegment segment, long offset, int syndrome, int msn) {
-        BigEndian.put32(segment, offset + SYNDROME, syndrome << 24 | msn & 0xFF_FFFF);
+        BigEndian.put32(segment, offset + SYNDROME, (syndrome << 24) | (msn & 0xFF_FFFF));
     }
 }

@@ -36,7 +36,8 @@ public final class AtomicEth {
     }
 
     /// Writes all 28 bytes.
-    public static void write(MemorySegment segment, long offset, long virtualAddress, int rkey, long swapOrAdd, long compare) {
+    public static void write(
+            MemorySegment segment, long offset, long virtualAddress, int rkey, long swapOrAdd, long compare) {
         BigEndian.put64(segment, offset + VIRTUAL_ADDRESS, virtualAddress);
         BigEndian.put32(segment, offset + RKEY, rkey);
         BigEndian.put64(segment, offset + SWAP_OR_ADD, swapOrAdd);

@@ -49,7 +49,7 @@ public final class Bth {
 
     /// Bytes of padding between payload and ICRC, `0..3`.
     public static int padCount(MemorySegment segment, long offset) {
-        return BigEndian.u8(segment, offset + FLAGS) >>> PAD_SHIFT & PAD_MASK;
+        return (BigEndian.u8(segment, offset + FLAGS) >>> PAD_SHIFT) & PAD_MASK;
     }
 
     /// Transport header version, 0 in all that exists.
@@ -100,14 +100,10 @@ public final class Bth {
             boolean ackRequest,
             int psn) {
         BigEndian.put8(segment, offset + OPCODE, opcode.code());
-        BigEndian.put8(
-                segment, offset + FLAGS, (solicited ? SOLICITED_BIT : 0) | (padCount & PAD_MASK) << PAD_SHIFT);
+        BigEndian.put8(segment, offset + FLAGS, (solicited ? SOLICITED_BIT : 0) | ((padCount & PAD_MASK) << PAD_SHIFT));
         BigEndian.put16(segment, offset + PKEY, pkey);
         BigEndian.put32(segment, offset + CONGESTION, destinationQp & 0xFF_FFFF);
-        BigEndian.put32(
-                segment,
-                offset + ACK_REQUEST,
-                (ackRequest ? ACK_REQUEST_BIT << 24 : 0) | psn & Psn.MASK);
+        BigEndian.put32(segment, offset + ACK_REQUEST, (ackRequest ? ACK_REQUEST_BIT << 24 : 0) | (psn & Psn.MASK));
     }
 
     /// Any number, defined or not.
@@ -126,13 +122,13 @@ public final class Bth {
     /// `0..3`.
     public static void setPadCount(MemorySegment segment, long offset, int padCount) {
         int others = BigEndian.u8(segment, offset + FLAGS) & ~(PAD_MASK << PAD_SHIFT);
-        BigEndian.put8(segment, offset + FLAGS, others | (padCount & PAD_MASK) << PAD_SHIFT);
+        BigEndian.put8(segment, offset + FLAGS, others | ((padCount & PAD_MASK) << PAD_SHIFT));
     }
 
     /// `0..15`; all but 0 are illegal.
     public static void setVersion(MemorySegment segment, long offset, int version) {
         int others = BigEndian.u8(segment, offset + FLAGS) & ~VERSION_MASK;
-        BigEndian.put8(segment, offset + FLAGS, others | version & VERSION_MASK);
+        BigEndian.put8(segment, offset + FLAGS, others | (version & VERSION_MASK));
     }
 
     public static void setPkey(MemorySegment segment, long offset, int pkey) {

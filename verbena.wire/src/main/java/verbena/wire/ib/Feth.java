@@ -25,7 +25,7 @@ public final class Feth {
 
     /// [#RANGE], [#WHOLE_REGION], or one of two reserved values.
     public static int selectivity(MemorySegment segment, long offset) {
-        return BigEndian.i32(segment, offset + WORD) >>> SELECTIVITY_SHIFT & SELECTIVITY_MASK;
+        return (BigEndian.i32(segment, offset + WORD) >>> SELECTIVITY_SHIFT) & SELECTIVITY_MASK;
     }
 
     /// [#GLOBAL_VISIBILITY], [#PERSISTENCE], both, or reserved bits.
@@ -38,6 +38,6 @@ public final class Feth {
         BigEndian.put32(
                 segment,
                 offset + WORD,
-                (selectivity & SELECTIVITY_MASK) << SELECTIVITY_SHIFT | placement & PLACEMENT_MASK);
+                ((selectivity & SELECTIVITY_MASK) << SELECTIVITY_SHIFT) | (placement & PLACEMENT_MASK));
     }
 }

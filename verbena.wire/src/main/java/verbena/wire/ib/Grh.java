@@ -32,7 +32,7 @@ public final class Grh {
     }
 
     public static int trafficClass(MemorySegment segment, long offset) {
-        return BigEndian.i32(segment, offset + WORD) >>> 20 & 0xFF;
+        return (BigEndian.i32(segment, offset + WORD) >>> 20) & 0xFF;
     }
 
     /// 20 bits.
@@ -83,7 +83,7 @@ public final class Grh {
             long destinationHigh,
             long destinationLow) {
         BigEndian.put32(
-                segment, offset + WORD, VERSION << 28 | (trafficClass & 0xFF) << 20 | flowLabel & 0xF_FFFF);
+                segment, offset + WORD, (VERSION << 28) | ((trafficClass & 0xFF) << 20) | (flowLabel & 0xF_FFFF));
         BigEndian.put16(segment, offset + PAYLOAD_LENGTH, payloadLength);
         BigEndian.put8(segment, offset + NEXT_HEADER, nextHeader);
         BigEndian.put8(segment, offset + HOP_LIMIT, hopLimit);
@@ -93,9 +93,9 @@ public final class Grh {
         BigEndian.put64(segment, offset + DESTINATION + 8, destinationLow);
     }
 
-    /// Writes the 40 bytes that precede a datagram that came over IPv4: 20 zeroes and an IPv4 header whose checksum is
-    /// right, because libibverbs tells the two kinds apart by it. Source and destination are the low halves of GIDs
-    /// `::ffff:a.b.c.d`; `totalLength` counts the IPv4 header and everything behind it.
+    /// Writes the 40 bytes that precede a datagram that came over IPv4: 20 zeroes and an IPv4 header whose checksum
+    /// is right, because libibverbs tells the two kinds apart by it. Source and destination are the low halves of
+    /// GIDs `::ffff:a.b.c.d`; `totalLength` counts the IPv4 header and everything behind it.
     public static void writeIpv4Area(
             MemorySegment segment,
             long offset,
@@ -106,9 +106,9 @@ public final class Grh {
             long destinationLow) {
         segment.asSlice(offset, IPV4).fill((byte) 0);
         long ip = offset + IPV4;
-        BigEndian.put32(segment, ip, 0x4500_0000 | (trafficClass & 0xFF) << 16 | totalLength & 0xFFFF);
+        BigEndian.put32(segment, ip, 0x4500_0000 | ((trafficClass & 0xFF) << 16) | (totalLength & 0xFFFF));
         BigEndian.put32(segment, ip + 4, 0x0000_4000); // ID 0, do not fragment
-        BigEndian.put32(segment, ip + 8, (hopLimit & 0xFF) << 24 | 17 << 16);
+        BigEndian.put32(segment, ip + 8, ((hopLimit & 0xFF) << 24) | (17 << 16));
         BigEndian.put32(segment, ip + 12, (int) sourceLow);
         BigEndian.put32(segment, ip + 16, (int) destinationLow);
         BigEndian.put16(segment, ip + 10, InternetChecksum.of(segment, ip, IPV4_BYTES));

@@ -62,7 +62,7 @@ public final class Lrh {
             int packetLengthWords,
             int sourceLid) {
         BigEndian.put8(segment, offset + LANE, virtualLane << 4);
-        BigEndian.put8(segment, offset + SERVICE, serviceLevel << 4 | nextHeader & 0x3);
+        BigEndian.put8(segment, offset + SERVICE, (serviceLevel << 4) | (nextHeader & 0x3));
         BigEndian.put16(segment, offset + DESTINATION, destinationLid);
         BigEndian.put16(segment, offset + PACKET_LENGTH, packetLengthWords & 0x7FF);
         BigEndian.put16(segment, offset + SOURCE, sourceLid);

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Every packet opcode: a [Transport] and an [Operation], and all that follows from the two (IBTA 9.2.1, table 35).
 ///
-/// Which headers a packet carries, where they lie and how long they are is computed here from the two tables; nothing
-/// else in Verbena knows it. Offsets count bytes from the BTH; -1 says that the opcode has no such header.
+/// Which headers a packet carries, where they lie and how long they are is computed here from the two tables;
+/// nothing else in Verbena knows it. Offsets count bytes from the BTH; -1 says that the opcode has no such header.
 public enum Opcode {
     RC_SEND_FIRST(Transport.RC, Operation.SEND_FIRST),
     RC_SEND_MIDDLE(Transport.RC, Operation.SEND_MIDDLE),
@@ -117,9 +117,15 @@ public enum Opcode {
     private final Transport transport;
     private final Operation operation;
     private final int code;
+
+    @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable set
     private final Set<Header> headers;
+
     private final int headerBytes;
+
+    @SuppressWarnings("ImmutableEnumChecker") // filled in the constructor, never handed out
     private final byte[] offsets = new byte[Header.values().length];
+
     private final boolean isResponse;
     private final boolean isSend;
     private final boolean isWrite;

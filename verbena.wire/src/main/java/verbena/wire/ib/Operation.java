@@ -52,6 +52,8 @@ public enum Operation {
 
     private final int code;
     private final Payload payload;
+
+    @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable set
     private final Set<Header> headers;
 
     Operation(int code, Payload payload, Header... headers) {

@@ -1,11 +1,12 @@
 package verbena.wire.ib;
 
+import java.util.Objects;
 import verbena.wire.Frame;
 
 /// A frame's content as an IB packet: headers, payload, pad, ICRC (IBTA 9.1).
 ///
-/// [#check(Frame)] is called once, where a frame enters; after [Malformed#OK] no other method here and no getter of a
-/// header that the opcode carries can fail. Offsets are those of [Frame#slot].
+/// [#check(Frame)] is called once, where a frame enters; after [Malformed#OK] no other method here and no getter of
+/// a header that the opcode carries can fail. Offsets are those of [Frame#slot].
 public final class Packet {
     /// Bytes of the ICRC at a packet's end.
     public static final int ICRC_BYTES = 4;
@@ -16,8 +17,8 @@ public final class Packet {
 
     private Packet() {}
 
-    /// Judges the shape of the packet, as far as no queue pair is needed for that. Reads nothing beyond [Frame#length].
-    /// The payload of requests that may have some is for the responder, which NAKs a wrong one (see
+    /// Judges the shape of the packet, as far as no queue pair is needed for that. Reads nothing beyond
+    /// [Frame#length]. The payload of requests that may have some is for the responder, which NAKs a wrong one (see
     /// [Payload#allows(int, int)]); the ICRC is for the link.
     public static Malformed check(Frame frame) {
         int length = frame.length;
@@ -53,9 +54,7 @@ public final class Packet {
 
     /// The opcode of a checked frame.
     public static Opcode opcode(Frame frame) {
-        Opcode opcode = Opcode.of(Bth.opcode(frame.slot, BTH));
-        assert opcode != null : "the frame was not checked";
-        return opcode;
+        return Objects.requireNonNull(Opcode.of(Bth.opcode(frame.slot, BTH)), "the frame was not checked");
     }
 
     /// Where the payload of a packet with this opcode starts in the slot.

@@ -2,8 +2,8 @@ package verbena.wire.ib;
 
 /// Packet sequence numbers: 24 bits on a circle (IBTA 9.7.2).
 ///
-/// A PSN is an `int` in `0..0xFFFFFF`. "Before" and "after" have a meaning between numbers that are less than half the
-/// circle, 2^23, apart; no correct sender has more outstanding. The point exactly opposite counts as before: a
+/// A PSN is an `int` in `0..0xFFFFFF`. "Before" and "after" have a meaning between numbers that are less than half
+/// the circle, 2^23, apart; no correct sender has more outstanding. The point exactly opposite counts as before: a
 /// responder's duplicate region is `[expected - 2^23, expected - 1]`.
 public final class Psn {
     /// Selects the bits of a PSN.
@@ -30,9 +30,10 @@ public final class Psn {
         return (psn - 1) & MASK;
     }
 
-    /// Steps from `from` to `to` by the shorter way round, in `[-2^23, 2^23)`: negative when `to` lies before `from`.
+    /// Steps from `from` to `to` by the shorter way round, in `[-2^23, 2^23)`: negative when `to` lies before
+    /// `from`.
     public static int distance(int from, int to) {
-        return (to - from) << 8 >> 8;
+        return ((to - from) << 8) >> 8;
     }
 
     /// Whether `a` lies before `b`.

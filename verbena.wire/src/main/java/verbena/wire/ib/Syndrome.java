@@ -58,7 +58,7 @@ public final class Syndrome {
 
     /// The RNR NAK that asks for a wait of `timerCode`, `0..31`; see [RnrTimer].
     public static int rnrNak(int timerCode) {
-        return RNR | timerCode & VALUE_MASK;
+        return RNR | (timerCode & VALUE_MASK);
     }
 
     /// The timer code of an RNR NAK, or the credit code of an ACK: the five low bits.

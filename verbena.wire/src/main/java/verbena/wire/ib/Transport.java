@@ -6,8 +6,8 @@ import static verbena.wire.ib.Header.XRCETH;
 
 import java.util.Set;
 
-/// The transport service that an opcode belongs to: its three high bits (IBTA table 35), and the headers that it adds
-/// to those of the operation.
+/// The transport service that an opcode belongs to: its three high bits (IBTA table 35), and the headers that it
+/// adds to those of the operation.
 public enum Transport {
     /// Reliable connection.
     RC(0x00, Set.of(), Set.of()),
@@ -24,7 +24,11 @@ public enum Transport {
     XRC(0xA0, Set.of(XRCETH), Set.of());
 
     private final int prefix;
+
+    @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable set
     private final Set<Header> requestHeaders;
+
+    @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable set
     private final Set<Header> responseHeaders;
 
     Transport(int prefix, Set<Header> requestHeaders, Set<Header> responseHeaders) {

@@ -2,10 +2,9 @@ package verbena.wire.pcap;
 
 import java.io.IOException;
 
-/// A capture file that is damaged, cut short, or no capture at all: the one failure that bytes of any kind can cause.
+/// A capture file that is damaged, cut short, or no capture at all: the one failure that bytes of any kind can
+/// cause.
 public final class CaptureException extends IOException {
-    private static final long serialVersionUID = 1;
-
     private final long position;
 
     CaptureException(long position, String what) {

@@ -14,11 +14,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// Reads a pcap or pcapng file from front to back, one packet at a time (draft-ietf-opsawg-pcap,
-/// draft-ietf-opsawg-pcapng). Both byte orders, micro- and nanoseconds, many sections and interfaces; blocks that hold no
-/// packet are skipped.
+/// draft-ietf-opsawg-pcapng). Both byte orders, micro- and nanoseconds, many sections and interfaces; blocks that
+/// hold no packet are skipped.
 ///
-/// A file of any content leads to packets and [CaptureException] and nothing else. At most [#PACKET_BYTES_MAX] are held
-/// for one packet, whatever the file says. For one thread.
+/// A file of any content leads to packets and [CaptureException] and nothing else. At most [#PACKET_BYTES_MAX] are
+/// held for one packet, whatever the file says. For one thread.
 public final class CaptureReader implements AutoCloseable {
     /// The largest captured packet that is believed, in bytes: libpcap's own limit.
     public static final int PACKET_BYTES_MAX = 262_144;
@@ -143,16 +143,15 @@ public final class CaptureReader implements AutoCloseable {
             }
             long bodyBytes = bodyBytes(read(4).getInt(0));
             long bodyEnd = position + bodyBytes;
-            CapturedPacket packet =
-                    switch (blockType) {
-                        case INTERFACE -> {
-                            readInterface(bodyBytes);
-                            yield null;
-                        }
-                        case ENHANCED_PACKET, OLD_PACKET -> readPacket(blockType, bodyBytes);
-                        case SIMPLE_PACKET -> readSimplePacket(bodyBytes);
-                        default -> null;
-                    };
+            CapturedPacket packet = switch (blockType) {
+                case INTERFACE -> {
+                    readInterface(bodyBytes);
+                    yield null;
+                }
+                case ENHANCED_PACKET, OLD_PACKET -> readPacket(blockType, bodyBytes);
+                case SIMPLE_PACKET -> readSimplePacket(bodyBytes);
+                default -> null;
+            };
             finishBlock(bodyEnd, bodyBytes);
             if (packet != null) {
                 return packet;
@@ -193,7 +192,7 @@ public final class CaptureReader implements AutoCloseable {
         while (body.remaining() >= 4) {
             int option = Short.toUnsignedInt(body.getShort());
             int bytes = Short.toUnsignedInt(body.getShort());
-            int padded = bytes + 3 & ~3;
+            int padded = (bytes + 3) & ~3;
             if (option == OPTION_END) {
                 break;
             }
@@ -227,7 +226,7 @@ public final class CaptureReader implements AutoCloseable {
         ByteBuffer head = read(20);
         int number = blockType == OLD_PACKET ? Short.toUnsignedInt(head.getShort(0)) : head.getInt(0);
         Interface source = interfaceOf(number);
-        long units = (long) head.getInt(4) << 32 | Integer.toUnsignedLong(head.getInt(8));
+        long units = ((long) head.getInt(4) << 32) | Integer.toUnsignedLong(head.getInt(8));
         long capturedBytes = Integer.toUnsignedLong(head.getInt(12));
         if (capturedBytes > bodyBytes - 20) {
             throw damaged(capturedBytes + " captured bytes in a block of " + bodyBytes);
@@ -264,8 +263,7 @@ public final class CaptureReader implements AutoCloseable {
                     + " are read");
         }
         long originalBytes = Math.max(captured, Integer.toUnsignedLong(original));
-        return new CapturedPacket(
-                nanos, source.linkType, originalBytes, MemorySegment.ofBuffer(read(captured)));
+        return new CapturedPacket(nanos, source.linkType, originalBytes, MemorySegment.ofBuffer(read(captured)));
     }
 
     private long bodyBytes(int totalLength) throws CaptureException {

@@ -7,7 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// Writes a pcap or pcapng file with times in nanoseconds, little-endian, whole packets of one link type. For one thread.
+/// Writes a pcap or pcapng file with times in nanoseconds, little-endian, whole packets of one link type. For one
+/// thread.
 public final class CaptureWriter implements AutoCloseable {
     private static final int SNAP_LENGTH = CaptureReader.PACKET_BYTES_MAX;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -28,7 +29,7 @@ public final class CaptureWriter implements AutoCloseable {
         b.putInt(1).putInt(32).putShort((short) linkType).putShort((short) 0).putInt(SNAP_LENGTH);
         b.putShort((short) 9).putShort((short) 1).putInt(9); // times in 10^-9 s
         b.putInt(0).putInt(32); // end of options
-        out.write(b.array());
+        out.write(bytes(b));
         return new CaptureWriter(out, false);
     }
 
@@ -37,7 +38,7 @@ public final class CaptureWriter implements AutoCloseable {
         ByteBuffer b = buffer(24);
         b.putInt(0xA1B2_3C4D).putShort((short) 2).putShort((short) 4).putLong(0);
         b.putInt(SNAP_LENGTH).putInt(linkType);
-        out.write(b.array());
+        out.write(bytes(b));
         return new CaptureWriter(out, true);
     }
 
@@ -50,7 +51,7 @@ public final class CaptureWriter implements AutoCloseable {
                     "packet: at most " + SNAP_LENGTH + " bytes can be captured, not " + packet.byteSize());
         }
         byte[] bytes = packet.toArray(ValueLayout.JAVA_BYTE);
-        out.write((isPcap ? record(nanos, bytes) : block(nanos, bytes)).array());
+        out.write(bytes(isPcap ? record(nanos, bytes) : block(nanos, bytes)));
     }
 
     /// Hands everything written to the stream below on.
@@ -70,12 +71,16 @@ public final class CaptureWriter implements AutoCloseable {
     }
 
     private static ByteBuffer block(long nanos, byte[] bytes) {
-        int padded = bytes.length + 3 & ~3;
+        int padded = (bytes.length + 3) & ~3;
         int total = 32 + padded;
         ByteBuffer b = buffer(total);
         b.putInt(6).putInt(total).putInt(0).putInt((int) (nanos >>> 32)).putInt((int) nanos);
         b.putInt(bytes.length).putInt(bytes.length).put(bytes);
         return b.putInt(total - 4, total);
+    }
+
+    private static byte[] bytes(ByteBuffer b) {
+        return MemorySegment.ofBuffer(b.rewind()).toArray(ValueLayout.JAVA_BYTE);
     }
 
     private static ByteBuffer buffer(int bytes) {

@@ -12,8 +12,8 @@ import verbena.wire.pcap.Unwrapped.Reason;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
-/// Takes RoCE packets out of the network headers that a capture shows, and puts them back in. For captures and tests:
-/// it allocates. One owner.
+/// Takes RoCE packets out of the network headers that a capture shows, and puts them back in. For captures and
+/// tests: it allocates. One owner.
 public final class Encapsulation {
     /// The most bytes that [#wrap] writes before the packet, besides the envelope's link header.
     public static final int OVERHEAD_MAX = RoceV2.IPV6_OVERHEAD;
@@ -36,8 +36,11 @@ public final class Encapsulation {
     private final RoceV2 roceV2 = new RoceV2();
     private final RoceV1 roceV1 = new RoceV1();
 
-    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any bytes lead
-    /// to one of the answers.
+    /// One for one owner.
+    public Encapsulation() {}
+
+    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any bytes
+    /// lead to one of the answers.
     public Unwrapped unwrap(int linkType, MemorySegment bytes, Frame frame) {
         return switch (linkType) {
             case LinkType.ETHERNET -> ethernet(bytes, frame);
@@ -119,8 +122,8 @@ public final class Encapsulation {
         int identification = BigEndian.u16(bytes, at + 4);
         frame.icrcValid = roceV2.verify(frame, identification, flagsFragment);
         int udpChecksum = BigEndian.u16(bytes, udp + 6);
-        return new Unwrapped.Roce(new Envelope(
-                linkType, linkHeader(bytes, at), false, identification, flagsFragment, 0, udpChecksum));
+        return new Unwrapped.Roce(
+                new Envelope(linkType, linkHeader(bytes, at), false, identification, flagsFragment, 0, udpChecksum));
     }
 
     private Unwrapped ipv6(int linkType, MemorySegment bytes, long at, Frame frame) {
@@ -142,8 +145,8 @@ public final class Encapsulation {
         fillFromUdp(bytes, udp, frame);
         frame.icrcValid = roceV2.verify(frame, 0, 0);
         int udpChecksum = BigEndian.u16(bytes, udp + 6);
-        return new Unwrapped.Roce(new Envelope(
-                linkType, linkHeader(bytes, at), false, 0, 0, Grh.flowLabel(bytes, at), udpChecksum));
+        return new Unwrapped.Roce(
+                new Envelope(linkType, linkHeader(bytes, at), false, 0, 0, Grh.flowLabel(bytes, at), udpChecksum));
     }
 
     private Unwrapped grh(int linkType, MemorySegment bytes, long at, Frame frame) {
@@ -217,8 +220,9 @@ public final class Encapsulation {
         return new Unwrapped.Other(reason);
     }
 
-    /// Writes link, network and UDP header and the packet, ICRC as it is, to the start of `out`; returns how many bytes.
-    /// `out` has room for the envelope's link header, [#OVERHEAD_MAX] and [Frame#length]. A hop limit of 0 becomes 64.
+    /// Writes link, network and UDP header and the packet, ICRC as it is, to the start of `out`; returns how many
+    /// bytes. `out` has room for the envelope's link header, [#OVERHEAD_MAX] and [Frame#length]. A hop limit of 0
+    /// becomes 64.
     public static int wrap(Frame frame, Envelope envelope, MemorySegment out) {
         long at = envelope.linkHeader().byteSize();
         MemorySegment.copy(envelope.linkHeader(), 0, out, 0, at);
@@ -254,19 +258,17 @@ public final class Encapsulation {
 
     private static void writeIpv4(Frame frame, Envelope envelope, int hopLimit, MemorySegment out, long at) {
         BigEndian.put32(
-                out,
-                at,
-                0x4500_0000 | (frame.trafficClass & 0xFF) << 16 | IPV4_BYTES + UDP_BYTES + frame.length);
-        BigEndian.put32(out, at + 4, envelope.ipv4Identification() << 16 | envelope.ipv4FlagsFragment());
-        BigEndian.put32(out, at + 8, hopLimit << 24 | PROTOCOL_UDP << 16);
+                out, at, 0x4500_0000 | ((frame.trafficClass & 0xFF) << 16) | (IPV4_BYTES + UDP_BYTES + frame.length));
+        BigEndian.put32(out, at + 4, (envelope.ipv4Identification() << 16) | envelope.ipv4FlagsFragment());
+        BigEndian.put32(out, at + 8, (hopLimit << 24) | (PROTOCOL_UDP << 16));
         BigEndian.put32(out, at + 12, (int) frame.sourceLow);
         BigEndian.put32(out, at + 16, (int) frame.destinationLow);
         BigEndian.put16(out, at + 10, InternetChecksum.of(out, at, IPV4_BYTES));
     }
 
-    /// An Ethernet envelope for a RoCE v2 frame that never had one, or whose headers a socket has hidden. The Ethernet
-    /// addresses are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4 identification is the one
-    /// that makes the frame's ICRC right, 0 with DF when none does.
+    /// An Ethernet envelope for a RoCE v2 frame that never had one, or whose headers a socket has hidden. The
+    /// Ethernet addresses are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4
+    /// identification is the one that makes the frame's ICRC right, 0 with DF when none does.
     public Envelope envelope(Frame frame) {
         boolean isIpv4 = RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
         MemorySegment header = MemorySegment.ofArray(new byte[2 * MAC_BYTES + 2]);
@@ -279,7 +281,6 @@ public final class Encapsulation {
         if (hidden < 0) {
             hidden = RoceV2.DONT_FRAGMENT;
         }
-        return new Envelope(
-                LinkType.ETHERNET, header, false, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
+        return new Envelope(LinkType.ETHERNET, header, false, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
     }
 }

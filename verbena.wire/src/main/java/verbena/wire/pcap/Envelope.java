@@ -2,8 +2,8 @@ package verbena.wire.pcap;
 
 import java.lang.foreign.MemorySegment;
 
-/// The headers around a RoCE packet, as far as they are not in the [verbena.wire.Frame]: with both, the captured bytes
-/// can be built again.
+/// The headers around a RoCE packet, as far as they are not in the [verbena.wire.Frame]: with both, the captured
+/// bytes can be built again.
 ///
 /// @param linkType what the first byte is; see [LinkType]
 /// @param linkHeader everything before the network header: for Ethernet the addresses, VLAN tags and type

@@ -2,8 +2,9 @@ package verbena.wire.pcap;
 
 /// What [Encapsulation#unwrap] found in a captured packet.
 public sealed interface Unwrapped {
-    /// A RoCE packet: it is in the frame now, with its addresses, and [verbena.wire.Frame#icrcValid] says whether its
-    /// ICRC is right, exactly. Its shape is not yet checked; [verbena.wire.ib.Packet#check(verbena.wire.Frame)] does.
+    /// A RoCE packet: it is in the frame now, with its addresses, and [verbena.wire.Frame#icrcValid] says whether
+    /// its ICRC is right, exactly. Its shape is not yet checked; [verbena.wire.ib.Packet#check(verbena.wire.Frame)]
+    /// does.
     ///
     /// @param envelope everything of the headers around it that the frame does not hold
     record Roce(Envelope envelope) implements Unwrapped {}

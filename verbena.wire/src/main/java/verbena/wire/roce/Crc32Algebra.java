@@ -1,7 +1,7 @@
 package verbena.wire.roce;
 
-/// CRC-32 as arithmetic of polynomials over GF(2) modulo zlib's polynomial, bit-reversed: the highest bit of an `int`
-/// is the coefficient of x^0.
+/// CRC-32 as arithmetic of polynomials over GF(2) modulo zlib's polynomial, bit-reversed: the highest bit of an
+/// `int` is the coefficient of x^0.
 ///
 /// Appending a zero byte to a message multiplies the difference of two CRCs by x^8, so multiplying by x^-8 takes it
 /// back again: that tells which difference, early in the message, made the difference at its end.
@@ -18,7 +18,7 @@ final class Crc32Algebra {
         for (int n = 0; n < powers.length; n++) {
             powers[n] = power;
             for (int bit = 0; bit < 8; bit++) {
-                power = power < 0 ? (power ^ POLYNOMIAL) << 1 | 1 : power << 1;
+                power = power < 0 ? ((power ^ POLYNOMIAL) << 1) | 1 : power << 1;
             }
         }
         return powers;
@@ -29,8 +29,8 @@ final class Crc32Algebra {
         int product = 0;
         int shifted = b;
         for (int bit = 31; bit >= 0; bit--) {
-            product ^= shifted & -(a >>> bit & 1);
-            shifted = shifted >>> 1 ^ POLYNOMIAL & -(shifted & 1);
+            product ^= shifted & -((a >>> bit) & 1);
+            shifted = (shifted >>> 1) ^ (POLYNOMIAL & -(shifted & 1));
         }
         return product;
     }

@@ -8,8 +8,8 @@ import verbena.wire.Frame;
 
 /// The invariant CRC (IBTA 7.8.1): CRC-32 as zlib counts it, over everything that no switch or router may change.
 ///
-/// The caller lays the masked network headers right before the BTH, so that one pass over adjacent memory covers all.
-/// One owner: the checksum object is used again for every packet.
+/// The caller lays the masked network headers right before the BTH, so that one pass over adjacent memory covers
+/// all. One owner: the checksum object is used again for every packet.
 final class Icrc {
     /// Stands in for the LRH, which RoCE does not have: 8 bytes of ones (IBTA A16.5.1, A17.3.3).
     static final long LRH_STAND_IN = -1L;

@@ -4,8 +4,8 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.ib.Grh;
 
-/// RoCE v1: IB transport packets behind a GRH in Ethernet frames of their own type (IBTA A16). Seals and verifies the
-/// ICRC. One owner; no allocation.
+/// RoCE v1: IB transport packets behind a GRH in Ethernet frames of their own type (IBTA A16). Seals and verifies
+/// the ICRC. One owner; no allocation.
 public final class RoceV1 {
     /// The Ethernet type.
     public static final int ETHER_TYPE = 0x8915;
@@ -13,6 +13,9 @@ public final class RoceV1 {
     private static final int START = Frame.HEADROOM - Grh.BYTES;
 
     private final Icrc icrc = new Icrc();
+
+    /// A checker for one owner.
+    public RoceV1() {}
 
     /// Writes the ICRC.
     public void seal(Frame frame) {

@@ -3,20 +3,20 @@ package verbena.wire.roce;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 
-/// RoCE v2: IB transport packets in UDP (IBTA A17). Seals and verifies the ICRC, which covers IP and UDP headers too,
-/// and knows how source ports spread flows.
+/// RoCE v2: IB transport packets in UDP (IBTA A17). Seals and verifies the ICRC, which covers IP and UDP headers
+/// too, and knows how source ports spread flows.
 ///
 /// A packet is IPv4 when its destination GID is `::ffff:a.b.c.d`, else IPv6. Lengths are those of [Frame#length]; a
 /// verified frame holds at least a BTH and an ICRC, as [verbena.wire.ib.Packet#check(Frame)] has found.
 ///
 /// ### What a socket hides
-/// The ICRC covers the IPv4 identification and the fragment field (IBTA A17.3.3 masks neither), but a UDP socket neither
-/// sets nor shows them. On transmission Linux uses ID 0 with DF set for an unconnected socket that forbids
+/// The ICRC covers the IPv4 identification and the fragment field (IBTA A17.3.3 masks neither), but a UDP socket
+/// neither sets nor shows them. On transmission Linux uses ID 0 with DF set for an unconnected socket that forbids
 /// fragmentation, and 0, 1, 2, … for the segments of one GSO send: hence [#seal(Frame, int)]. On receipt
-/// [#verify(Frame)] uses that CRC is linear: a difference between the ICRC found and the one for ID 0 must be explained by
-/// the 16 bits of the ID and the DF bit alone. That leaves 15 bits of strength: bytes at random are accepted with a
-/// probability of 2^-15. A single flipped bit elsewhere is still noticed: at every packet length up to
-/// [Frame#PACKET_MAX], CRC-32's remainder for it differs from those of the 2^17 explanations, save for the few
+/// [#verify(Frame)] uses that CRC is linear: a difference between the ICRC found and the one for ID 0 must be
+/// explained by the 16 bits of the ID and the DF bit alone. That leaves 15 bits of strength: bytes at random are
+/// accepted with a probability of 2^-15. A single flipped bit elsewhere is still noticed: at every packet length up
+/// to [Frame#PACKET_MAX], CRC-32's remainder for it differs from those of the 2^17 explanations, save for the few
 /// coincidences that 15 bits allow. IPv6 hides nothing that is covered; there the check has its full 32 bits.
 ///
 /// One owner; no allocation.
@@ -43,13 +43,16 @@ public final class RoceV2 {
 
     private final Icrc icrc = new Icrc();
 
+    /// A checker for one owner.
+    public RoceV2() {}
+
     /// Whether a GID is an IPv4 address: `::ffff:a.b.c.d`.
     public static boolean isIpv4(long gidHigh, long gidLow) {
         return gidHigh == 0 && gidLow >>> 32 == 0xFFFF;
     }
 
-    /// The flow label of a connection, 20 bits, the same seen from both ends (IBTA A17.4.3 leaves it open; this is what
-    /// Linux computes, `rdma_calc_flow_label`).
+    /// The flow label of a connection, 20 bits, the same seen from both ends (IBTA A17.4.3 leaves it open; this is
+    /// what Linux computes, `rdma_calc_flow_label`).
     public static int flowLabel(int localQpn, int remoteQpn) {
         long v = (long) localQpn * remoteQpn;
         v ^= v >>> 20;
@@ -59,7 +62,7 @@ public final class RoceV2 {
 
     /// The UDP source port of a flow label, `0xC000..0xFFFF` (Linux, `rdma_flow_label_to_udp_sport`).
     public static int udpSourcePort(int flowLabel) {
-        return 0xC000 | (flowLabel & 0x3FFF ^ (flowLabel & 0xF_C000) >>> 14);
+        return 0xC000 | ((flowLabel & 0x3FFF) ^ ((flowLabel & 0xF_C000) >>> 14));
     }
 
     /// The UDP source port of a connection that was given no flow label.
@@ -67,8 +70,8 @@ public final class RoceV2 {
         return udpSourcePort(flowLabel(localQpn, remoteQpn));
     }
 
-    /// Writes the ICRC of the packet as a socket will send it: IPv4 with `ipv4Identification` and DF set, or IPv6, where
-    /// the argument means nothing.
+    /// Writes the ICRC of the packet as a socket will send it: IPv4 with `ipv4Identification` and DF set, or IPv6,
+    /// where the argument means nothing.
     public void seal(Frame frame, int ipv4Identification) {
         Icrc.store(frame, compute(frame, ipv4Identification, DONT_FRAGMENT));
     }
@@ -88,9 +91,9 @@ public final class RoceV2 {
         return Icrc.stored(frame) == compute(frame, ipv4Identification, flagsFragment);
     }
 
-    /// The IPv4 identification (high 16 bits) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC right, or
-    /// -1 when none does. There is at most one. An identification above 0x7FFF makes it no negative number: the result
-    /// is a `long`. 0x4000 for a right IPv6 packet.
+    /// The IPv4 identification (high 16 bits) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC
+    /// right, or -1 when none does. There is at most one. An identification above 0x7FFF makes it no negative
+    /// number: the result is a `long`. 0x4000 for a right IPv6 packet.
     public long hiddenFields(Frame frame) {
         int difference = Icrc.stored(frame) ^ compute(frame, 0, DONT_FRAGMENT);
         if (difference == 0) {
@@ -106,7 +109,7 @@ public final class RoceV2 {
             return -1;
         }
         long identification = Short.toUnsignedInt(Short.reverseBytes((short) origin));
-        return identification << 16 | (origin >>> 8 & DONT_FRAGMENT ^ DONT_FRAGMENT);
+        return (identification << 16) | (((origin >>> 8) & DONT_FRAGMENT) ^ DONT_FRAGMENT);
     }
 
     private int compute(Frame frame, int ipv4Identification, int flagsFragment) {
@@ -122,8 +125,8 @@ public final class RoceV2 {
         int totalLength = IPV4_OVERHEAD + frame.length;
         BigEndian.put64(frame.slot, at - Icrc.LRH_BYTES, Icrc.LRH_STAND_IN);
         BigEndian.put32(frame.slot, at, 0x45FF_0000 | totalLength);
-        BigEndian.put32(frame.slot, at + 4, identification << 16 | flagsFragment & 0xFFFF);
-        BigEndian.put32(frame.slot, at + 8, 0xFF00_FFFF | PROTOCOL_UDP << 16);
+        BigEndian.put32(frame.slot, at + 4, (identification << 16) | (flagsFragment & 0xFFFF));
+        BigEndian.put32(frame.slot, at + 8, 0xFF00_FFFF | (PROTOCOL_UDP << 16));
         BigEndian.put32(frame.slot, at + 12, (int) frame.sourceLow);
         BigEndian.put32(frame.slot, at + 16, (int) frame.destinationLow);
         putUdp(frame, udpLength);
@@ -136,7 +139,7 @@ public final class RoceV2 {
         int udpLength = UDP_BYTES + frame.length;
         BigEndian.put64(frame.slot, at - Icrc.LRH_BYTES, Icrc.LRH_STAND_IN);
         BigEndian.put32(frame.slot, at, 0x6FFF_FFFF);
-        BigEndian.put32(frame.slot, at + 4, udpLength << 16 | PROTOCOL_UDP << 8 | 0xFF);
+        BigEndian.put32(frame.slot, at + 4, (udpLength << 16) | (PROTOCOL_UDP << 8) | 0xFF);
         BigEndian.put64(frame.slot, at + 8, frame.sourceHigh);
         BigEndian.put64(frame.slot, at + 16, frame.sourceLow);
         BigEndian.put64(frame.slot, at + 24, frame.destinationHigh);
@@ -147,7 +150,7 @@ public final class RoceV2 {
 
     private static void putUdp(Frame frame, int udpLength) {
         long at = Frame.HEADROOM - UDP_BYTES;
-        BigEndian.put32(frame.slot, at, frame.sourcePort << 16 | UDP_PORT);
-        BigEndian.put32(frame.slot, at + 4, udpLength << 16 | 0xFFFF);
+        BigEndian.put32(frame.slot, at, (frame.sourcePort << 16) | UDP_PORT);
+        BigEndian.put32(frame.slot, at + 4, (udpLength << 16) | 0xFFFF);
     }
 }

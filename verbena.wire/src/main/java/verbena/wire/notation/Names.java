@@ -1,0 +1,40 @@
+package verbena.wire.notation;
+
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/// What the notation calls regions and queue pairs, both ways: keys and numbers of a run differ each time, names in
+/// a script do not. Every method has a default that knows no names.
+public interface Names {
+    /// No names; queue pairs as numbers: for captures.
+    Names NUMBERS = new Names() {};
+
+    /// Memory that packets may name.
+    ///
+    /// @param name a letter, then letters, digits, `_` and `.`
+    /// @param rkey the key that packets carry
+    /// @param virtualAddress what `name+0` stands for
+    record Region(String name, int rkey, long virtualAddress) {}
+
+    /// The region that this key opens, or null.
+    default @Nullable Region region(int rkey) {
+        return null;
+    }
+
+    /// The region of this name, or null.
+    default @Nullable Region region(String name) {
+        return null;
+    }
+
+    /// What stands behind `qp` for a packet to this queue pair, or null to leave the field out, because who sends to
+    /// whom
+    /// is said elsewhere.
+    default @Nullable String queuePair(int qpn) {
+        return "0x%06x".formatted(qpn);
+    }
+
+    /// The number of the queue pair of this name. Numbers are understood without asking.
+    default OptionalInt queuePair(String name) {
+        return OptionalInt.empty();
+    }
+}
