@@ -19,8 +19,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Every Linux system call of this module.
 ///
-/// A result below zero is a negated errno, as in the kernel. An instance holds the memory through which errno comes
-/// back and belongs to one thread at a time; the static calls report no errno and are free for all.
+/// The methods of an instance answer with a negated errno when they fail, as the kernel does. The instance holds the
+/// memory through which errno comes back and belongs to one thread at a time. The static methods know no errno: the JDK
+/// makes a new slice of that memory at each call (25 does, unless the compiler sees through it), and nothing is to be
+/// allocated on the packet path.
 ///
 /// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop the
 /// garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and more.
@@ -34,16 +36,15 @@ final class LinuxSockets {
     private static final MethodHandle BIND = call("bind", JAVA_INT, POINTER, JAVA_INT);
     private static final MethodHandle SETSOCKOPT = call("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, POINTER, JAVA_INT);
     private static final MethodHandle GETSOCKOPT = call("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, POINTER, POINTER);
-    private static final MethodHandle SENDMMSG = call("sendmmsg", JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
-    private static final MethodHandle RECVMMSG = call("recvmmsg", JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
-    private static final MethodHandle PPOLL = call("ppoll", POINTER, JAVA_LONG, POINTER, POINTER);
+    private static final MethodHandle SENDMMSG = quiet("sendmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+    private static final MethodHandle SENDMMSG_ERRNO = call("sendmmsg", JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+    private static final MethodHandle RECVMMSG =
+            quiet("recvmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
+    private static final MethodHandle PPOLL = quiet("ppoll", JAVA_INT, POINTER, JAVA_LONG, POINTER, POINTER);
     private static final MethodHandle EVENTFD = call("eventfd", JAVA_INT, JAVA_INT);
-    private static final MethodHandle CLOSE =
-            LINKER.downcallHandle(symbol("close"), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle READ =
-            LINKER.downcallHandle(symbol("read"), FunctionDescriptor.of(JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG));
-    private static final MethodHandle WRITE =
-            LINKER.downcallHandle(symbol("write"), FunctionDescriptor.of(JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG));
+    private static final MethodHandle CLOSE = quiet("close", JAVA_INT, JAVA_INT);
+    private static final MethodHandle READ = quiet("read", JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG);
+    private static final MethodHandle WRITE = quiet("write", JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG);
 
     private final MemorySegment state;
     private final MemorySegment option;
@@ -57,6 +58,11 @@ final class LinuxSockets {
 
     private static MemorySegment symbol(String name) {
         return LINKER.defaultLookup().findOrThrow(name);
+    }
+
+    // Without errno.
+    private static MethodHandle quiet(String name, ValueLayout result, ValueLayout... arguments) {
+        return LINKER.downcallHandle(symbol(name), FunctionDescriptor.of(result, arguments));
     }
 
     private static MethodHandle call(String name, ValueLayout... arguments) {
@@ -122,25 +128,29 @@ final class LinuxSockets {
     /// How many messages were sent; an error only when it is the first that failed.
     int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
-            return result((int) SENDMMSG.invokeExact(state, fd, mmsghdrs, count, 0));
+            int sent = (int) SENDMMSG.invokeExact(fd, mmsghdrs, count, 0);
+            // Nothing was sent: asking again, this time for the reason, does no harm, also when it now succeeds.
+            return sent >= 0 ? sent : result((int) SENDMMSG_ERRNO.invokeExact(state, fd, mmsghdrs, count, 0));
         } catch (Throwable e) {
             throw impossible(e);
         }
     }
 
-    /// How many messages were received.
-    int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
+    /// How many messages were received; -1 when there was nothing, or an error, which the call has taken off the
+    /// socket.
+    static int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
-            return result((int) RECVMMSG.invokeExact(state, fd, mmsghdrs, count, 0, MemorySegment.NULL));
+            return (int) RECVMMSG.invokeExact(fd, mmsghdrs, count, 0, MemorySegment.NULL);
         } catch (Throwable e) {
             throw impossible(e);
         }
     }
 
-    /// How many of the descriptors are ready. `timeout` is a `struct timespec`, [MemorySegment#NULL] for no limit.
-    int poll(MemorySegment pollfds, int count, MemorySegment timeout) {
+    /// How many of the descriptors are ready; -1 when a signal interrupted. `timeout` is a `struct timespec`,
+    /// [MemorySegment#NULL] for no limit.
+    static int poll(MemorySegment pollfds, int count, MemorySegment timeout) {
         try {
-            return result((int) PPOLL.invokeExact(state, pollfds, (long) count, timeout, MemorySegment.NULL));
+            return (int) PPOLL.invokeExact(pollfds, (long) count, timeout, MemorySegment.NULL);
         } catch (Throwable e) {
             throw impossible(e);
         }

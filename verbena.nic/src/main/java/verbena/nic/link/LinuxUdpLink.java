@@ -239,7 +239,7 @@ public final class LinuxUdpLink extends UdpLink {
 
     // One poll tells which of several sockets are worth a call; the first to be served changes, for fairness.
     private int receiveFromReady(Frame[] frames, int from, int count) {
-        if (!polled && linux.poll(pollfds, endpoints.length, nothing) <= 0) {
+        if (!polled && LinuxSockets.poll(pollfds, endpoints.length, nothing) <= 0) {
             return 0;
         }
         polled = false;
@@ -262,12 +262,8 @@ public final class LinuxUdpLink extends UdpLink {
             for (int i = 0; i < asked; i++) {
                 incoming.prepareReceive(i, frames[from + received + i]);
             }
-            int arrived = linux.receiveMessages(endpoint.fd, incoming.headersFrom(0), asked);
-            if (arrived == -LinuxAbi.EINTR) {
-                continue;
-            }
+            int arrived = LinuxSockets.receiveMessages(endpoint.fd, incoming.headersFrom(0), asked);
             if (arrived < 0) {
-                // EAGAIN: nothing there. Others are late news about what was sent: the read has cleared them.
                 return received;
             }
             received += takeReceived(endpoint, frames, from + received, arrived);
@@ -437,9 +433,9 @@ public final class LinuxUdpLink extends UdpLink {
             watchFor(i, endpoints[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
             endpoints[i].full = false;
         }
-        int ready = linux.poll(pollfds, endpoints.length + 1, limit);
+        int ready = LinuxSockets.poll(pollfds, endpoints.length + 1, limit);
         if (ready <= 0) {
-            return; // the time is over, or EINTR: may return early
+            return; // the time is over, or a signal came: may return early
         }
         if (isReadable(endpoints.length)) {
             LinuxSockets.clearEventCounter(eventFd, scratch);

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Gid;
@@ -364,6 +366,28 @@ abstract class UdpLinkContract {
         assertThat(receiveAll(b, received, 4)).isEqualTo(4);
         for (Frame frame : received) {
             assertThat(frame.icrcValid).isTrue();
+        }
+    }
+
+    /// What the whole ICRC rests on: a witness of the IP headers sees identification 0 and "don't fragment", on every
+    /// packet of a batch, and the ICRC is exactly right for that.
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "raw sockets of Linux")
+    void theIpv4IdentificationIsZeroAndTheIcrcExact() throws Throwable {
+        try (RawUdpSocket witness = RawUdpSocket.open(gidOf(b))) {
+            assumeTrue(witness != null, "no right to a raw socket (CAP_NET_RAW)");
+            var roce = new RoceV2();
+            for (int round = 0; round < 3; round++) {
+                a.transmit(filled(64, gidOf(a), gidOf(b), SMALL), 0, 64);
+                Frame[] received = frames(64);
+                assertThat(receiveAll(b, received, 64)).isEqualTo(64);
+                for (Frame frame : received) {
+                    ByteBuffer ip = ByteBuffer.wrap(witness.next());
+                    assertThat(ip.getShort(4)).as("identification").isZero();
+                    assertThat(ip.getShort(6)).as("flags, fragment").isEqualTo((short) RoceV2.DONT_FRAGMENT);
+                    assertThat(roce.verify(frame, 0, RoceV2.DONT_FRAGMENT)).isTrue();
+                }
+            }
         }
     }
 
