@@ -10,6 +10,7 @@ module verbena.tools {
     requires verbena.nic;
     requires verbena.sim;
     requires info.picocli;
+    requires java.management;
 
     opens verbena.tools to
             info.picocli;

@@ -1,31 +1,138 @@
 package verbena.tools;
 
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+import verbena.verbs.VerbsException;
 
 /// The root of the command line. A subcommand is one class of this package, named in `subcommands` below.
+///
+/// Every command ends with 0 when it did what it was asked for, 1 when it could not, and 2 when it was not called
+/// rightly; an error is one line on standard error.
 @Command(
         name = "verbena",
-        description = "RDMA for every JVM.",
-        version = "verbena 0.1.0-SNAPSHOT",
-        mixinStandardHelpOptions = true,
-        subcommands = {})
+        header = "RDMA for every JVM: devices, tests and tools of the command line.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            DemoCommand.class,
+            DevicesCommand.class,
+            InfoCommand.class,
+            PingpongCommand.class,
+            DecodeCommand.class,
+            DemoPeerCommand.class
+        },
+        footer = {
+            "",
+            "'verbena COMMAND --help' tells more of each. Start with 'verbena demo'.",
+            "Exit status: 0 done, 1 failed, 2 wrong usage."
+        })
 public final class Verbena implements Runnable {
+    private static final long CLEAN_UP_MILLIS = 3_000;
+    private static final int SUGGESTIONS_MAX = 2;
+
     @Spec
     private CommandSpec spec;
 
     private Verbena() {}
 
-    /// Runs one command and exits with its status: 0 for success, 1 for a failure, 2 for wrong usage.
+    /// Runs one command and exits with its status. Ctrl-C, or a TERM signal, interrupts the command, which then gives
+    /// back what it holds.
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Verbena()).execute(args));
+        // Programs read this output too: digits and points are the same everywhere.
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
+        var done = new CountDownLatch(1);
+        Thread command = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(command, done), "verbena-interrupt"));
+        int status = commandLine().execute(args);
+        done.countDown();
+        System.exit(status);
+    }
+
+    /// The command line, ready to execute; tests give it writers of their own.
+    static CommandLine commandLine() {
+        var line = new CommandLine(new Verbena());
+        Standard.addTo(line);
+        line.setPosixClusteredShortOptionsAllowed(true);
+        line.setUsageHelpLongOptionsMaxWidth(30);
+        line.setParameterExceptionHandler(Verbena::wrongUsage);
+        line.setExecutionExceptionHandler(Verbena::failed);
+        return line;
     }
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say which command to run.");
+        throw new ParameterException(spec.commandLine(), "");
+    }
+
+    private static void interrupt(Thread command, CountDownLatch done) {
+        if (done.getCount() == 0) {
+            return;
+        }
+        command.interrupt();
+        try {
+            done.await(CLEAN_UP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static int wrongUsage(ParameterException e, String[] args) {
+        CommandLine line = e.getCommandLine();
+        PrintWriter err = line.getErr();
+        String name = line.getCommandSpec().qualifiedName();
+        if (e.getMessage() == null || e.getMessage().isEmpty()) {
+            line.usage(err);
+            return line.getCommandSpec().exitCodeOnInvalidInput();
+        }
+        err.println(name + ": " + complaint(e) + " See '" + name + " --help'.");
+        err.flush();
+        return line.getCommandSpec().exitCodeOnInvalidInput();
+    }
+
+    private static String complaint(ParameterException e) {
+        if (!(e instanceof UnmatchedArgumentException unmatched)) {
+            return oneLine(String.valueOf(e.getMessage())) + ".";
+        }
+        String what = unmatched.getUnmatched().getFirst();
+        String kind = unmatched.isUnknownOption()
+                ? "option"
+                : e.getCommandLine().getSubcommands().isEmpty() ? "argument" : "command";
+        var near = unmatched.getSuggestions().stream().limit(SUGGESTIONS_MAX).toList();
+        return (kind.equals("argument")
+                        ? "one argument too many: '" + what + "'"
+                        : "unknown " + kind + " '" + what + "'")
+                + (near.isEmpty() ? "." : "; did you mean '" + String.join("' or '", near) + "'?");
+    }
+
+    private static int failed(Exception e, CommandLine line, ParseResult parsed) {
+        PrintWriter err = line.getErr();
+        err.println(line.getCommandSpec().qualifiedName() + ": " + explanation(e));
+        if (Standard.wantsStackTrace(line)) {
+            e.printStackTrace(err);
+        }
+        err.flush();
+        return line.getCommandSpec().exitCodeOnExecutionException();
+    }
+
+    /// What to tell of an error: its message where it was made for users, else its type too.
+    private static String explanation(Exception e) {
+        return switch (e) {
+            case CommandFailed _, VerbsException _, IllegalArgumentException _ ->
+                oneLine(String.valueOf(e.getMessage()));
+            case InterruptedException _ -> "interrupted";
+            default -> oneLine(e.toString()) + " (an error of Verbena itself; --stacktrace shows where)";
+        };
+    }
+
+    private static String oneLine(String text) {
+        return text.strip().replaceAll("\\s*\\R\\s*", " ");
     }
 }

@@ -1,0 +1,16 @@
+package verbena.tools;
+
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/// Numbers as strtol(3) with base 0 takes them: decimal, `0x` hexadecimal, leading `0` octal.
+final class CNumber implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+        try {
+            return Integer.decode(text);
+        } catch (NumberFormatException _) {
+            throw new TypeConversionException("'" + text + "' is not a number");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package verbena.tools;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Locale;
+import verbena.verbs.Endpoint;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WorkCompletion;
+
+/// The demo, seen from the first process.
+///
+/// Both processes know what the peer's memory holds at first, by a seed. After each step the peer is told what should
+/// have changed and compares all of its memory with that, byte by byte.
+final class Demo {
+    private static final int WRITE_BYTES = 1 << 20;
+    private static final int IMMEDIATE_OFFSET = 1 << 20;
+    private static final int IMMEDIATE_BYTES = 4_096;
+    private static final int IMMEDIATE = 20_251_121;
+    private static final int READ_OFFSET = 2 << 20;
+    private static final int READ_BYTES = 1 << 20;
+    private static final int COUNTER_OFFSET = 3 << 20;
+    private static final long ADD = 5;
+    private static final long SWAP = 1_000_000;
+    private static final int OFFER_BYTES = 3 * Long.BYTES;
+
+    private final DemoStory story;
+    private final String device;
+    private final String peerDevice;
+    private final double seconds;
+    private final long seed = new SecureRandom().nextLong();
+    private long packetsSent;
+    private long packetsReceived;
+
+    Demo(DemoStory story, String device, String peerDevice, double seconds) {
+        this.story = story;
+        this.device = device;
+        this.peerDevice = peerDevice;
+        this.seconds = seconds;
+    }
+
+    /// Tells the story.
+    ///
+    /// @throws CommandFailed at the first thing that is not as it should be; says which
+    void run() throws IOException, InterruptedException {
+        story.title("RDMA between two processes of this host: RoCE v2 packets in UDP, no root, no hardware");
+        try (var peer = new DemoPeerProcess(peerDevice, seed);
+                var we = new DemoEnd(device)) {
+            connect(we, peer);
+            RemoteMemory memory = offer(we, peer);
+            write(we, peer, memory);
+            writeWithImmediate(we, peer, memory);
+            read(we, peer, memory);
+            fetchAdd(we, peer, memory);
+            compareSwap(we, peer, memory);
+            if (seconds > 0) {
+                new DemoFigures(story, we, peer, memory, seconds).run();
+            }
+            story.end("All verified: every completion, every byte of both memories.");
+        }
+    }
+
+    private void connect(DemoEnd we, DemoPeerProcess peer) throws InterruptedException {
+        String[] started = peer.started();
+        Endpoint ours = we.endpoint();
+        Endpoint theirs = Endpoint.parse(started[1]);
+        we.qp.connect(theirs);
+        peer.order("connect", ours.format());
+        story.line("we", end(ProcessHandle.current().pid(), ours));
+        story.line("the peer", end(Long.parseLong(started[0]), theirs));
+        story.line(
+                "connected",
+                "the two told each other these numbers over a pipe; path MTU "
+                        + we.qp.query().pathMtu() + "; each has " + DemoEnd.REGION_BYTES / (1 << 20)
+                        + " MiB of memory for the other");
+    }
+
+    private static String end(long pid, Endpoint endpoint) {
+        return String.format(
+                Locale.ROOT,
+                "process %d, %s, queue pair 0x%06x, first packet number %d",
+                pid,
+                Addresses.plain(endpoint.gid()),
+                endpoint.qpn(),
+                endpoint.psn());
+    }
+
+    private RemoteMemory offer(DemoEnd we, DemoPeerProcess peer) throws InterruptedException {
+        story.step("SEND", "the peer tells us where its memory is");
+        begin(we);
+        we.qp.postReceive(1, we.messages, 0, DemoEnd.MESSAGE_BYTES);
+        peer.order("offer");
+        WorkCompletion wc = we.await("SEND", WcOpcode.RECV);
+        same("SEND: bytes received", wc.byteLength(), OFFER_BYTES);
+        MemorySegment message = we.messages.segment();
+        var memory = new RemoteMemory(
+                message.get(DemoEnd.LONG, 0), (int) message.get(DemoEnd.LONG, 16), message.get(DemoEnd.LONG, 8));
+        same("SEND: size of the memory offered", memory.length(), DemoEnd.REGION_BYTES);
+        story.fact("posted", "we: a receive; the peer: a SEND of " + OFFER_BYTES + " bytes");
+        packets(we);
+        story.fact("completed", "on both sides: a message needs both applications, as with a socket");
+        story.checked(String.format(
+                Locale.ROOT, "address 0x%x, key 0x%08x, %,d bytes", memory.address(), memory.rkey(), memory.length()));
+        return memory;
+    }
+
+    private void write(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
+        long writeSeed = seed + 1;
+        story.step("WRITE", "we put 1 MiB into the peer's memory");
+        begin(we);
+        fill(we.region, 0, DemoEnd.pattern(writeSeed, WRITE_BYTES));
+        we.qp.postWrite(2, we.region, 0, WRITE_BYTES, memory.address(), memory.rkey());
+        we.await("WRITE", WcOpcode.RDMA_WRITE);
+        String[] noticed = peer.order("bytes", 0, WRITE_BYTES, writeSeed);
+        story.fact(
+                "posted",
+                String.format(Locale.ROOT, "we: one WRITE of %,d bytes to that address and key", WRITE_BYTES));
+        packets(we);
+        story.fact("completed", "here only, when the peer's device had acknowledged it");
+        uninvolved(noticed);
+        story.checked(String.format(
+                Locale.ROOT,
+                "by the peer: %,d bytes as sent, the other %,d untouched",
+                WRITE_BYTES,
+                DemoEnd.REGION_BYTES - WRITE_BYTES));
+    }
+
+    private void writeWithImmediate(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
+        long writeSeed = seed + 2;
+        story.step("WRITE+IMM", "we put 4 KiB there and ring the bell");
+        peer.order("receive");
+        begin(we);
+        fill(we.region, 0, DemoEnd.pattern(writeSeed, IMMEDIATE_BYTES));
+        we.qp.postWriteWithImmediate(
+                3, we.region, 0, IMMEDIATE_BYTES, memory.address() + IMMEDIATE_OFFSET, memory.rkey(), IMMEDIATE);
+        we.await("WRITE with immediate", WcOpcode.RDMA_WRITE);
+        String[] bell = peer.order("immediate");
+        same("WRITE with immediate: the number", Long.parseLong(bell[0]), IMMEDIATE);
+        same("WRITE with immediate: the length", Long.parseLong(bell[1]), IMMEDIATE_BYTES);
+        peer.order("bytes", IMMEDIATE_OFFSET, IMMEDIATE_BYTES, writeSeed);
+        story.fact(
+                "posted",
+                "we: one WRITE with the number " + IMMEDIATE + "; the peer, before: a receive without memory");
+        packets(we);
+        story.fact("completed", "on both sides: the data went past the peer's application, the number woke it");
+        story.checked("the peer got " + bell[0] + " and the length " + bell[1] + "; all its memory as expected");
+    }
+
+    private void read(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
+        story.step("READ", "we fetch 1 MiB of the peer's memory");
+        begin(we);
+        we.region.segment().asSlice(0, READ_BYTES).fill((byte) 0);
+        we.qp.postRead(4, we.region, 0, READ_BYTES, memory.address() + READ_OFFSET, memory.rkey());
+        we.await("READ", WcOpcode.RDMA_READ);
+        byte[] wanted =
+                Arrays.copyOfRange(DemoEnd.pattern(seed, DemoEnd.REGION_BYTES), READ_OFFSET, READ_OFFSET + READ_BYTES);
+        String difference = DemoEnd.difference(we.region.segment().asSlice(0, READ_BYTES), wanted);
+        if (!difference.isEmpty()) {
+            throw new CommandFailed("READ: " + difference + " in what we read");
+        }
+        String[] noticed = peer.order("bytes", 0, 0, 0);
+        story.fact("posted", String.format(Locale.ROOT, "we: one READ of %,d bytes", READ_BYTES));
+        packets(we);
+        story.fact("completed", "here only, when all the answers had come");
+        uninvolved(noticed);
+        story.checked(String.format(Locale.ROOT, "here: %,d bytes as they are there", READ_BYTES));
+    }
+
+    private void fetchAdd(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
+        long before = counterAtFirst();
+        story.step("FETCH_ADD", "we add " + ADD + " to a number in the peer's memory");
+        begin(we);
+        we.qp.postFetchAdd(5, we.region, 0, memory.address() + COUNTER_OFFSET, memory.rkey(), ADD);
+        we.await("FETCH_ADD", WcOpcode.FETCH_ADD);
+        same("FETCH_ADD: the number before", we.region.segment().get(DemoEnd.LONG, 0), before);
+        String[] noticed = peer.order("long", COUNTER_OFFSET, before + ADD);
+        story.fact("posted", "we: one FETCH_ADD; nobody else's can come between its reading and writing");
+        packets(we);
+        uninvolved(noticed);
+        story.checked("it was " + before + ", as we were told, and is " + ADD + " more");
+    }
+
+    private void compareSwap(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
+        long now = counterAtFirst() + ADD;
+        long address = memory.address() + COUNTER_OFFSET;
+        story.step("CMP_SWAP", "we replace that number, if it is what we think; then again, when it is not");
+        begin(we);
+        we.qp.postCompareSwap(6, we.region, 0, address, memory.rkey(), now, SWAP);
+        we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
+        same("CMP_SWAP: the number before", we.region.segment().get(DemoEnd.LONG, 0), now);
+        peer.order("long", COUNTER_OFFSET, SWAP);
+        we.qp.postCompareSwap(7, we.region, 0, address, memory.rkey(), now, 0);
+        we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
+        same("second CMP_SWAP: the number", we.region.segment().get(DemoEnd.LONG, 0), SWAP);
+        String[] noticed = peer.order("long", COUNTER_OFFSET, SWAP);
+        story.fact("posted", "we: two CMP_SWAPs that expect " + now);
+        packets(we);
+        uninvolved(noticed);
+        story.checked("the first made it " + SWAP + "; the second found that, told us, and changed nothing");
+    }
+
+    private long counterAtFirst() {
+        return MemorySegment.ofArray(DemoEnd.pattern(seed, DemoEnd.REGION_BYTES))
+                .get(DemoEnd.LONG.withByteAlignment(1), COUNTER_OFFSET);
+    }
+
+    private void begin(DemoEnd we) {
+        packetsSent = we.counter("sent.packets");
+        packetsReceived = we.counter("received.packets");
+    }
+
+    private void packets(DemoEnd we) {
+        story.fact(
+                "wire",
+                String.format(
+                        Locale.ROOT,
+                        "%,d packets from us, %,d from the peer",
+                        we.counter("sent.packets") - packetsSent,
+                        we.counter("received.packets") - packetsReceived));
+    }
+
+    // What the peer's application says of the time in which its memory was used.
+    private void uninvolved(String[] noticed) {
+        same("completions that the peer's application saw", Long.parseLong(noticed[0]), 0);
+        story.fact(
+                "not asked",
+                String.format(
+                        Locale.ROOT,
+                        "the peer's application: it slept, saw no completion and used %.2f ms of CPU",
+                        Long.parseLong(noticed[1]) / 1e6));
+    }
+
+    private static void fill(MemoryRegion region, long offset, byte[] bytes) {
+        MemorySegment.copy(bytes, 0, region.segment(), ValueLayout.JAVA_BYTE, offset, bytes.length);
+    }
+
+    private static void same(String what, long actual, long expected) {
+        if (actual != expected) {
+            throw new CommandFailed(what + " is " + actual + ", expected " + expected);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package verbena.tools;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+import verbena.verbs.Endpoint;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.VerbsException;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WorkCompletion;
+
+/// The second process of the demo: takes one order a line on standard input and answers each with one line, `ok` or
+/// `failed` with a reason. Between orders its application thread sleeps, also while its memory is read and written.
+/// Ends when standard input does, so that it never outlives the first process.
+@Command(name = "demo-peer", hidden = true, header = "The second process of the demo; the demo starts it.")
+final class DemoPeerCommand implements Callable<Integer> {
+    private static final String END_OF_INPUT = "";
+    private static final int TCP_BUFFER_BYTES = 64 << 10;
+
+    @Parameters(index = "0", paramLabel = "DEVICE")
+    private String deviceName;
+
+    @Parameters(index = "1", paramLabel = "SEED")
+    private long seed;
+
+    private final LinkedBlockingQueue<String> orders = new LinkedBlockingQueue<>();
+    private final PrintStream answers = System.out;
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private byte[] expected = new byte[0];
+    private long completionsBefore;
+    private long sleepCpuNanos;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Thread reader = new Thread(this::readOrders, "verbena-demo-orders");
+        reader.setDaemon(true);
+        reader.start();
+        try (var end = new DemoEnd(deviceName)) {
+            expected = DemoEnd.pattern(seed, DemoEnd.REGION_BYTES);
+            end.region.segment().copyFrom(MemorySegment.ofArray(expected));
+            answer("ok " + ProcessHandle.current().pid() + " " + end.endpoint().format());
+            for (String order = sleep(); !order.isEmpty(); order = sleep()) {
+                answer(carryOut(order.split(" ", -1), end));
+                completionsBefore = end.completionsTaken();
+            }
+        } catch (VerbsException | CommandFailed e) {
+            answer("failed " + e.getMessage());
+            return 1;
+        }
+        return 0;
+    }
+
+    // The first process is gone when its end of the pipe is: nothing is left to do, wherever we are.
+    private void readOrders() {
+        try (var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                orders.add(line);
+            }
+        } catch (IOException _) {
+            // The same as its end.
+        }
+        orders.add(END_OF_INPUT);
+        try {
+            Thread.sleep(DemoEnd.PATIENCE.toMillis());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(1);
+    }
+
+    private String sleep() throws InterruptedException {
+        long before = threads.getCurrentThreadCpuTime();
+        String order = orders.take();
+        sleepCpuNanos = threads.getCurrentThreadCpuTime() - before;
+        return order;
+    }
+
+    private void answer(String line) {
+        answers.println(line.replaceAll("\\s*\\R\\s*", " "));
+        answers.flush();
+    }
+
+    private String carryOut(String[] order, DemoEnd end) throws InterruptedException {
+        try {
+            return switch (order[0]) {
+                case "connect" -> {
+                    end.qp.connect(Endpoint.parse(order[1]));
+                    yield "ok";
+                }
+                case "offer" -> offer(end);
+                case "receive" -> {
+                    end.qp.postReceive(0, end.messages, 0, DemoEnd.MESSAGE_BYTES);
+                    yield "ok";
+                }
+                case "immediate" -> immediate(end);
+                case "bytes" -> {
+                    byte[] bytes = DemoEnd.pattern(Long.parseLong(order[3]), Integer.parseInt(order[2]));
+                    System.arraycopy(bytes, 0, expected, Integer.parseInt(order[1]), bytes.length);
+                    yield check(end);
+                }
+                case "long" -> {
+                    var model = ByteBuffer.wrap(expected).order(DemoEnd.LONG.order());
+                    model.putLong(Integer.parseInt(order[1]), Long.parseLong(order[2]));
+                    yield check(end);
+                }
+                case "pong" -> pong(end);
+                case "tcp" -> tcp(end);
+                default -> "failed unknown order " + order[0];
+            };
+        } catch (IOException | VerbsException | CommandFailed | IllegalArgumentException e) {
+            return "failed " + e.getMessage();
+        }
+    }
+
+    // As a real program would: one SEND that says where our memory is.
+    private static String offer(DemoEnd end) throws InterruptedException {
+        RemoteMemory memory = end.region.remote();
+        MemorySegment message = end.messages.segment();
+        message.set(DemoEnd.LONG, 0, memory.address());
+        message.set(DemoEnd.LONG, 8, memory.length());
+        message.set(DemoEnd.LONG, 16, Integer.toUnsignedLong(memory.rkey()));
+        end.qp.postSend(0, end.messages, 0, 3 * Long.BYTES);
+        end.await("the peer's SEND of its address and key", WcOpcode.SEND);
+        return "ok";
+    }
+
+    private static String immediate(DemoEnd end) throws InterruptedException {
+        WorkCompletion wc = end.await("the peer's receive of the immediate", WcOpcode.RECV_RDMA_WITH_IMM);
+        return "ok " + Integer.toUnsignedLong(wc.immediate()) + " " + wc.byteLength();
+    }
+
+    // Every byte of the region, also those that nobody should have touched; and what the application noticed.
+    private String check(DemoEnd end) {
+        String difference = DemoEnd.difference(end.region.segment(), expected);
+        return difference.isEmpty()
+                ? "ok " + (end.completionsTaken() - completionsBefore) + " " + sleepCpuNanos
+                : "failed " + difference + " in the peer's memory";
+    }
+
+    // Sends each message of 8 bytes back, until one of 1 byte comes.
+    private static String pong(DemoEnd end) throws InterruptedException {
+        int slots = 4;
+        for (int i = 0; i < slots; i++) {
+            end.qp.postReceive(i, end.messages, (long) i * Long.BYTES, Long.BYTES);
+        }
+        // The starter waits for this before its first message.
+        System.out.println("ok");
+        System.out.flush();
+        while (true) {
+            WorkCompletion wc = end.await("the peer's ping-pong");
+            if (wc.opcode() == WcOpcode.RECV) {
+                long slot = wc.wrId();
+                if (wc.byteLength() < Long.BYTES) {
+                    return "ok";
+                }
+                try (var batch = end.qp.send()) {
+                    batch.send(slot).inline(end.messages.segment().asSlice(slot * Long.BYTES, Long.BYTES));
+                    batch.signaled().submit();
+                }
+                end.qp.postReceive(slot, end.messages, slot * Long.BYTES, Long.BYTES);
+            }
+        }
+    }
+
+    // One connection for throughput, whose bytes are counted; one for latency, whose messages are sent back.
+    private static String tcp(DemoEnd end) throws IOException {
+        try (ServerSocketChannel server = ServerSocketChannel.open()) {
+            server.bind(
+                    new InetSocketAddress(end.context.gids(1).getFirst().gid().address(), 0));
+            var at = (InetSocketAddress) server.getLocalAddress();
+            System.out.println("ok " + Addresses.ip(at.getAddress()) + " " + at.getPort());
+            System.out.flush();
+            ByteBuffer buffer = ByteBuffer.allocateDirect(TCP_BUFFER_BYTES);
+            try (SocketChannel stream = server.accept()) {
+                long bytes = 0;
+                for (int n = stream.read(buffer.clear()); n >= 0; n = stream.read(buffer.clear())) {
+                    bytes += n;
+                }
+                stream.write(buffer.clear().putLong(bytes).flip());
+            }
+            try (SocketChannel echo = server.accept()) {
+                echo.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                while (echo.read(buffer.clear()) >= 0) {
+                    echo.write(buffer.flip());
+                }
+            }
+            return "ok";
+        }
+    }
+}
