@@ -14,8 +14,6 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /// Every Linux system call of this module.
 ///
@@ -68,24 +66,6 @@ final class LinuxSockets {
     private static MethodHandle call(String name, ValueLayout... arguments) {
         return LINKER.downcallHandle(
                 symbol(name), FunctionDescriptor.of(JAVA_INT, arguments), Linker.Option.captureCallState("errno"));
-    }
-
-    /// Why these calls cannot be made here; null when they can. Does not touch native code.
-    static @Nullable String unavailable() {
-        String os = System.getProperty("os.name", "");
-        String architecture = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
-        if (!os.equals("Linux")) {
-            return "this is " + os + ", not Linux";
-        }
-        if (!architecture.equals("amd64") && !architecture.equals("aarch64")) {
-            return "the layouts are those of x86-64 and aarch64, this is " + architecture;
-        }
-        return null;
-    }
-
-    /// Whether native access has been granted to this module, so that the JVM neither warns nor refuses.
-    static boolean isNativeAccessGranted() {
-        return LinuxSockets.class.getModule().isNativeAccessEnabled();
     }
 
     /// A non-blocking UDP socket.

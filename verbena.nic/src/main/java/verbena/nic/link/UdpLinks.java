@@ -68,26 +68,44 @@ public final class UdpLinks {
     }
 
     private static UdpLink openLinux(List<GidEntry> addresses, int port, Options options) {
-        String unavailable = LinuxSockets.unavailable();
-        if (unavailable != null) {
-            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + unavailable);
+        String wrongPlatform = wrongPlatform();
+        if (wrongPlatform != null) {
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + wrongPlatform);
         }
         try {
             return new LinuxUdpLink(addresses, port, options);
-        } catch (IllegalCallerException e) {
-            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + nativeAccessHint(), e);
         } catch (LinkageError e) {
-            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + e.getMessage(), e);
+            // The JVM refuses native access, or the C library lacks a function.
+            String reason = isNativeAccessGranted() ? String.valueOf(e.getMessage()) : nativeAccessHint();
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "link=linux: " + reason, e);
         }
     }
 
     /// Why [Kind#AUTO] takes the portable link in this JVM; null when it takes the Linux one.
     public static @Nullable String whyPortable() {
-        String unavailable = LinuxSockets.unavailable();
-        if (unavailable != null) {
-            return unavailable;
+        String wrongPlatform = wrongPlatform();
+        if (wrongPlatform != null) {
+            return wrongPlatform;
         }
-        return LinuxSockets.isNativeAccessGranted() ? null : nativeAccessHint();
+        return isNativeAccessGranted() ? null : nativeAccessHint();
+    }
+
+    // Asked here and not in LinuxSockets: that one cannot even be loaded where the answer is no, and by loading it the
+    // JVM would grant, with a warning, what was not granted.
+    private static boolean isNativeAccessGranted() {
+        return UdpLinks.class.getModule().isNativeAccessEnabled();
+    }
+
+    private static @Nullable String wrongPlatform() {
+        String os = System.getProperty("os.name", "");
+        String architecture = System.getProperty("os.arch", "");
+        if (!os.equals("Linux")) {
+            return "this is " + os + ", not Linux";
+        }
+        if (!architecture.equals("amd64") && !architecture.equals("aarch64")) {
+            return "the layouts are those of x86-64 and aarch64, this is " + architecture;
+        }
+        return null;
     }
 
     private static String nativeAccessHint() {
