@@ -2,6 +2,7 @@ package verbena.transport.memory;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.IntFunction;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -49,14 +50,19 @@ public final class KeyTable<T> {
     }
 
     /// Puts `value` under a fresh handle; -1 when the limit is reached.
-    public synchronized int add(T value) {
+    public int add(T value) {
+        return add((int handle) -> value);
+    }
+
+    /// Makes a value that knows its handle and puts it there; -1, and nothing made, when the limit is reached.
+    public synchronized int add(IntFunction<? extends T> make) {
         if (count == limit) {
             return -1;
         }
         while (true) {
             int handle = random.nextInt() & HANDLE_MASK;
             if (handle >= first && slot(handle) == null) {
-                set(handle, value);
+                set(handle, make.apply(handle));
                 count++;
                 return handle;
             }

@@ -199,7 +199,7 @@ public final class MemoryTable {
         window.qpn = qpn;
         window.key = rkey;
         window.region = region;
-        region.windows = region.windows + 1;
+        region.countWindows(1);
         return MemoryVerdict.OK;
     }
 
@@ -335,7 +335,7 @@ public final class MemoryTable {
     private static void unbind(Window window) {
         Region region = window.region;
         if (region != null) {
-            region.windows = region.windows - 1;
+            region.countWindows(-1);
             window.region = null;
         }
     }

@@ -49,6 +49,12 @@ public final class Region extends Keyed {
         this.access = access;
     }
 
+    /// Engine only.
+    void countWindows(int change) {
+        int now = windows + change;
+        windows = now;
+    }
+
     boolean contains(long address, long bytes) {
         // Unsigned addresses; written so that nothing can overflow.
         long offset = address - iova;

@@ -59,9 +59,9 @@ public final class CompletionRing {
     }
 
     private final Listener listener;
-    private final int capacity;
-    private final int mask;
-    private final Entry[] entries;
+    private volatile int capacity;
+    private int mask;
+    private Entry[] entries = {};
     private volatile boolean broken;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
@@ -79,15 +79,21 @@ public final class CompletionRing {
     /// @param capacity completions it can hold
     public CompletionRing(int capacity, Listener listener) {
         this.listener = listener;
-        this.capacity = capacity;
-        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
-        mask = size - 1;
-        entries = new Entry[size];
-        for (int i = 0; i < size; i++) {
-            entries[i] = new Entry();
-        }
+        allocate(capacity);
     }
 
+    private void allocate(int newCapacity) {
+        int size = Integer.highestOneBit(Math.max(1, newCapacity - 1)) << 1;
+        Entry[] fresh = new Entry[size];
+        for (int i = 0; i < size; i++) {
+            fresh[i] = new Entry();
+        }
+        entries = fresh;
+        mask = size - 1;
+        capacity = newCapacity;
+    }
+
+    /// Completions it can hold.
     public int capacity() {
         return capacity;
     }
@@ -176,25 +182,21 @@ public final class CompletionRing {
         return true;
     }
 
-    /// Moves everything to a ring of another size; the caller keeps engine and pollers away meanwhile.
-    public void moveTo(CompletionRing larger) {
-        for (long p = (long) READ.get(this); p < (long) WRITTEN.get(this); p++) {
-            Entry e = entries[(int) p & mask];
-            larger.push(
-                    e.wrId,
-                    e.status,
-                    e.opcode,
-                    e.vendorError,
-                    e.byteLength,
-                    e.immediateOrRkey,
-                    e.qpn,
-                    e.sourceQpn,
-                    e.flags,
-                    e.cause,
-                    false);
+    /// Changes the capacity; the caller keeps engine and pollers away meanwhile. False, and nothing changed, when more
+    /// is in it than would fit.
+    public boolean resize(int newCapacity) {
+        long from = (long) READ.get(this);
+        long to = (long) WRITTEN.get(this);
+        if (to - from > newCapacity) {
+            return false;
         }
-        ARMED.setVolatile(larger, (int) ARMED.getVolatile(this));
-        SLEEPERS.setVolatile(larger, (int) SLEEPERS.getVolatile(this));
+        Entry[] old = entries;
+        int oldMask = mask;
+        allocate(newCapacity);
+        for (long p = from; p < to; p++) {
+            entries[(int) p & mask] = old[(int) p & oldMask];
+        }
+        return true;
     }
 
     // ---- any thread

@@ -124,13 +124,20 @@ public final class ReliableConnection implements Protocol {
         requester.onDeadline(nowNanos);
     }
 
+    /// The owner has to end the connection, for a reason of its own.
+    public void breakDown(String cause) {
+        if (p.state != QpState.RESET && p.state != QpState.ERR) {
+            fail(cause, false);
+        }
+    }
+
     /// One of the halves cannot go on.
     ///
     /// @param keepAnswers whether the responder still sends what it owes, a NAK at its end
     void fail(String cause, boolean keepAnswers) {
         p.state = QpState.ERR;
+        shared.events.onState(QpState.ERR); // before anything is flushed: see the posters' side
         enterError(cause, keepAnswers);
-        shared.events.onState(QpState.ERR);
     }
 
     private void enterError(String cause, boolean keepAnswers) {

@@ -1,0 +1,310 @@
+package verbena.nic;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import verbena.nic.engine.Engine;
+import verbena.nic.engine.Station;
+import verbena.nic.link.Link;
+import verbena.transport.Counter;
+import verbena.transport.memory.KeyTable;
+import verbena.transport.memory.MemoryTable;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.AtomicCapability;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceAttributes;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.LinkLayer;
+import verbena.verbs.Mtu;
+import verbena.verbs.PortAttributes;
+import verbena.verbs.PortState;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.ResourceLimitException;
+
+/// An opened software device: a link, an engine, and the tables that both meet in.
+public final class SoftContext extends SoftObject implements Context {
+    static final int QP_MAX = 65_536;
+    static final int QP_WR_MAX = 16_384;
+    static final int SGE_MAX = 32;
+    static final int INLINE_MAX = 512;
+    static final int CQ_MAX = 65_536;
+    static final int CQE_MAX = 1 << 20;
+    static final int MR_MAX = 1 << 20;
+    static final int PD_MAX = 65_536;
+    static final int SRQ_MAX = 65_536;
+    static final int READ_ATOMIC_MAX = 128;
+    /// Longest message (IBTA 9.7.7).
+    static final long MESSAGE_BYTES_MAX = 1L << 31;
+    /// The two first queue pair numbers are the standard's own (SMI and GSI).
+    private static final int QPN_FIRST = 2;
+
+    private final Device device;
+    private final Mtu mtu;
+    private final Engine engine;
+    private final MemoryTable memory;
+    private final RandomGenerator random;
+    private final EventQueue<AsyncEvent> events = new EventQueue<>("the context", 4_096);
+    final Slabs slabs = new Slabs();
+    final Limit completionQueues = new Limit("maxCq", CQ_MAX);
+    final Limit protectionDomains = new Limit("maxPd", PD_MAX);
+    final Limit sharedReceiveQueues = new Limit("maxSrq", SRQ_MAX);
+
+    private SoftContext(Device device, Link link, Mtu mtu, LongSupplier clock, RandomGenerator random) {
+        super("context of " + device.name());
+        this.device = device;
+        this.mtu = mtu;
+        this.random = random;
+        this.memory = new MemoryTable(random, MR_MAX);
+        this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX));
+    }
+
+    /// Opens a device over any link.
+    ///
+    /// @param mtu largest path MTU that the link carries
+    /// @param clock nanoseconds, monotonic
+    /// @param random unpredictable to peers; in a simulation, seeded
+    /// @param ownThread whether the engine has a thread; without one, [#drive()] has to be called
+    public static SoftContext open(
+            Device device, Link link, Mtu mtu, LongSupplier clock, RandomGenerator random, boolean ownThread) {
+        var context = new SoftContext(device, link, mtu, clock, random);
+        if (ownThread) {
+            context.engine.start("verbena-" + device.name());
+        }
+        return context;
+    }
+
+    /// Does a piece of the engine's work on the calling thread; false when there was nothing to do, or somebody else
+    /// is at it.
+    public boolean drive() {
+        return engine.drive();
+    }
+
+    /// When the engine has to be driven next, in the clock's time; [Long#MAX_VALUE] when nothing is waited for. For
+    /// whoever drives.
+    public long deadlineNanos() {
+        return engine.deadlineNanos();
+    }
+
+    Engine engine() {
+        return engine;
+    }
+
+    MemoryTable memory() {
+        return memory;
+    }
+
+    RandomGenerator random() {
+        return random;
+    }
+
+    Mtu mtu() {
+        return mtu;
+    }
+
+    void raise(AsyncEvent event) {
+        engine.counters().count(Counter.ASYNC_EVENTS);
+        events.offer(event);
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public DeviceAttributes attributes() {
+        return new DeviceAttributes(
+                "verbena 0.1",
+                device.nodeGuid(),
+                device.nodeGuid(),
+                Long.MAX_VALUE,
+                0xFFFF_F000L,
+                0,
+                0,
+                0,
+                QP_MAX,
+                QP_WR_MAX,
+                SGE_MAX,
+                SGE_MAX,
+                INLINE_MAX,
+                CQ_MAX,
+                CQE_MAX,
+                MR_MAX,
+                PD_MAX,
+                READ_ATOMIC_MAX,
+                READ_ATOMIC_MAX * QP_MAX,
+                READ_ATOMIC_MAX,
+                AtomicCapability.HCA,
+                MR_MAX,
+                0,
+                0,
+                0,
+                0,
+                SRQ_MAX,
+                QP_WR_MAX,
+                SGE_MAX,
+                1,
+                15,
+                1,
+                MESSAGE_BYTES_MAX,
+                EnumSet.of(
+                        Capability.RC,
+                        Capability.SRQ,
+                        Capability.RDMA_READ,
+                        Capability.RDMA_WRITE,
+                        Capability.ATOMICS,
+                        Capability.IMMEDIATE_DATA,
+                        Capability.SEND_WITH_INVALIDATE,
+                        Capability.LOCAL_INVALIDATE,
+                        Capability.MEMORY_WINDOW_TYPE_1,
+                        Capability.MEMORY_WINDOW_TYPE_2,
+                        Capability.RESIZE_CQ,
+                        Capability.REREGISTER,
+                        Capability.ZERO_BASED,
+                        Capability.IOVA,
+                        Capability.SQ_DRAIN));
+    }
+
+    @Override
+    public PortAttributes port(int port) {
+        checkPort(port);
+        return new PortAttributes(
+                isClosed() ? PortState.DOWN : PortState.ACTIVE,
+                Mtu.MTU_4096,
+                mtu,
+                gids(1).size(),
+                0,
+                MESSAGE_BYTES_MAX,
+                1,
+                0,
+                0,
+                0,
+                1,
+                1,
+                isClosed() ? 3 : 5,
+                LinkLayer.ETHERNET);
+    }
+
+    @Override
+    public List<GidEntry> gids(int port) {
+        checkPort(port);
+        return engine.link().gids();
+    }
+
+    @Override
+    public GidEntry gidFor(int port, Gid peer) {
+        List<GidEntry> fitting = gids(port).stream()
+                .filter(own -> own.gid().isIpv4() == peer.isIpv4())
+                .filter(own -> own.gid().isLinkLocal() == peer.isLinkLocal())
+                .toList();
+        if (fitting.isEmpty()) {
+            throw new DeviceException("gid: " + device.name() + " has no address to reach " + peer + " from; it has "
+                    + gids(port).stream().map(own -> own.gid().toString()).toList());
+        }
+        if (fitting.size() > 1) {
+            Gid routed = routedSource(peer);
+            for (GidEntry own : fitting) {
+                if (own.gid().equals(routed)) {
+                    return own;
+                }
+            }
+        }
+        return fitting.getFirst();
+    }
+
+    /// The address that the host's routes would send from; `peer` itself when nobody knows. Sends nothing.
+    private static Gid routedSource(Gid peer) {
+        try (var probe = DatagramChannel.open()) {
+            probe.connect(new InetSocketAddress(peer.address(), 4791));
+            return probe.getLocalAddress() instanceof InetSocketAddress own ? Gid.of(own.getAddress()) : peer;
+        } catch (IOException e) {
+            return peer;
+        }
+    }
+
+    @Override
+    public int pkey(int port, int index) {
+        checkPort(port);
+        if (index != 0) {
+            throw new IllegalArgumentException("pkey index: 0 is the only one, got " + index);
+        }
+        return 0xFFFF;
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        return new SoftProtectionDomain(this, protectionDomains.take("allocateProtectionDomain"));
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel) {
+        checkEntries("createCompletionQueue", entries);
+        if (channel.isPresent() && channel.get().context() != this) {
+            throw new IllegalArgumentException("channel: belongs to another context");
+        }
+        return new SoftCompletionQueue(
+                this,
+                completionQueues.take("createCompletionQueue"),
+                entries,
+                channel.map(SoftCompletionChannel.class::cast));
+    }
+
+    static void checkEntries(String verb, int entries) {
+        if (entries < 1) {
+            throw new IllegalArgumentException("entries: at least 1, got " + entries);
+        }
+        if (entries > CQE_MAX) {
+            throw new ResourceLimitException(verb, "maxCqe", CQE_MAX, "asked for " + entries);
+        }
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel() {
+        return new SoftCompletionChannel(this);
+    }
+
+    @Override
+    public Optional<AsyncEvent> pollAsyncEvent() {
+        return events.poll();
+    }
+
+    @Override
+    public Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException {
+        return events.await(timeout);
+    }
+
+    @Override
+    public SortedMap<String, Long> counters() {
+        SortedMap<String, Long> all = engine.counters().snapshot();
+        long malformed = engine.link().malformed();
+        all.merge("dropped.malformed", malformed, Long::sum);
+        all.merge("received.packets", malformed, Long::sum);
+        all.put("unsendable", engine.link().unsendable());
+        return all;
+    }
+
+    private static void checkPort(int port) {
+        if (port != 1) {
+            throw new IllegalArgumentException("port: 1 is the only one, got " + port);
+        }
+    }
+
+    @Override
+    void release() {
+        engine.close();
+        events.close();
+    }
+}

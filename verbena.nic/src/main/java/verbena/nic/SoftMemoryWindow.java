@@ -1,0 +1,44 @@
+package verbena.nic;
+
+import verbena.transport.memory.Window;
+import verbena.verbs.MemoryWindow;
+import verbena.verbs.ProtectionDomain;
+
+final class SoftMemoryWindow extends SoftObject implements MemoryWindow {
+    private final SoftProtectionDomain domain;
+    private final Window window;
+
+    SoftMemoryWindow(SoftProtectionDomain domain, Window window) {
+        super("memory window 0x" + Integer.toHexString(window.key()));
+        this.domain = domain;
+        this.window = window;
+        madeFrom(domain);
+    }
+
+    Window window() {
+        return window;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public int type() {
+        return window.type();
+    }
+
+    @Override
+    public int rkey() {
+        return window.key();
+    }
+
+    @Override
+    void release() {
+        domain.soft().engine().call(() -> {
+            domain.soft().memory().remove(window);
+            return true;
+        });
+    }
+}

@@ -1,0 +1,97 @@
+package verbena.nic;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import verbena.verbs.InUseException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsObject;
+
+/// A node of the ownership tree: knows what it was made from and what was made from it. Safe for use by any thread.
+abstract class SoftObject implements VerbsObject {
+    /// One lock for all trees: held for moments only, and never while anything else happens.
+    private static final Object TREE = new Object();
+
+    private final String label;
+    private final List<SoftObject> parents = new ArrayList<>();
+    private final Set<SoftObject> children = new LinkedHashSet<>();
+    private volatile boolean closed;
+
+    /// @param label how messages call it, for example `queue pair 0x123456`
+    SoftObject(String label) {
+        this.label = label;
+    }
+
+    /// Says that this object was made from `parent`, which then stays open as long as this.
+    ///
+    /// @throws InvalidStateException when the parent is closed
+    final void madeFrom(SoftObject parent) {
+        synchronized (TREE) {
+            parent.checkOpen();
+            if (parent.children.add(this)) {
+                parents.add(parent);
+            }
+        }
+    }
+
+    /// Exchanges a parent.
+    final void moveTo(SoftObject from, SoftObject to) {
+        synchronized (TREE) {
+            to.checkOpen();
+            from.children.remove(this);
+            parents.remove(from);
+            if (to.children.add(this)) {
+                parents.add(to);
+            }
+        }
+    }
+
+    final void checkOpen() {
+        if (closed) {
+            throw new InvalidStateException(label + " is closed");
+        }
+    }
+
+    final String label() {
+        return label;
+    }
+
+    @Override
+    public final boolean isClosed() {
+        return closed;
+    }
+
+    @Override
+    public final void close() {
+        synchronized (TREE) {
+            if (closed) {
+                return;
+            }
+            if (!children.isEmpty()) {
+                throw new InUseException(
+                        label, children.stream().map(SoftObject::label).toList());
+            }
+            checkClosable();
+            closed = true;
+        }
+        release();
+        synchronized (TREE) {
+            for (SoftObject parent : parents) {
+                parent.children.remove(this);
+            }
+            parents.clear();
+        }
+    }
+
+    /// Throws when the object cannot be closed for a reason of its own.
+    void checkClosable() {}
+
+    /// Gives back what it holds; called once.
+    abstract void release();
+
+    @Override
+    public String toString() {
+        return label;
+    }
+}

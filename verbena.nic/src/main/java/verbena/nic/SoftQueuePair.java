@@ -1,0 +1,426 @@
+package verbena.nic;
+
+import java.lang.foreign.Arena;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Station;
+import verbena.transport.QueuePairEvents;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.transport.queue.SendQueue;
+import verbena.transport.rc.ReliableConnection;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
+import verbena.verbs.ConnectOptions;
+import verbena.verbs.Endpoint;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Mtu;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpStateTable;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.SendBatch;
+import verbena.verbs.Transition;
+import verbena.verbs.UnsupportedException;
+import verbena.wire.ib.Transport;
+
+/// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to the
+/// engine. Modifying it is a command to the engine.
+final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEvents {
+    private static final Set<Access> REMOTE =
+            EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
+    private static final int MASK_24 = 0xFF_FFFF;
+
+    private final SoftProtectionDomain domain;
+    private final SoftContext context;
+    private final QueuePairOptions options;
+    private final SoftCompletionQueue sendCq;
+    private final SoftCompletionQueue receiveCq;
+    private final QueuePairParameters parameters;
+    private final ReliableConnection connection;
+    private final Station station;
+    private final SoftSends sends;
+    private final @Nullable SoftReceives receives;
+
+    // Engine-confined, for those who ask.
+    private Optional<AddressVector> path = Optional.empty();
+    private AckTimeout ackTimeout = AckTimeout.NEVER;
+
+    /// The engine's state, for posters. Written before anything is flushed and read after anything is published, so
+    /// that what is posted while the queue pair breaks down is flushed by one or the other.
+    private volatile QpState state = QpState.RESET;
+
+    private volatile int initialPsn;
+    /// The GID that [#endpoint(int)] gave out last; -1 before.
+    private volatile int endpointGid = -1;
+
+    static SoftQueuePair create(
+            SoftProtectionDomain domain,
+            QueuePairOptions options,
+            SoftCompletionQueue sendCq,
+            SoftCompletionQueue receiveCq,
+            @Nullable SoftSharedReceiveQueue srq) {
+        var made = new SoftQueuePair[1];
+        int qpn = domain.soft().engine().add(number -> {
+            made[0] = new SoftQueuePair(number, domain, options, sendCq, receiveCq, srq);
+            return made[0].station;
+        });
+        if (qpn < 0) {
+            throw new ResourceLimitException(
+                    "createQueuePair", "maxQp", SoftContext.QP_MAX, "all are in use; close some");
+        }
+        return made[0];
+    }
+
+    private SoftQueuePair(
+            int qpn,
+            SoftProtectionDomain domain,
+            QueuePairOptions options,
+            SoftCompletionQueue sendCq,
+            SoftCompletionQueue receiveCq,
+            @Nullable SoftSharedReceiveQueue srq) {
+        super("queue pair 0x" + Integer.toHexString(qpn));
+        this.domain = domain;
+        this.context = domain.soft();
+        this.options = options;
+        this.sendCq = sendCq;
+        this.receiveCq = receiveCq;
+        this.parameters = new QueuePairParameters(qpn);
+        parameters.protectionDomain = domain.number();
+        var sendQueue = new SendQueue(
+                options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), Arena.ofAuto());
+        ReceiveQueue receiveQueue =
+                srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
+        this.connection = new ReliableConnection(
+                parameters,
+                sendQueue,
+                receiveQueue,
+                srq != null,
+                options.signalAll(),
+                sendCq.ring(),
+                receiveCq.ring(),
+                context.memory(),
+                context.engine().counters(),
+                this);
+        this.station = new Station(connection, Transport.RC);
+        this.sends = new SoftSends(
+                sendQueue,
+                domain,
+                options.maxSendSge(),
+                options.maxInlineBytes(),
+                () -> context.engine().ring(station));
+        this.receives = srq != null ? null : new SoftReceives(receiveQueue, domain, "maxReceiveWr", this::flushIfBroken);
+        this.initialPsn = context.random().nextInt() & MASK_24;
+        madeFrom(domain);
+        madeFrom(sendCq);
+        madeFrom(receiveCq);
+        if (srq != null) {
+            madeFrom(srq);
+        }
+        sendCq.attach(this);
+        receiveCq.attach(this);
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public int qpn() {
+        return parameters.qpn;
+    }
+
+    @Override
+    public QpType type() {
+        return QpType.RC;
+    }
+
+    @Override
+    public QpState state() {
+        return state;
+    }
+
+    // ---- posting
+
+    @Override
+    public SendBatch send() {
+        checkOpen();
+        switch (state) {
+            case RESET, INIT, RTR ->
+                throw new InvalidStateException("send: " + label() + " is in " + state
+                        + "; sends can be posted from RTS on (connect, or modify to INIT, RTR and RTS)");
+            case RTS, SQD, SQE, ERR -> {}
+        }
+        return sends.begin();
+    }
+
+    @Override
+    public ReceiveBatch receive() {
+        checkOpen();
+        if (receives == null) {
+            throw new InvalidStateException(
+                    "receive: " + label() + " takes receives from its shared receive queue; post them there");
+        }
+        if (state == QpState.RESET) {
+            throw new InvalidStateException(
+                    "receive: " + label() + " is in RESET; receives can be posted from INIT on");
+        }
+        return receives.begin();
+    }
+
+    /// Receives need no doorbell, because a packet finds them; but nothing arrives any more in ERR.
+    private void flushIfBroken() {
+        if (state == QpState.ERR) {
+            context.engine().ring(station);
+        }
+    }
+
+    // ---- modifying
+
+    @Override
+    public synchronized void modify(QpModification modification) {
+        checkOpen();
+        if (modification.has(QpAttribute.ALT_PATH) || modification.has(QpAttribute.PATH_MIG_STATE)) {
+            throw new InvalidAttributesException(
+                    "modify: path migration is not supported",
+                    Set.of(),
+                    EnumSet.of(QpAttribute.ALT_PATH, QpAttribute.PATH_MIG_STATE));
+        }
+        QpStateTable.check(QpType.RC, state, modification);
+        checkValues(modification);
+        AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
+        Gid source = to == NO_PATH ? NO_PATH.destination() : checkPath(to);
+        context.engine().call(() -> {
+            // Again, on the engine: it may have broken down meanwhile.
+            QpState from = parameters.state;
+            QpState next = QpStateTable.check(QpType.RC, from, modification);
+            apply(modification, to, source);
+            parameters.state = next;
+            state = next;
+            connection.onModified(from, next, 0);
+            context.engine().makeReady(station);
+            if (next == QpState.RESET) {
+                initialPsn = context.random().nextInt() & MASK_24;
+            }
+            return next;
+        });
+    }
+
+    private static final AddressVector NO_PATH = AddressVector.to(new Gid(0, 0), 0);
+
+    private void checkValues(QpModification m) {
+        range(m, QpAttribute.PORT, 1, 1);
+        range(m, QpAttribute.PKEY_INDEX, 0, 0);
+        range(m, QpAttribute.DEST_QPN, 0, MASK_24);
+        range(m, QpAttribute.RQ_PSN, 0, MASK_24);
+        range(m, QpAttribute.SQ_PSN, 0, MASK_24);
+        range(m, QpAttribute.RETRY_CNT, 0, 7);
+        range(m, QpAttribute.RNR_RETRY, 0, 7);
+        range(m, QpAttribute.MAX_QP_RD_ATOMIC, 0, SoftContext.READ_ATOMIC_MAX);
+        range(m, QpAttribute.MAX_DEST_RD_ATOMIC, 0, SoftContext.READ_ATOMIC_MAX);
+        Mtu mtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.MTU_256);
+        if (mtu.compareTo(context.mtu()) > 0) {
+            throw new InvalidAttributesException("modify: PATH_MTU " + mtu + " is more than " + context.mtu()
+                    + ", the port's active MTU; see the network interface's own MTU");
+        }
+    }
+
+    private static void range(QpModification m, QpAttribute attribute, int min, int max) {
+        int value = m.getInt(attribute, min);
+        if (value < min || value > max) {
+            throw new InvalidAttributesException("modify: " + attribute + ": " + min + " to " + max + ", got " + value);
+        }
+    }
+
+    /// The own GID of the path, when the two ends fit.
+    private Gid checkPath(AddressVector to) {
+        GidEntry own;
+        try {
+            own = context.gid(1, to.sourceGidIndex());
+        } catch (IllegalArgumentException e) {
+            throw new InvalidAttributesException("modify: AV: " + e.getMessage());
+        }
+        if (to.port() != 1) {
+            throw new InvalidAttributesException("modify: AV: port: 1 is the only one, got " + to.port());
+        }
+        if (own.gid().isIpv4() != to.destination().isIpv4()) {
+            throw new InvalidAttributesException("modify: AV: own GID " + own.index() + " is " + own.gid()
+                    + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
+        }
+        return own.gid();
+    }
+
+    private void apply(QpModification m, AddressVector to, Gid source) {
+        var p = parameters;
+        if (m.has(QpAttribute.ACCESS_FLAGS)) {
+            var access = EnumSet.noneOf(Access.class);
+            for (Object a : m.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
+                access.add((Access) a);
+            }
+            access.retainAll(REMOTE);
+            p.access = Access.bits(access);
+        }
+        if (to != NO_PATH) {
+            path = Optional.of(to);
+            p.path(source, to.destination());
+            p.trafficClass = to.trafficClass();
+            p.hopLimit = to.hopLimit();
+        }
+        p.pathMtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(p.pathMtu)).bytes();
+        p.destinationQpn = m.getInt(QpAttribute.DEST_QPN, p.destinationQpn);
+        p.rqPsn = m.getInt(QpAttribute.RQ_PSN, p.rqPsn);
+        p.sqPsn = m.getInt(QpAttribute.SQ_PSN, p.sqPsn);
+        p.retryCount = m.getInt(QpAttribute.RETRY_CNT, p.retryCount);
+        p.rnrRetry = m.getInt(QpAttribute.RNR_RETRY, p.rnrRetry);
+        p.readsOutstandingMax = m.getInt(QpAttribute.MAX_QP_RD_ATOMIC, p.readsOutstandingMax);
+        p.readsServedMax = m.getInt(QpAttribute.MAX_DEST_RD_ATOMIC, p.readsServedMax);
+        p.minRnrTimerCode = m.get(QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(p.minRnrTimerCode))
+                .code();
+        ackTimeout = m.get(QpAttribute.TIMEOUT, AckTimeout.class, ackTimeout);
+        p.ackTimeoutNanos = ackTimeout.duration().toNanos();
+        p.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, p.notifyWhenDrained);
+    }
+
+    @Override
+    public QpAttributes query() {
+        checkOpen();
+        return context.engine().call(() -> {
+            var p = parameters;
+            return new QpAttributes(
+                    p.state,
+                    Mtu.ofBytes(p.pathMtu),
+                    p.qkey,
+                    p.rqPsn,
+                    p.sqPsn,
+                    p.destinationQpn,
+                    Access.ofBits(p.access),
+                    path,
+                    0,
+                    1,
+                    connection.isDraining(),
+                    p.readsOutstandingMax,
+                    p.readsServedMax,
+                    new RnrTimer(p.minRnrTimerCode),
+                    ackTimeout,
+                    p.retryCount,
+                    p.rnrRetry,
+                    options);
+        });
+    }
+
+    // ---- connecting
+
+    @Override
+    public Endpoint endpoint(int gidIndex) {
+        checkOpen();
+        GidEntry own = context.gid(1, gidIndex);
+        endpointGid = gidIndex;
+        return new Endpoint(own.gid(), own.type(), qpn(), initialPsn, context.mtu());
+    }
+
+    @Override
+    public void connect(Endpoint remote, ConnectOptions choices) {
+        GidEntry own = ownGid(remote.gid());
+        if (own.type() != remote.gidType()) {
+            throw new InvalidAttributesException("connect: this end's GID " + own.gid() + " is of type " + own.type()
+                    + ", the peer's " + remote.gid() + " of type " + remote.gidType());
+        }
+        Mtu common = context.mtu().min(remote.mtu());
+        Mtu mtu = choices.mtu().orElse(common);
+        if (mtu.compareTo(common) > 0) {
+            throw new InvalidAttributesException("connect: path MTU " + mtu + " is more than " + common
+                    + ", the smaller of what this end (" + context.mtu() + ") and the peer (" + remote.mtu()
+                    + ") can use");
+        }
+        if (state == QpState.RESET) {
+            modify(new Transition.ToInit(choices.access()));
+        } else {
+            modify(new QpModification().access(choices.access()));
+        }
+        modify(new Transition.ToRtr(
+                AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass()),
+                mtu,
+                remote.qpn(),
+                remote.psn(),
+                choices.maxReadAtomic(),
+                choices.minRnrTimer()));
+        modify(new Transition.ToRts(
+                initialPsn,
+                choices.ackTimeout(),
+                choices.retryCount(),
+                choices.rnrRetry(),
+                choices.maxReadAtomic()));
+    }
+
+    /// The GID that was given to the peer when it suits the peer's, else the one that does.
+    private GidEntry ownGid(Gid peer) {
+        int given = endpointGid;
+        if (given >= 0) {
+            GidEntry own = context.gid(1, given);
+            if (own.gid().isIpv4() == peer.isIpv4()) {
+                return own;
+            }
+        }
+        return context.gidFor(1, peer);
+    }
+
+    @Override
+    public void attachMulticast(Gid group) {
+        throw new UnsupportedException(
+                "attachMulticast", Capability.MULTICAST, context.device().name());
+    }
+
+    @Override
+    public void detachMulticast(Gid group) {
+        throw new UnsupportedException(
+                "detachMulticast", Capability.MULTICAST, context.device().name());
+    }
+
+    // ---- by the engine
+
+    @Override
+    public void onState(QpState to) {
+        state = to;
+    }
+
+    @Override
+    public void onAsyncEvent(AsyncEvent.Type type) {
+        context.raise(new AsyncEvent.QueuePairEvent(type, this));
+    }
+
+    /// Engine: to ERR, for a reason outside the protocol.
+    void breakDown(String cause) {
+        connection.breakDown(cause);
+        context.engine().makeReady(station);
+    }
+
+    @Override
+    void release() {
+        sendCq.detach(this);
+        receiveCq.detach(this);
+        context.engine().call(() -> {
+            parameters.state = QpState.RESET;
+            state = QpState.RESET;
+            connection.onModified(parameters.state, QpState.RESET, 0);
+            context.engine().remove(qpn(), station);
+            return true;
+        });
+    }
+}

@@ -1,0 +1,69 @@
+package verbena.nic;
+
+import verbena.transport.queue.ReceiveQueue;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.SharedReceiveQueue;
+
+final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQueue {
+    private final SoftProtectionDomain domain;
+    private final ReceiveQueue queue;
+    private final SoftReceives receives;
+
+    SoftSharedReceiveQueue(SoftProtectionDomain domain, int number, int maxWr, int maxSge) {
+        super("shared receive queue " + number);
+        this.domain = domain;
+        this.queue = new ReceiveQueue(maxWr, maxSge, this::onLimit);
+        this.receives = new SoftReceives(queue, domain, "maxWr", () -> {});
+        madeFrom(domain);
+    }
+
+    ReceiveQueue queue() {
+        return queue;
+    }
+
+    private void onLimit() {
+        domain.soft().raise(new AsyncEvent.SharedReceiveQueueEvent(AsyncEvent.Type.SRQ_LIMIT_REACHED, this));
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public int maxWr() {
+        return queue.capacity();
+    }
+
+    @Override
+    public int maxSge() {
+        return queue.maxSge();
+    }
+
+    @Override
+    public ReceiveBatch receive() {
+        checkOpen();
+        return receives.begin();
+    }
+
+    @Override
+    public void armLimit(int limit) {
+        checkOpen();
+        if (limit < 0 || limit > queue.capacity()) {
+            throw new IllegalArgumentException("limit: 0 to " + queue.capacity() + ", got " + limit);
+        }
+        queue.armLimit(limit);
+    }
+
+    @Override
+    public int limit() {
+        return queue.limit();
+    }
+
+    @Override
+    void release() {
+        domain.soft().sharedReceiveQueues.giveBack();
+    }
+}

@@ -1,0 +1,99 @@
+package verbena.nic.engine;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Protocol;
+
+/// Stations by the time at which they want to be asked, earliest first: a binary heap in an array. A deadline that
+/// moves later is left where it is, because waking too early is harmless; one that moves earlier moves at once.
+final class DeadlineHeap {
+    private @Nullable Station[] heap = new @Nullable Station[64];
+    private int size;
+
+    /// The earliest time, or [Protocol#NEVER].
+    long earliestNanos() {
+        Station first = heap[0];
+        return size == 0 || first == null ? Protocol.NEVER : first.heapNanos;
+    }
+
+    /// Sees to it that `station` is asked at its deadline or before.
+    void schedule(Station station) {
+        long deadline = station.protocol.deadlineNanos();
+        if (deadline == Protocol.NEVER) {
+            return;
+        }
+        if (station.heapIndex < 0) {
+            if (size == heap.length) {
+                heap = Arrays.copyOf(heap, 2 * size);
+            }
+            station.heapNanos = deadline;
+            up(station, size++);
+        } else if (deadline < station.heapNanos) {
+            station.heapNanos = deadline;
+            up(station, station.heapIndex);
+        }
+    }
+
+    /// Takes the first station out when its time has come.
+    @Nullable Station pollDue(long now) {
+        Station first = heap[0];
+        if (size == 0 || first == null || first.heapNanos > now) {
+            return null;
+        }
+        remove(first);
+        return first;
+    }
+
+    void remove(Station station) {
+        int index = station.heapIndex;
+        if (index < 0) {
+            return;
+        }
+        station.heapIndex = -1;
+        Station last = heap[--size];
+        heap[size] = null;
+        if (last != null && last != station) {
+            up(last, index);
+            down(last, last.heapIndex);
+        }
+    }
+
+    private void up(Station station, int from) {
+        int index = from;
+        while (index > 0) {
+            int parent = (index - 1) >> 1;
+            Station above = heap[parent];
+            if (above == null || above.heapNanos <= station.heapNanos) {
+                break;
+            }
+            place(above, index);
+            index = parent;
+        }
+        place(station, index);
+    }
+
+    private void down(Station station, int from) {
+        int index = from;
+        while (true) {
+            int child = 2 * index + 1;
+            if (child >= size) {
+                break;
+            }
+            Station left = heap[child];
+            Station right = child + 1 < size ? heap[child + 1] : null;
+            Station smaller = right != null && left != null && right.heapNanos < left.heapNanos ? right : left;
+            if (smaller == null || smaller.heapNanos >= station.heapNanos) {
+                break;
+            }
+            int place = smaller.heapIndex;
+            place(smaller, index);
+            index = place;
+        }
+        place(station, index);
+    }
+
+    private void place(Station station, int index) {
+        heap[index] = station;
+        station.heapIndex = index;
+    }
+}

@@ -1,0 +1,57 @@
+package verbena.nic.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Protocol;
+import verbena.wire.ib.Transport;
+
+/// A queue pair as the engine sees it: its protocol, and where it stands in the engine's lists. Engine-confined but
+/// for the doorbell.
+public final class Station {
+    private static final VarHandle RUNG;
+
+    static {
+        try {
+            RUNG = MethodHandles.lookup().findVarHandle(Station.class, "rung", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final Protocol protocol;
+    final Transport transport;
+
+    /// In the list of those that may have something to send.
+    boolean isReady;
+    /// Taken out of the engine: no list may bring it back.
+    boolean isGone;
+    /// Place in the heap of deadlines, -1 when not in it, and the time it stands there with.
+    int heapIndex = -1;
+
+    long heapNanos;
+
+    /// The next in the list of doorbells that have rung; belongs to whoever made [#rung] true.
+    @Nullable Station nextRung;
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private boolean rung;
+
+    /// A queue pair whose packets are of `transport`.
+    public Station(Protocol protocol, Transport transport) {
+        this.protocol = protocol;
+        this.transport = transport;
+    }
+
+    /// True for the one who has to put the station on the list.
+    boolean ring() {
+        return RUNG.compareAndSet(this, false, true);
+    }
+
+    /// Engine: from here on, ringing puts it on the list again. Volatile, so that what was published before an
+    /// earlier ring is seen by the poll that follows.
+    void answer() {
+        nextRung = null;
+        RUNG.setVolatile(this, false);
+    }
+}
