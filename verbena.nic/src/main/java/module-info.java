@@ -5,7 +5,13 @@ import org.jspecify.annotations.NullMarked;
 module verbena.nic {
     requires static transitive org.jspecify;
     requires transitive verbena.verbs;
-    requires verbena.wire;
+    requires transitive verbena.wire;
     requires verbena.transport;
     requires jdk.net;
+
+    exports verbena.nic;
+    exports verbena.nic.link;
+
+    provides verbena.verbs.spi.Provider with
+            verbena.nic.RoceV2Provider;
 }

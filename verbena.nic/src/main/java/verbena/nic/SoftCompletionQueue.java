@@ -30,8 +30,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     private final Condition woken = sleepers.newCondition();
     private final CompletionRing ring;
 
-    SoftCompletionQueue(
-            SoftContext context, int number, int entries, Optional<SoftCompletionChannel> channel) {
+    SoftCompletionQueue(SoftContext context, int number, int entries, Optional<SoftCompletionChannel> channel) {
         super("completion queue " + number);
         this.context = context;
         this.channel = channel.orElse(null);

@@ -73,10 +73,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         return new SoftMemoryRegion(
-                this,
-                add(new Region(number, segment, iova, Access.bits(access)), "allocate"),
-                access,
-                piece.free());
+                this, add(new Region(number, segment, iova, Access.bits(access)), "allocate"), access, piece.free());
     }
 
     private Region add(Region region, String verb) {

@@ -43,8 +43,7 @@ import verbena.wire.ib.Transport;
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to the
 /// engine. Modifying it is a command to the engine.
 final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEvents {
-    private static final Set<Access> REMOTE =
-            EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
+    private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
     private static final int MASK_24 = 0xFF_FFFF;
 
     private final SoftProtectionDomain domain;
@@ -103,8 +102,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         this.receiveCq = receiveCq;
         this.parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = domain.number();
-        var sendQueue = new SendQueue(
-                options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), Arena.ofAuto());
+        var sendQueue =
+                new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), Arena.ofAuto());
         ReceiveQueue receiveQueue =
                 srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
         this.connection = new ReliableConnection(
@@ -125,7 +124,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                 options.maxSendSge(),
                 options.maxInlineBytes(),
                 () -> context.engine().ring(station));
-        this.receives = srq != null ? null : new SoftReceives(receiveQueue, domain, "maxReceiveWr", this::flushIfBroken);
+        this.receives =
+                srq != null ? null : new SoftReceives(receiveQueue, domain, "maxReceiveWr", this::flushIfBroken);
         this.initialPsn = context.random().nextInt() & MASK_24;
         madeFrom(domain);
         madeFrom(sendCq);
@@ -206,7 +206,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         QpStateTable.check(QpType.RC, state, modification);
         checkValues(modification);
         AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
-        Gid source = to == NO_PATH ? NO_PATH.destination() : checkPath(to);
+        Gid source = modification.has(QpAttribute.AV) ? checkPath(to) : NO_PATH.destination();
         context.engine().call(() -> {
             // Again, on the engine: it may have broken down meanwhile.
             QpState from = parameters.state;
@@ -277,13 +277,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             access.retainAll(REMOTE);
             p.access = Access.bits(access);
         }
-        if (to != NO_PATH) {
+        if (m.has(QpAttribute.AV)) {
             path = Optional.of(to);
             p.path(source, to.destination());
             p.trafficClass = to.trafficClass();
             p.hopLimit = to.hopLimit();
         }
-        p.pathMtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(p.pathMtu)).bytes();
+        p.pathMtu =
+                m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(p.pathMtu)).bytes();
         p.destinationQpn = m.getInt(QpAttribute.DEST_QPN, p.destinationQpn);
         p.rqPsn = m.getInt(QpAttribute.RQ_PSN, p.rqPsn);
         p.sqPsn = m.getInt(QpAttribute.SQ_PSN, p.sqPsn);
@@ -362,11 +363,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                 choices.maxReadAtomic(),
                 choices.minRnrTimer()));
         modify(new Transition.ToRts(
-                initialPsn,
-                choices.ackTimeout(),
-                choices.retryCount(),
-                choices.rnrRetry(),
-                choices.maxReadAtomic()));
+                initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), choices.maxReadAtomic()));
     }
 
     /// The GID that was given to the peer when it suits the peer's, else the one that does.

@@ -35,7 +35,8 @@ final class DeadlineHeap {
     }
 
     /// Takes the first station out when its time has come.
-    @Nullable Station pollDue(long now) {
+    @Nullable
+    Station pollDue(long now) {
         Station first = heap[0];
         if (size == 0 || first == null || first.heapNanos > now) {
             return null;

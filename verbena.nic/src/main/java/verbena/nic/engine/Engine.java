@@ -436,7 +436,7 @@ public final class Engine implements AutoCloseable {
         closed = true;
         link.wakeup();
         Thread own = thread;
-        if (own != null && own != Thread.currentThread()) {
+        if (own != null && !own.equals(Thread.currentThread())) {
             LockSupport.unpark(own);
             boolean interrupted = false;
             while (own.isAlive()) {

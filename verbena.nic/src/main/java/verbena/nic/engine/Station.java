@@ -32,7 +32,8 @@ public final class Station {
     long heapNanos;
 
     /// The next in the list of doorbells that have rung; belongs to whoever made [#rung] true.
-    @Nullable Station nextRung;
+    @Nullable
+    Station nextRung;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private boolean rung;

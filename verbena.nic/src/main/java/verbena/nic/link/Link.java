@@ -7,8 +7,9 @@ import verbena.wire.Frame;
 /// What moves frames between this process and others: a socket, a wire in the simulator, or a wrapper around another
 /// link that traces, captures or damages what passes.
 ///
-/// Everything but [#wakeup()] is called by the engine that owns the link, never by two threads at once. Nothing blocks
-/// but [#await(long)]. A link encapsulates: it seals the ICRC of what it sends and judges that of what it receives,
+/// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may be in
+/// [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
+/// encapsulates: it seals the ICRC of what it sends and judges that of what it receives,
 /// because only the link knows the network headers that the ICRC covers.
 public interface Link extends AutoCloseable {
     /// The addresses this link sends from and receives on, in GID table order.

@@ -35,10 +35,12 @@ public final class LinuxUdpLink extends UdpLink {
     /// How long the closer gives whoever is inside to get out before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
-    // Who uses sockets and memory at this moment: the engine for the length of a call, or the closer for ever.
+    // Who uses sockets and memory at this moment: a thread that receives or sends, another that sleeps, both for the
+    // length of a call; or the closer for ever.
     private static final int FREE = 0;
-    private static final int INSIDE = 1;
-    private static final int CLOSED = 2;
+    private static final int MOVING = 1;
+    private static final int SLEEPING = 2;
+    private static final int CLOSED = 4;
     private final AtomicInteger occupied = new AtomicInteger(FREE);
     private volatile boolean closing;
 
@@ -48,8 +50,10 @@ public final class LinuxUdpLink extends UdpLink {
     private final MessageBlock outgoing = new MessageBlock(arena);
     private final Endpoint[] endpoints;
 
-    // One entry per endpoint, then the event counter.
+    // One entry per endpoint.
     private final MemorySegment pollfds;
+    // The sleeper's own: one entry per endpoint, then the event counter.
+    private final MemorySegment sleepfds;
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
     private final MemorySegment nothing = arena.allocate(Timespec.BYTES, 8); // a timeout of 0
     private final MemorySegment one = arena.allocate(JAVA_LONG);
@@ -62,8 +66,6 @@ public final class LinuxUdpLink extends UdpLink {
     private final long sendBufferBytes;
 
     private int firstToReceive;
-    // Whether the pollfds tell what has arrived because await has just asked.
-    private boolean polled;
 
     /// A socket and its address. Belongs to the engine.
     private static final class Endpoint {
@@ -73,7 +75,7 @@ public final class LinuxUdpLink extends UdpLink {
         final boolean ipv4;
         final int scopeId;
         /// Its send buffer was full; await then waits for room as well.
-        boolean full;
+        volatile boolean full;
 
         Endpoint(int fd, GidEntry entry) {
             this.fd = fd;
@@ -93,7 +95,8 @@ public final class LinuxUdpLink extends UdpLink {
         super(addresses, port);
         one.set(JAVA_LONG, 0, 1);
         endpoints = new Endpoint[addresses.size()];
-        pollfds = arena.allocate((long) (endpoints.length + 1) * Pollfd.BYTES, 8);
+        pollfds = arena.allocate((long) endpoints.length * Pollfd.BYTES, 8);
+        sleepfds = arena.allocate((long) (endpoints.length + 1) * Pollfd.BYTES, 8);
         eventFd = linux.eventCounter();
         int opened = 0;
         try {
@@ -102,10 +105,11 @@ public final class LinuxUdpLink extends UdpLink {
             }
             for (GidEntry entry : addresses) {
                 endpoints[opened] = new Endpoint(open(entry, port, options), entry);
-                watch(opened, endpoints[opened].fd);
+                watch(pollfds, opened, endpoints[opened].fd);
+                watch(sleepfds, opened, endpoints[opened].fd);
                 opened++;
             }
-            watch(opened, eventFd);
+            watch(sleepfds, opened, eventFd);
             receiveBufferBytes = smallestBuffer(LinuxAbi.SO_RCVBUF);
             sendBufferBytes = smallestBuffer(LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
@@ -188,16 +192,16 @@ public final class LinuxUdpLink extends UdpLink {
         return LinkException.ofBind(kind, entry.gid().toString(), port, LinuxSockets.message(errno), null);
     }
 
-    private void watch(int i, int fd) {
+    private static void watch(MemorySegment pollfds, int i, int fd) {
         pollfds.set(JAVA_INT, (long) i * Pollfd.BYTES + Pollfd.FD, fd);
-        watchFor(i, LinuxAbi.POLLIN);
+        watchFor(pollfds, i, LinuxAbi.POLLIN);
     }
 
-    private void watchFor(int i, int events) {
+    private static void watchFor(MemorySegment pollfds, int i, int events) {
         pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.EVENTS, (short) events);
     }
 
-    private boolean isReadable(int i) {
+    private static boolean isReadable(MemorySegment pollfds, int i) {
         // Errors count: receiving is what takes them off the socket.
         return (pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) & ~LinuxAbi.POLLOUT) != 0;
     }
@@ -224,7 +228,7 @@ public final class LinuxUdpLink extends UdpLink {
 
     @Override
     public int receive(Frame[] frames, int from, int count) {
-        if (!enter()) {
+        if (!enter(MOVING)) {
             return 0;
         }
         try {
@@ -233,22 +237,21 @@ public final class LinuxUdpLink extends UdpLink {
             }
             return receiveFromReady(frames, from, count);
         } finally {
-            leave();
+            leave(MOVING);
         }
     }
 
     // One poll tells which of several sockets are worth a call; the first to be served changes, for fairness.
     private int receiveFromReady(Frame[] frames, int from, int count) {
-        if (!polled && LinuxSockets.poll(pollfds, endpoints.length, nothing) <= 0) {
+        if (LinuxSockets.poll(pollfds, endpoints.length, nothing) <= 0) {
             return 0;
         }
-        polled = false;
         int received = 0;
         int first = firstToReceive;
         firstToReceive = first + 1 == endpoints.length ? 0 : first + 1;
         for (int i = 0; i < endpoints.length && received < count; i++) {
             int at = first + i < endpoints.length ? first + i : first + i - endpoints.length;
-            if (isReadable(at)) {
+            if (isReadable(pollfds, at)) {
                 received += receiveFrom(endpoints[at], frames, from + received, count - received);
             }
         }
@@ -301,7 +304,7 @@ public final class LinuxUdpLink extends UdpLink {
 
     @Override
     public int transmit(Frame[] frames, int from, int count) {
-        if (!enter()) {
+        if (!enter(MOVING)) {
             return 0;
         }
         try {
@@ -322,7 +325,7 @@ public final class LinuxUdpLink extends UdpLink {
             }
             return done;
         } finally {
-            leave();
+            leave(MOVING);
         }
     }
 
@@ -402,7 +405,7 @@ public final class LinuxUdpLink extends UdpLink {
     /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was given.
     @Override
     public void await(long timeoutNanos) {
-        if (!enter()) {
+        if (!enter(SLEEPING)) {
             return;
         }
         try {
@@ -417,12 +420,11 @@ public final class LinuxUdpLink extends UdpLink {
                 signal.awake();
             }
         } finally {
-            leave();
+            leave(SLEEPING);
         }
     }
 
     private void sleep(long timeoutNanos) {
-        polled = false;
         MemorySegment limit = MemorySegment.NULL;
         if (timeoutNanos > 0) {
             limit = timeout;
@@ -430,18 +432,16 @@ public final class LinuxUdpLink extends UdpLink {
             timeout.set(JAVA_LONG, Timespec.TV_NSEC, timeoutNanos % NANOS_PER_SECOND);
         }
         for (int i = 0; i < endpoints.length; i++) {
-            watchFor(i, endpoints[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
+            watchFor(sleepfds, i, endpoints[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
             endpoints[i].full = false;
         }
-        int ready = LinuxSockets.poll(pollfds, endpoints.length + 1, limit);
+        int ready = LinuxSockets.poll(sleepfds, endpoints.length + 1, limit);
         if (ready <= 0) {
             return; // the time is over, or a signal came: may return early
         }
-        if (isReadable(endpoints.length)) {
+        if (isReadable(sleepfds, endpoints.length)) {
             LinuxSockets.clearEventCounter(eventFd, scratch);
-            ready--;
         }
-        polled = ready > 0;
     }
 
     @Override
@@ -463,18 +463,21 @@ public final class LinuxUdpLink extends UdpLink {
     // --- the end
 
     // False when closed.
-    private boolean enter() {
-        if (!closing && occupied.compareAndSet(FREE, INSIDE)) {
-            return true;
-        }
-        if (!closing) {
-            throw new IllegalStateException("link: used by two threads at once");
+    private boolean enter(int as) {
+        while (!closing) {
+            int now = occupied.get();
+            if ((now & as) != 0) {
+                throw new IllegalStateException("link: used by two threads at once");
+            }
+            if (now != CLOSED && occupied.compareAndSet(now, now | as)) {
+                return true;
+            }
         }
         return false;
     }
 
-    private void leave() {
-        occupied.set(FREE);
+    private void leave(int as) {
+        occupied.addAndGet(-as);
     }
 
     /// As [Link#close()]; returns when whoever slept is out and sockets and memory are given back.
