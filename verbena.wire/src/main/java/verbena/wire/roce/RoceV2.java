@@ -2,6 +2,7 @@ package verbena.wire.roce;
 
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.ib.Transport;
 
 /// RoCE v2: IB transport packets in UDP (IBTA A17). Seals and verifies the ICRC, which covers IP and UDP headers
 /// too, and knows how source ports spread flows.
@@ -14,10 +15,13 @@ import verbena.wire.Frame;
 /// neither sets nor shows them. On transmission Linux uses ID 0 with DF set for an unconnected socket that forbids
 /// fragmentation, and 0, 1, 2, … for the segments of one GSO send: hence [#seal(Frame, int)]. On receipt
 /// [#verify(Frame)] uses that CRC is linear: a difference between the ICRC found and the one for ID 0 must be
-/// explained by the 16 bits of the ID and the DF bit alone. That leaves 15 bits of strength: bytes at random are
-/// accepted with a probability of 2^-15. A single flipped bit elsewhere is still noticed: at every packet length up
-/// to [Frame#PACKET_MAX], CRC-32's remainder for it differs from those of the 2^17 explanations, save for the few
-/// coincidences that 15 bits allow. IPv6 hides nothing that is covered; there the check has its full 32 bits.
+/// explained by the 16 bits of the ID alone; in packets of other transports than RC and UC, which soft-RoCE has
+/// been seen to send without DF, by the ID and that bit.
+///
+/// That leaves 16 bits of strength on RC and UC and 15 elsewhere: bytes at random are accepted with a probability
+/// of 2^-16 or 2^-15. One flipped bit is noticed wherever it is, in packets of any size, on RC and UC; elsewhere
+/// with two exceptions: bit 3 of the packet's byte 173 and bit 6 of byte 1834 look like a missing DF with another
+/// ID. IPv6 hides nothing that is covered; there the check has its full 32 bits.
 ///
 /// One owner; no allocation.
 public final class RoceV2 {
@@ -39,7 +43,8 @@ public final class RoceV2 {
     private static final int[] INVERSE_BYTE_POWERS =
             Crc32Algebra.inverseBytePowers(AFTER_IDENTIFICATION + Frame.PACKET_MAX);
     // ID high, ID low and flags byte as they enter a CRC register: the first byte lowest.
-    private static final int HIDDEN_BITS = 0x0040_FFFF;
+    private static final int HIDDEN_CONNECTED = 0x0000_FFFF;
+    private static final int HIDDEN_OTHERWISE = 0x0040_FFFF;
 
     private final Icrc icrc = new Icrc();
 
@@ -91,9 +96,8 @@ public final class RoceV2 {
         return Icrc.stored(frame) == compute(frame, ipv4Identification, flagsFragment);
     }
 
-    /// The IPv4 identification (high 16 bits) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC
-    /// right, or -1 when none does. There is at most one. An identification above 0x7FFF makes it no negative
-    /// number: the result is a `long`. 0x4000 for a right IPv6 packet.
+    /// The IPv4 identification (bits 16 to 31) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC
+    /// right, or -1 when none does; there is at most one. For a right IPv6 packet 0x4000, which means nothing.
     public long hiddenFields(Frame frame) {
         int difference = Icrc.stored(frame) ^ compute(frame, 0, DONT_FRAGMENT);
         if (difference == 0) {
@@ -105,11 +109,17 @@ public final class RoceV2 {
         // Back over everything behind the identification: what is left is the difference where it arose.
         int covered = AFTER_IDENTIFICATION + frame.length - Icrc.BYTES;
         int origin = Crc32Algebra.multiply(difference, INVERSE_BYTE_POWERS[covered]);
-        if ((origin & ~HIDDEN_BITS) != 0) {
+        int hidden = isConnected(frame) ? HIDDEN_CONNECTED : HIDDEN_OTHERWISE;
+        if ((origin & ~hidden) != 0) {
             return -1;
         }
         long identification = Short.toUnsignedInt(Short.reverseBytes((short) origin));
         return (identification << 16) | (((origin >>> 8) & DONT_FRAGMENT) ^ DONT_FRAGMENT);
+    }
+
+    private static boolean isConnected(Frame frame) {
+        int transport = BigEndian.u8(frame.slot, Frame.HEADROOM) & 0xE0;
+        return transport == Transport.RC.prefix() || transport == Transport.UC.prefix();
     }
 
     private int compute(Frame frame, int ipv4Identification, int flagsFragment) {

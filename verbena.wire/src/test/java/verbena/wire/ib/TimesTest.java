@@ -1,0 +1,116 @@
+package verbena.wire.ib;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// Durations in five bits: RNR timers (IBTA table 46) and local ACK timeouts (IBTA 9.7.6.1.3).
+class TimesTest {
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            # code, ms
+            0,  655.36
+            1,  .01
+            2,  .02
+            5,  .06
+            8,  .16
+            12, .64
+            16, 2.56
+            19, 7.68
+            20, 10.24
+            25, 61.44
+            30, 327.68
+            31, 491.52
+            """)
+    void anRnrCodeStandsForItsEntryInTheTable(int code, double milliseconds) {
+        assertThat(RnrTimer.nanos(code)).isEqualTo(Math.round(milliseconds * 1e6));
+        assertThat(RnrTimer.encode(Duration.ofNanos(RnrTimer.nanos(code)))).isEqualTo(code);
+    }
+
+    @Test
+    void rnrCodesGrowAndTheLongestIsZero() {
+        for (int code = 2; code < 32; code++) {
+            assertThat(RnrTimer.nanos(code)).isGreaterThan(RnrTimer.nanos(code - 1));
+        }
+        assertThat(RnrTimer.nanos(0)).isGreaterThan(RnrTimer.nanos(31));
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            PT0S,         1
+            PT0.000001S,  1
+            PT0.0000101S, 2
+            PT0.010241S,  21
+            PT0.5S,       0
+            PT0.65536S,   0
+            """)
+    void aDurationBecomesTheNextRnrCodeThatIsNotShorter(Duration duration, int code) {
+        assertThat(RnrTimer.encode(duration)).isEqualTo(code);
+    }
+
+    @Test
+    void whatNoRnrCodeCanSayIsRefused() {
+        assertThatThrownBy(() -> RnrTimer.encode(Duration.ofMillis(656)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("655.36 ms");
+        assertThatThrownBy(() -> RnrTimer.encode(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            # code, ns
+            0,  0
+            1,  8192
+            14, 67108864
+            17, 536870912
+            18, 1073741824
+            31, 8796093022208
+            """)
+    void anAckTimeoutDoublesWithEachCode(int code, long nanos) {
+        assertThat(AckTimeout.nanos(code)).isEqualTo(nanos);
+        assertThat(AckTimeout.encode(Duration.ofNanos(nanos))).isEqualTo(code);
+    }
+
+    @Test
+    void aDurationBecomesTheNextAckTimeoutThatIsNotShorter() {
+        assertThat(AckTimeout.encode(Duration.ofNanos(1))).isEqualTo(1);
+        assertThat(AckTimeout.encode(Duration.ofNanos(8193))).isEqualTo(2);
+        assertThat(AckTimeout.encode(Duration.ofMillis(68))).isEqualTo(15);
+    }
+
+    @Test
+    void whatNoAckTimeoutCanSayIsRefused() {
+        assertThatThrownBy(() -> AckTimeout.encode(Duration.ofHours(3))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> AckTimeout.encode(Duration.ofNanos(-1))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> AckTimeout.nanos(32)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(textBlock = """
+            0x1f, ACK,      ACK
+            0x00, ACK,      ACK credits 0
+            0x20, RNR_NAK,  RNR timer 0
+            0x34, RNR_NAK,  RNR timer 20
+            0x40, RESERVED, syndrome 0x40
+            0x60, NAK,      NAK sequence
+            0x61, NAK,      NAK invalid-request
+            0x62, NAK,      NAK access
+            0x63, NAK,      NAK operational
+            0x64, NAK,      NAK invalid-rd-request
+            0x65, RESERVED, syndrome 0x65
+            0x80, RESERVED, syndrome 0x80
+            0xff, RESERVED, syndrome 0xff
+            """)
+    void aSyndromeHasAKindAndAText(String syndrome, Syndrome.Kind kind, String text) {
+        int value = Integer.decode(syndrome);
+        assertThat(Syndrome.kind(value)).isEqualTo(kind);
+        assertThat(Syndrome.text(value)).isEqualTo(text);
+        assertThat(Syndrome.isAck(value)).isEqualTo(kind == Syndrome.Kind.ACK);
+        assertThat(Syndrome.isRnrNak(value)).isEqualTo(kind == Syndrome.Kind.RNR_NAK);
+        assertThat(Syndrome.isNak(value)).isEqualTo(kind == Syndrome.Kind.NAK);
+    }
+}
