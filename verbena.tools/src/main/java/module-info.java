@@ -12,6 +12,8 @@ module verbena.tools {
     requires info.picocli;
     requires java.management;
 
+    uses verbena.verbs.spi.Provider;
+
     opens verbena.tools to
             info.picocli;
 }

@@ -23,9 +23,8 @@ final class Demo {
     private static final int IMMEDIATE = 20_251_121;
     private static final int READ_OFFSET = 2 << 20;
     private static final int READ_BYTES = 1 << 20;
-    private static final int COUNTER_OFFSET = 3 << 20;
     private static final long ADD = 5;
-    private static final long SWAP = 1_000_000;
+    private static final long SWAP = 42;
     private static final int OFFER_BYTES = 3 * Long.BYTES;
 
     private final DemoStory story;
@@ -156,8 +155,7 @@ final class Demo {
         we.region.segment().asSlice(0, READ_BYTES).fill((byte) 0);
         we.qp.postRead(4, we.region, 0, READ_BYTES, memory.address() + READ_OFFSET, memory.rkey());
         we.await("READ", WcOpcode.RDMA_READ);
-        byte[] wanted =
-                Arrays.copyOfRange(DemoEnd.pattern(seed, DemoEnd.REGION_BYTES), READ_OFFSET, READ_OFFSET + READ_BYTES);
+        byte[] wanted = Arrays.copyOfRange(DemoEnd.initialMemory(seed), READ_OFFSET, READ_OFFSET + READ_BYTES);
         String difference = DemoEnd.difference(we.region.segment().asSlice(0, READ_BYTES), wanted);
         if (!difference.isEmpty()) {
             throw new CommandFailed("READ: " + difference + " in what we read");
@@ -171,13 +169,13 @@ final class Demo {
     }
 
     private void fetchAdd(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
-        long before = counterAtFirst();
+        long before = DemoEnd.COUNTER_INITIAL;
         story.step("FETCH_ADD", "we add " + ADD + " to a number in the peer's memory");
         begin(we);
-        we.qp.postFetchAdd(5, we.region, 0, memory.address() + COUNTER_OFFSET, memory.rkey(), ADD);
+        we.qp.postFetchAdd(5, we.region, 0, memory.address() + DemoEnd.COUNTER_OFFSET, memory.rkey(), ADD);
         we.await("FETCH_ADD", WcOpcode.FETCH_ADD);
         same("FETCH_ADD: the number before", we.region.segment().get(DemoEnd.LONG, 0), before);
-        String[] noticed = peer.order("long", COUNTER_OFFSET, before + ADD);
+        String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, before + ADD);
         story.fact("posted", "we: one FETCH_ADD; nobody else's can come between its reading and writing");
         packets(we);
         uninvolved(noticed);
@@ -185,27 +183,22 @@ final class Demo {
     }
 
     private void compareSwap(DemoEnd we, DemoPeerProcess peer, RemoteMemory memory) throws InterruptedException {
-        long now = counterAtFirst() + ADD;
-        long address = memory.address() + COUNTER_OFFSET;
+        long now = DemoEnd.COUNTER_INITIAL + ADD;
+        long address = memory.address() + DemoEnd.COUNTER_OFFSET;
         story.step("CMP_SWAP", "we replace that number, if it is what we think; then again, when it is not");
         begin(we);
         we.qp.postCompareSwap(6, we.region, 0, address, memory.rkey(), now, SWAP);
         we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
         same("CMP_SWAP: the number before", we.region.segment().get(DemoEnd.LONG, 0), now);
-        peer.order("long", COUNTER_OFFSET, SWAP);
+        peer.order("long", DemoEnd.COUNTER_OFFSET, SWAP);
         we.qp.postCompareSwap(7, we.region, 0, address, memory.rkey(), now, 0);
         we.await("CMP_SWAP", WcOpcode.COMP_SWAP);
         same("second CMP_SWAP: the number", we.region.segment().get(DemoEnd.LONG, 0), SWAP);
-        String[] noticed = peer.order("long", COUNTER_OFFSET, SWAP);
+        String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, SWAP);
         story.fact("posted", "we: two CMP_SWAPs that expect " + now);
         packets(we);
         uninvolved(noticed);
         story.checked("the first made it " + SWAP + "; the second found that, told us, and changed nothing");
-    }
-
-    private long counterAtFirst() {
-        return MemorySegment.ofArray(DemoEnd.pattern(seed, DemoEnd.REGION_BYTES))
-                .get(DemoEnd.LONG.withByteAlignment(1), COUNTER_OFFSET);
     }
 
     private void begin(DemoEnd we) {
@@ -218,9 +211,13 @@ final class Demo {
                 "wire",
                 String.format(
                         Locale.ROOT,
-                        "%,d packets from us, %,d from the peer",
-                        we.counter("sent.packets") - packetsSent,
-                        we.counter("received.packets") - packetsReceived));
+                        "%s from us, %s from the peer",
+                        packets(we.counter("sent.packets") - packetsSent),
+                        packets(we.counter("received.packets") - packetsReceived)));
+    }
+
+    private static String packets(long n) {
+        return n == 1 ? "1 packet" : String.format(Locale.ROOT, "%,d packets", n);
     }
 
     // What the peer's application says of the time in which its memory was used.

@@ -31,6 +31,11 @@ final class DemoEnd implements AutoCloseable {
     /// 64-bit values on the wire and in the shared memory: little-endian, as every atomic is on this kind of host.
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
+    /// Where in the peer's region the number for the atomics is, and what it is at first.
+    static final int COUNTER_OFFSET = 3 << 20;
+
+    static final long COUNTER_INITIAL = 1_000;
+
     private static final int DEPTH = 64;
 
     final Context context;
@@ -86,6 +91,13 @@ final class DemoEnd implements AutoCloseable {
     /// A counter of the device; 0 when it has none of this name.
     long counter(String name) {
         return context.counters().getOrDefault(name, 0L);
+    }
+
+    /// What the peer's memory holds at first: bytes that follow from the seed, and a number.
+    static byte[] initialMemory(long seed) {
+        byte[] bytes = pattern(seed, REGION_BYTES);
+        MemorySegment.ofArray(bytes).set(LONG.withByteAlignment(1), COUNTER_OFFSET, COUNTER_INITIAL);
+        return bytes;
     }
 
     /// Bytes that follow from a seed, the same in every process.

@@ -50,7 +50,7 @@ final class DemoPeerCommand implements Callable<Integer> {
         reader.setDaemon(true);
         reader.start();
         try (var end = new DemoEnd(deviceName)) {
-            expected = DemoEnd.pattern(seed, DemoEnd.REGION_BYTES);
+            expected = DemoEnd.initialMemory(seed);
             end.region.segment().copyFrom(MemorySegment.ofArray(expected));
             answer("ok " + ProcessHandle.current().pid() + " " + end.endpoint().format());
             for (String order = sleep(); !order.isEmpty(); order = sleep()) {

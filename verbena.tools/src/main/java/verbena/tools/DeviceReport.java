@@ -1,8 +1,8 @@
 package verbena.tools;
 
 import java.io.PrintWriter;
-import java.util.EnumMap;
-import java.util.Map;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
@@ -16,14 +16,27 @@ import verbena.verbs.TransportType;
 /// The report of `ibv_devinfo` on an opened device: same names, same order, same columns, so that two reports can be
 /// compared by diff. What the verbs API does not tell is left out; what only InfiniBand's reliable datagrams had is 0.
 final class DeviceReport {
-    /// Bits of `enum ibv_device_cap_flags` that follow from capabilities.
-    private static final Map<Capability, CapFlag> CAP_FLAGS = new EnumMap<>(Map.of(
-            Capability.RC, new CapFlag(12, "RC_RNR_NAK_GEN"),
-            Capability.MEMORY_WINDOW_TYPE_1, new CapFlag(17, "MEM_WINDOW"),
-            Capability.LOCAL_INVALIDATE, new CapFlag(21, "MEM_MGT_EXTENSIONS"),
-            Capability.MEMORY_WINDOW_TYPE_2, new CapFlag(24, "MEM_WINDOW_TYPE_2B")));
+    /// Those of `enum ibv_device_cap_flags` that follow from capabilities, in the order of their bits.
+    private enum CapFlag {
+        RC_RNR_NAK_GEN(12, Capability.RC),
+        MEM_WINDOW(17, Capability.MEMORY_WINDOW_TYPE_1),
+        MEM_MGT_EXTENSIONS(21, Capability.LOCAL_INVALIDATE),
+        MEM_WINDOW_TYPE_2B(24, Capability.MEMORY_WINDOW_TYPE_2);
 
-    private record CapFlag(int bit, String name) {}
+        private final int bit;
+        private final Capability capability;
+
+        CapFlag(int bit, Capability capability) {
+            this.bit = bit;
+            this.capability = capability;
+        }
+
+        static List<CapFlag> of(DeviceAttributes attributes) {
+            return Arrays.stream(values())
+                    .filter(flag -> attributes.has(flag.capability))
+                    .toList();
+        }
+    }
 
     private final PrintWriter out;
     private final Context context;
@@ -76,12 +89,10 @@ final class DeviceReport {
         line("\tpage_size_cap:\t\t\t0x%x".formatted(a.pageSizeCapability()));
         line("\tmax_qp:\t\t\t\t%d".formatted(a.maxQp()));
         line("\tmax_qp_wr:\t\t\t%d".formatted(a.maxQpWr()));
-        line("\tdevice_cap_flags:\t\t0x%08x".formatted(capFlags(a)));
-        CAP_FLAGS.forEach((capability, flag) -> {
-            if (a.has(capability)) {
-                line("\t\t\t\t\t%s".formatted(flag.name()));
-            }
-        });
+        List<CapFlag> flags = CapFlag.of(a);
+        int bits = flags.stream().mapToInt(flag -> 1 << flag.bit).sum();
+        line("\tdevice_cap_flags:\t\t0x%08x".formatted(bits));
+        flags.forEach(flag -> line("\t\t\t\t\t" + flag));
         line("\tmax_sge:\t\t\t%d".formatted(a.maxSge()));
         line("\tmax_sge_rd:\t\t\t%d".formatted(a.maxSgeRead()));
         line("\tmax_cq:\t\t\t\t%d".formatted(a.maxCq()));
@@ -158,13 +169,6 @@ final class DeviceReport {
         String on = entry.networkInterface().isEmpty() ? "" : ", " + entry.networkInterface();
         String gid = asIp ? Addresses.gid(entry.gid()) : entry.gid().groups();
         line("\t\t\tGID[%3d]:\t\t%s%s%s".formatted(entry.index(), gid, type, on));
-    }
-
-    private static int capFlags(DeviceAttributes a) {
-        return CAP_FLAGS.entrySet().stream()
-                .filter(entry -> a.has(entry.getKey()))
-                .mapToInt(entry -> 1 << entry.getValue().bit())
-                .reduce(0, (x, y) -> x | y);
     }
 
     // The encodings of ibv_query_port(3).

@@ -1,13 +1,14 @@
 package verbena.tools;
 
 import java.io.PrintWriter;
-import java.util.List;
+import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import verbena.verbs.Device;
 import verbena.verbs.GidEntry;
+import verbena.verbs.spi.Provider;
 
 /// `verbena devices`: the table of `ibv_devices`, with two more columns.
 @Command(
@@ -15,8 +16,8 @@ import verbena.verbs.GidEntry;
         header = "List the RDMA devices of this host.",
         description = {
             "",
-            "Shows what ibv_devices shows, and what each device speaks and its addresses. Any other name of the form"
-                    + " KIND@ADDRESS works too, for example rocev2@127.0.0.9."
+            "Shows what ibv_devices shows, and of what kind each device is and its addresses. A device need not be"
+                    + " in the list: any KIND@ADDRESS of this host is one, for example rocev2@127.0.0.9."
         })
 final class DevicesCommand implements Runnable {
     @Spec
@@ -25,14 +26,17 @@ final class DevicesCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
-        List<Device> devices = Device.list();
         line(out, "device", "   node GUID", "kind", "addresses");
         line(out, "------", "----------------", "----", "---------");
-        for (Device device : devices) {
-            line(out, device.name(), "%016x".formatted(device.nodeGuid()), kind(device), addresses(device));
+        boolean any = false;
+        for (Provider provider : ServiceLoader.load(Provider.class)) {
+            for (Device device : provider.devices()) {
+                line(out, device.name(), "%016x".formatted(device.nodeGuid()), provider.kind(), addresses(device));
+                any = true;
+            }
         }
         out.flush();
-        if (devices.isEmpty()) {
+        if (!any) {
             throw new CommandFailed("no device found");
         }
     }
@@ -42,18 +46,9 @@ final class DevicesCommand implements Runnable {
         out.println("    %-16s\t%-16s\t%-10s\t%s".formatted(name, guid, kind, addresses));
     }
 
-    private static String kind(Device device) {
-        return device.gids().isEmpty()
-                ? device.transportType().toString()
-                : device.gids().stream()
-                        .map(entry -> entry.type().toString())
-                        .distinct()
-                        .collect(Collectors.joining(", "));
-    }
-
     private static String addresses(Device device) {
         return device.gids().isEmpty()
-                ? "(known when opened)"
+                ? "(one of its own when opened)"
                 : device.gids().stream()
                         .map(GidEntry::gid)
                         .distinct()

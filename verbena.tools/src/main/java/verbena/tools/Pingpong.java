@@ -80,7 +80,7 @@ final class Pingpong implements AutoCloseable {
     Pingpong(Context context, Settings settings) {
         this.context = context;
         this.settings = settings;
-        checkPort();
+        checkLimits();
         try {
             channel = settings.events() ? opened(context.createCompletionChannel()) : null;
             ProtectionDomain pd = opened(context.allocateProtectionDomain());
@@ -103,7 +103,7 @@ final class Pingpong implements AutoCloseable {
         }
     }
 
-    private void checkPort() {
+    private void checkLimits() {
         PortAttributes port = context.port(settings.port());
         if (settings.mtu().compareTo(port.activeMtu()) > 0) {
             throw new CommandFailed("-m " + settings.mtu() + ": port " + settings.port() + " of "

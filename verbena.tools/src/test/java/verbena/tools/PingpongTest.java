@@ -1,0 +1,281 @@
+package verbena.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Gid;
+
+/// Both ends of `pingpong rc`, in threads of the test, over loopback; and ends that are no pingpong at all.
+@Timeout(60)
+class PingpongTest {
+    private static final String LOCAL_LINE =
+            "  local address:  LID 0x0000, QPN 0x\\p{XDigit}{6}, PSN 0x\\p{XDigit}{6}, GID ::ffff:127\\..*";
+    private static final String REMOTE_LINE = LOCAL_LINE.replace("local address:  ", "remote address: ");
+
+    private final int port = freePort();
+
+    private record Both(Cli server, Cli client) {}
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "-s 1",
+                "-s 100000 -n 50",
+                "-m 256 -n 100",
+                "-m 4096 -s 65536 -n 50",
+                "-r 1",
+                "-r 2 -n 100",
+                "-n 1",
+                "-e",
+                "-c -s 10000 -n 100",
+                "-e -c -N -l 3 -n 100"
+            })
+    void twoEndsPlay(String options) throws Exception {
+        Both both = play(options, options);
+
+        int size = number(options, "-s", 4096);
+        int iterations = number(options, "-n", 1000);
+        for (Cli end : List.of(both.server, both.client)) {
+            assertThat(end.status()).as(end.toString()).isZero();
+            assertThat(end.outLines()).hasSize(4);
+            assertThat(end.outLines().get(0)).matches(LOCAL_LINE);
+            assertThat(end.outLines().get(1)).matches(REMOTE_LINE);
+            assertThat(end.outLines().get(2))
+                    .matches(2L * size * iterations + " bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec");
+            assertThat(end.outLines().get(3))
+                    .matches(iterations + " iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter");
+        }
+        assertThat(both.client.err()).isEmpty();
+        assertThat(both.server.error()).contains("waits for a client on 127.0.0.1 port " + port);
+        assertThat(both.client.outLines().get(0).substring(17))
+                .isEqualTo(both.server.outLines().get(1).substring(17));
+        assertThat(both.server.outLines().get(0).substring(17))
+                .isEqualTo(both.client.outLines().get(1).substring(17));
+    }
+
+    @Test
+    void aClientThatDoesNotMarkItsPagesIsFoundOut() throws Exception {
+        Both both = play("-c -s 8193 -n 10", "-s 8193 -n 10");
+
+        assertThat(both.client.status()).isZero();
+        assertThat(both.server.status()).isEqualTo(1);
+        assertThat(both.server.outLines())
+                .endsWith("invalid data in page 0", "invalid data in page 1", "invalid data in page 2");
+    }
+
+    @Test
+    void differentMtusEndWithAStatusAndAHint() throws Exception {
+        Both both = play("-m 1024 --timeout 3", "-m 2048 --timeout 3");
+
+        assertThat(both.client.status()).isEqualTo(1);
+        assertThat(both.client.error()).contains("REM_INV_REQ_ERR", "Are -m (here 2048)", "the same at both ends?");
+        assertThat(both.server.status()).isEqualTo(1);
+        assertThat(both.server.err()).contains("-m");
+    }
+
+    @Test
+    void differentSizesEndWithAStatusAndAHint() throws Exception {
+        Both both = play("-s 1000 --timeout 3", "-s 2000 --timeout 3");
+
+        assertThat(both.client.status()).isEqualTo(1);
+        assertThat(both.client.error()).contains("REM_", "-s (here 2000)", "the same at both ends?");
+        assertThat(both.server.status()).isEqualTo(1);
+    }
+
+    @Test
+    void fewerExchangesAtOneEndEndByTimeout() throws Exception {
+        Both both = play("-n 10 --timeout 2", "-n 12 --timeout 2");
+
+        assertThat(both.client.status()).isEqualTo(1);
+        assertThat(both.client.error()).containsAnyOf("nothing happened for 2 s after 10 of 12", "RETRY_EXC_ERR");
+    }
+
+    @Test
+    void aPortInUseIsSaid() throws IOException {
+        try (var taken = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            Cli cli = Cli.run("pingpong", "rc", "-p", Integer.toString(taken.getLocalPort()));
+
+            assertThat(cli.status()).isEqualTo(1);
+            assertThat(cli.error())
+                    .contains("cannot listen on 127.0.0.1 port " + taken.getLocalPort(), "in use", "-p at both ends");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                --bind 203.0.113.1      | 203.0.113.1
+                --bind no.invalid     | no such address: no.invalid
+                -d rocev2@203.0.113.1   | 203.0.113.1
+                -d rocev2@bad         | bad
+                -i 2                  | port
+                -g 99                 | -g 99:
+                -r 100000000          | 100000000
+                """)
+    void whatTheDeviceDoesNotHaveIsSaid(String options, String message) throws Exception {
+        var args = new ArrayList<>(List.of("pingpong", "rc", "--timeout", "1", "-p", Integer.toString(port)));
+        args.addAll(Arrays.asList(options.split(" ", -1)));
+        CompletableFuture<Cli> server = inThread(() -> Cli.run(args.toArray(String[]::new)));
+        if (options.startsWith("-g")) {
+            try (Socket socket = connectTo()) {
+                send(socket, new PingpongPeer(0, 7, 8, Gid.parse("127.0.0.1")).message());
+                server.get(20, TimeUnit.SECONDS);
+            }
+        }
+        Cli cli = server.get(20, TimeUnit.SECONDS);
+
+        assertThat(cli.status()).isEqualTo(1);
+        assertThat(cli.err().lines().toList().getLast()).contains(message);
+        assertThat(cli.err()).doesNotContain("\tat ", "error of Verbena itself");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                0000:000007:000008:00000000000000000000000000000000 | the peer sent no GID
+                0000:000007:000008:fd770000000000000000000000000011 | fd77
+                ssh-2.0: what do you want of me, my dear old friend | is no pingpong
+                too short                                           | gave up: it closed the TCP connection after 10 of 52
+                """)
+    void aClientThatIsNoneIsSaid(String message, String complaint) throws Exception {
+        CompletableFuture<Cli> server = inThread(() -> Cli.run("pingpong", "rc", "-p", Integer.toString(port)));
+        try (Socket socket = connectTo()) {
+            send(socket, message + "\0");
+            socket.shutdownOutput();
+            Cli cli = server.get(20, TimeUnit.SECONDS);
+
+            assertThat(cli.status()).isEqualTo(1);
+            assertThat(cli.err().lines().toList().getLast()).contains(complaint);
+        }
+    }
+
+    @Test
+    void aClientThatSaysNothingIsGivenUp() throws Exception {
+        CompletableFuture<Cli> server =
+                inThread(() -> Cli.run("pingpong", "rc", "--timeout", "1", "-p", Integer.toString(port)));
+        try (Socket socket = connectTo()) {
+            Cli cli = server.get(20, TimeUnit.SECONDS);
+
+            assertThat(socket.isConnected()).isTrue();
+            assertThat(cli.status()).isEqualTo(1);
+            assertThat(cli.err()).contains("accepted the TCP connection but says nothing");
+        }
+    }
+
+    @Test
+    void aServerWhoseQueuePairNobodyHasIsUnreachable() throws Exception {
+        try (var server = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            CompletableFuture<Cli> client = inThread(
+                    () -> Cli.run("pingpong", "rc", "-p", Integer.toString(server.getLocalPort()), "127.0.0.1"));
+            try (Socket socket = server.accept()) {
+                socket.getInputStream().readNBytes(PingpongPeer.MESSAGE_BYTES);
+                send(socket, new PingpongPeer(0, 7, 8, Gid.parse("127.250.250.250")).message());
+                Cli cli = client.get(20, TimeUnit.SECONDS);
+
+                assertThat(cli.status()).isEqualTo(1);
+                assertThat(cli.error())
+                        .contains("RETRY_EXC_ERR (transport retry counter exceeded)", "Is the peer still running")
+                        .contains("::ffff:127.250.250.250");
+            }
+        }
+    }
+
+    @Test
+    void aServerOfTheOtherFamilyDoesNotFit() throws Exception {
+        try (var server = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            CompletableFuture<Cli> client = inThread(
+                    () -> Cli.run("pingpong", "rc", "-p", Integer.toString(server.getLocalPort()), "127.0.0.1"));
+            try (Socket socket = server.accept()) {
+                socket.getInputStream().readNBytes(PingpongPeer.MESSAGE_BYTES);
+                send(socket, new PingpongPeer(0, 7, 8, Gid.parse("fd77::11")).message());
+                Cli cli = client.get(20, TimeUnit.SECONDS);
+
+                assertThat(cli.status()).isEqualTo(1);
+                assertThat(cli.error()).contains("the ends do not fit", "IPv4 127.", "IPv6 fd77::11", "-g");
+            }
+        }
+    }
+
+    @Test
+    void anInterruptEndsAServerThatWaits() throws Exception {
+        var result = new CompletableFuture<Cli>();
+        Thread thread = new Thread(
+                () -> result.complete(Cli.run("pingpong", "rc", "-p", Integer.toString(port))), "interrupted-server");
+        thread.start();
+        connectTo().close(); // it listens
+        thread.interrupt();
+
+        Cli cli = result.get(20, TimeUnit.SECONDS);
+        assertThat(cli.status()).isEqualTo(1);
+    }
+
+    private static CompletableFuture<Cli> inThread(Supplier<Cli> end) {
+        return CompletableFuture.supplyAsync(
+                end, task -> Thread.ofPlatform().daemon().start(task));
+    }
+
+    private Both play(String serverOptions, String clientOptions) throws Exception {
+        CompletableFuture<Cli> server = inThread(() -> Cli.run(arguments(serverOptions)));
+        var clientArguments = new ArrayList<>(Arrays.asList(arguments(clientOptions)));
+        clientArguments.add("127.0.0.1");
+        Cli client = null;
+        while (client == null || client.err().contains("is the server running there")) {
+            client = Cli.run(new StringWriter(), clientArguments.toArray(String[]::new));
+            if (server.isDone() && client.status() != 0) {
+                break;
+            }
+        }
+        return new Both(server.get(30, TimeUnit.SECONDS), client);
+    }
+
+    private String[] arguments(String options) {
+        var args = new ArrayList<>(List.of("pingpong", "rc", "-p", Integer.toString(port)));
+        if (!options.isEmpty()) {
+            args.addAll(Arrays.asList(options.split(" ", -1)));
+        }
+        return args.toArray(String[]::new);
+    }
+
+    private Socket connectTo() throws Exception {
+        while (true) {
+            try {
+                return new Socket(InetAddress.ofLiteral("127.0.0.1"), port);
+            } catch (IOException _) {
+                Thread.onSpinWait(); // until it listens
+            }
+        }
+    }
+
+    private static void send(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static int number(String options, String option, int byDefault) {
+        List<String> words = Arrays.asList(options.split(" ", -1));
+        int at = words.indexOf(option);
+        return at < 0 ? byDefault : Integer.parseInt(words.get(at + 1));
+    }
+
+    private static int freePort() {
+        try (var socket = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
