@@ -114,6 +114,11 @@ final class Pingpong implements AutoCloseable {
             throw new CommandFailed("-s " + settings.size() + ": messages of "
                     + context.device().name() + " have at most " + port.maxMessageBytes() + " bytes");
         }
+        int maxWr = context.attributes().maxQpWr();
+        if (settings.receiveDepth() > maxWr) {
+            throw new CommandFailed("-r " + settings.receiveDepth() + ": a queue of "
+                    + context.device().name() + " holds at most " + maxWr + " requests");
+        }
     }
 
     /// What to tell the other end.
