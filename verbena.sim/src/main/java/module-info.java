@@ -8,4 +8,6 @@ module verbena.sim {
     requires transitive verbena.wire;
     requires transitive verbena.transport;
     requires transitive verbena.nic;
+
+    exports verbena.sim.script;
 }

@@ -1,2 +1,3 @@
-/// The deterministic world and its packet scripts.
+/// The deterministic world: virtual time, seeded faults, checkers. Empty for now; what runs a packet script is in
+/// [verbena.sim.script], and the seeded world will stand beside it.
 package verbena.sim;

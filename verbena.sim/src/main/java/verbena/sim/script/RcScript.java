@@ -1,0 +1,867 @@
+package verbena.sim.script;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalInt;
+import java.util.PriorityQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.PacketFate;
+import verbena.transport.Protocol;
+import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Gid;
+import verbena.verbs.QpState;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.ib.AckTimeout;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.notation.Names;
+import verbena.wire.notation.PacketPattern;
+import verbena.wire.notation.PacketText;
+import verbena.wire.roce.RoceV2;
+
+/// Runs a script of two ends of a reliable connection, `a` and `b`, in virtual time. The package description has the
+/// grammar.
+///
+///     rc().mtu(1024).psn(100).run("""
+///         a         post  write 10 -> r1+0  wr 7 signaled
+///         a -> b    WRITE_ONLY  psn 100  r1+0 len 10  | 10
+///         b -> a    ACK         psn 100  msn 1
+///         a         completion  wr 7 success
+///         b         memory      r1+0 len 10 as sent
+///         """);
+///
+/// The script is the scheduler: an end is asked for a packet when a line says that it sends one, and time passes only
+/// where a line says so. So acknowledgements merge exactly when the lines between leave them the time. At the end
+/// nobody may have anything more to send, to complete or to report. One run is like any other: keys, addresses and
+/// times are the same each time.
+public final class RcScript implements Names {
+    private static final int AREA_BYTES = 1 << 16;
+    private static final int TURNS_MAX = 10_000;
+    private static final Pattern STAMP = Pattern.compile("\\+([0-9.]+[a-z]+)\\s+(.*)");
+    private static final Pattern FROM = Pattern.compile("\\s+from\\s+(\\S+)$");
+    private static final Pattern FATE = Pattern.compile("\\s+=>\\s+(\\S+)$");
+    private static final Pattern REMARK = Pattern.compile("\\s+(lost|late|twice|flipped)$");
+    private static final int REMOTE_ALL = Access.bits(Access.remoteAll());
+
+    private record Late(long time, long order, Frame frame, End to) {}
+
+    private record Place(Area area, long offset) {}
+
+    private int mtu = 1024;
+    private int psn = 100;
+    private int psnBack = 7000;
+    private int window = 128;
+    private int timeoutCode = 14;
+    private int retryCount = 7;
+    private int rnrRetry = 7;
+    private int rnrTimerCode = 12;
+    private int reads = 4;
+    private boolean shared;
+    private boolean signalAll;
+    private Gid addressA = Gid.parse("10.0.0.1");
+    private Gid addressB = Gid.parse("10.0.0.2");
+
+    private final Arena arena = Arena.ofConfined();
+    private final RoceV2 roce = new RoceV2();
+    private final Frame frame = newFrame();
+    private final Frame arriving = newFrame();
+    private final WorkCompletion completion = new WorkCompletion();
+    private final PriorityQueue<Late> late =
+            new PriorityQueue<>(Comparator.comparingLong(Late::time).thenComparingLong(Late::order));
+    private final List<String> happened = new ArrayList<>();
+    private End a = new End("a", 0x11, 1, false, false, arena);
+    private End b = new End("b", 0x12, 2, false, false, arena);
+    private long now;
+    private long lateCount;
+    private long peerPosition;
+
+    private RcScript() {}
+
+    /// Two connected ends with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code 14 (67.108864 ms), 7
+    /// retries, RNR timer code 12 (0.64 ms), RNR retry 7 (for ever), 4 READs, a window of 128 packets.
+    public static RcScript rc() {
+        return new RcScript();
+    }
+
+    public RcScript mtu(int bytes) {
+        mtu = bytes;
+        return this;
+    }
+
+    /// First PSN from a to b.
+    public RcScript psn(int first) {
+        psn = first;
+        return this;
+    }
+
+    /// First PSN from b to a.
+    public RcScript psnBack(int first) {
+        psnBack = first;
+        return this;
+    }
+
+    /// PSNs that may be unacknowledged.
+    public RcScript window(int packets) {
+        window = packets;
+        return this;
+    }
+
+    /// Code of the local ACK timeout of both ends; 0 is never.
+    public RcScript timeout(int code) {
+        timeoutCode = code;
+        return this;
+    }
+
+    public RcScript retries(int count) {
+        retryCount = count;
+        return this;
+    }
+
+    /// 7 is for ever.
+    public RcScript rnrRetries(int count) {
+        rnrRetry = count;
+        return this;
+    }
+
+    /// Code of what both ends ask a peer to wait.
+    public RcScript rnrTimer(int code) {
+        rnrTimerCode = code;
+        return this;
+    }
+
+    /// READs and atomics that both ends may have outstanding and serve.
+    public RcScript reads(int max) {
+        reads = max;
+        return this;
+    }
+
+    /// Receives are posted to shared receive queues.
+    public RcScript srq() {
+        shared = true;
+        return this;
+    }
+
+    /// All send requests of both ends complete visibly.
+    public RcScript signalAll() {
+        signalAll = true;
+        return this;
+    }
+
+    public RcScript ipv6() {
+        addressA = Gid.parse("fd00::1");
+        addressB = Gid.parse("fd00::2");
+        return this;
+    }
+
+    /// Runs a script from start to end.
+    ///
+    /// @throws ScriptFailure at the first line that does not happen
+    /// @throws IllegalArgumentException when a line cannot be understood
+    public void run(String text) {
+        List<String> script = text.lines().toList();
+        connect();
+        for (int i = 0; i < script.size(); i++) {
+            String line = script.get(i).replaceFirst("(^|\\s)#.*", "").strip();
+            if (!line.isEmpty()) {
+                runLine(script, i, line);
+            }
+        }
+        runLine(script, script.size() - 1, "nothing left");
+    }
+
+    private void runLine(List<String> script, int i, String line) {
+        try {
+            step(line);
+        } catch (Mismatch mismatch) {
+            throw new ScriptFailure(script, i, mismatch.actual, happened);
+        } catch (RuntimeException | Error e) {
+            if (e instanceof IllegalArgumentException) {
+                throw e;
+            }
+            happened.add(e.toString());
+            var failure = new ScriptFailure(script, i, e.toString(), happened);
+            failure.initCause(e);
+            throw failure;
+        }
+    }
+
+    // ---- before the first line
+
+    private void connect() {
+        a = new End("a", 0x11, 1, shared, signalAll, arena);
+        b = new End("b", 0x12, 2, shared, signalAll, arena);
+        connect(a, b, addressA, addressB, psn, psnBack);
+        connect(b, a, addressB, addressA, psnBack, psn);
+        b.addArea("r1", AREA_BYTES, b.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
+        a.addArea("r2", AREA_BYTES, a.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
+    }
+
+    private void connect(End end, End other, Gid from, Gid to, int sqPsn, int rqPsn) {
+        var p = end.parameters;
+        p.pathMtu = mtu;
+        p.access = REMOTE_ALL;
+        p.destinationQpn = other.parameters.qpn;
+        p.sqPsn = sqPsn;
+        p.rqPsn = rqPsn;
+        p.readsOutstandingMax = reads;
+        p.readsServedMax = reads;
+        p.minRnrTimerCode = rnrTimerCode;
+        p.ackTimeoutNanos = AckTimeout.nanos(timeoutCode);
+        p.retryCount = retryCount;
+        p.rnrRetry = rnrRetry;
+        p.windowPackets = window;
+        p.sourcePort = RoceV2.udpSourcePort(a.parameters.qpn, b.parameters.qpn);
+        p.path(from, to);
+        int local = Access.LOCAL_WRITE.bit();
+        end.addArea(end.name + ".out", AREA_BYTES, end.nextIova(), End.DOMAIN, local);
+        end.addArea(end.name + ".in", AREA_BYTES, end.nextIova(), End.DOMAIN, local);
+        end.modify(QpState.INIT, now);
+        end.modify(QpState.RTR, now);
+        end.modify(QpState.RTS, now);
+    }
+
+    // ---- lines
+
+    private void step(String line) {
+        Matcher stamp = STAMP.matcher(line);
+        if (stamp.matches()) {
+            advance(now + VirtualTime.nanos(stamp.group(1)), true);
+            step(stamp.group(2));
+            return;
+        }
+        var words = new Words(line);
+        if (words.accept("nothing")) {
+            nothing(words);
+            return;
+        }
+        if (words.accept("nobody")) {
+            words.expect("moves");
+            words.expect("until");
+            advance(now + VirtualTime.nanos(words.next("time").substring(1)), false);
+            words.end();
+            return;
+        }
+        String who = words.next("who");
+        Arrow arrow = Arrow.parse(words.peek());
+        if (arrow != null) {
+            words.next("arrow");
+            String to = words.next("receiver");
+            packet(who, arrow, to, words.rest(), words);
+            return;
+        }
+        End end = end(who, words);
+        String verb = words.next("what it does");
+        switch (verb) {
+            case "post" -> post(end, words);
+            case "completion" -> completion(end, words);
+            case "event" -> event(end, words);
+            case "state" -> state(end, words);
+            case "counter" -> counter(end, words);
+            case "memory" -> memory(end, words);
+            case "word" -> word(end, words);
+            case "set" -> set(end, words);
+            case "modify" -> modify(end, words);
+            case "region" -> region(end, words);
+            case "window" -> window(end, words);
+            case "close" -> close(end, words);
+            case "arm" -> arm(end, words);
+            case "notified" -> notified(end, words);
+            default -> throw words.wrong("nobody can \"" + verb + "\"");
+        }
+        words.end();
+    }
+
+    private End end(String who, Words words) {
+        return switch (who) {
+            case "a" -> a;
+            case "b" -> b;
+            default -> throw words.wrong("there is no end called " + who);
+        };
+    }
+
+    private void nothing(Words words) {
+        if (words.accept("until")) {
+            String span = words.next("time");
+            advance(now + VirtualTime.nanos(span.substring(1)), true);
+        } else if (words.accept("ever")) {
+            advance(Protocol.NEVER, true);
+        } else if (words.accept("left")) {
+            silent("the end of the script");
+            for (End end : List.of(a, b)) {
+                if (end.takeCompletion(completion, now)) {
+                    throw new Mismatch("left over: " + end.name + " completion " + text(completion));
+                }
+                if (!end.events.isEmpty()) {
+                    throw new Mismatch("left over: " + end.name + " event " + end.events.peek());
+                }
+            }
+        } else {
+            silent("nothing");
+        }
+        words.end();
+    }
+
+    // ---- time
+
+    private void advance(long target, boolean isSilent) {
+        for (int turn = 0; turn < TURNS_MAX; turn++) {
+            Late next = late.peek();
+            long at = Math.min(a.connection.deadlineNanos(), b.connection.deadlineNanos());
+            at = next == null ? at : Math.min(at, next.time());
+            if (at > target || at == Protocol.NEVER) {
+                if (target != Protocol.NEVER && target > now) {
+                    pass(target, isSilent);
+                }
+                return;
+            }
+            if (at > now) {
+                pass(at, isSilent);
+            }
+            while (!late.isEmpty() && late.peek().time() <= now) {
+                Late arrival = late.remove();
+                deliver(arrival.frame(), arrival.to());
+            }
+            for (End end : List.of(a, b)) {
+                if (end.connection.deadlineNanos() <= now) {
+                    end.connection.onDeadline(now);
+                }
+            }
+        }
+        throw new Mismatch("time does not pass: a deadline stays at " + VirtualTime.text(now));
+    }
+
+    private void pass(long to, boolean isSilent) {
+        if (isSilent) {
+            silent("silence until then");
+        }
+        now = to;
+    }
+
+    private void silent(String expected) {
+        for (End end : List.of(a, b)) {
+            if (end.poll(frame, now)) {
+                throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name
+                        + " -> " + other(end).name + "  " + PacketText.format(frame, this));
+            }
+        }
+    }
+
+    // ---- packets
+
+    private void packet(String who, Arrow arrow, String to, String packetText, Words words) {
+        String text = packetText;
+        Matcher remark = REMARK.matcher(text);
+        if (remark.find()) {
+            text = text.substring(0, remark.start());
+        }
+        PacketFate fate = null;
+        Matcher fateMatcher = FATE.matcher(text);
+        if (fateMatcher.find()) {
+            fate = fate(fateMatcher.group(1), words);
+            text = text.substring(0, fateMatcher.start());
+        }
+        Gid from = null;
+        Matcher fromMatcher = FROM.matcher(text);
+        if (fromMatcher.find()) {
+            from = Gid.parse(fromMatcher.group(1));
+            text = text.substring(0, fromMatcher.start());
+        }
+        PacketPattern pattern = PacketPattern.parse(text, this);
+        End receiver = to.equals("peer") ? null : end(to, words);
+        if (who.equals("peer")) {
+            if (receiver == null) {
+                throw words.wrong("the peer does not send to itself");
+            }
+            build(pattern, receiver, from);
+        } else {
+            take(end(who, words), pattern);
+        }
+        happened.add("%-14s %s %s %-5s %s"
+                .formatted(
+                        VirtualTime.text(now),
+                        who,
+                        arrow.copiesNow() > 0 ? "->" : arrow.lateNanos() < 0 ? "-x" : "->>",
+                        to,
+                        PacketText.format(frame, this)));
+        if (receiver != null) {
+            carry(arrow, receiver, fate);
+        }
+    }
+
+    private void take(End sender, PacketPattern pattern) {
+        if (!sender.poll(frame, now)) {
+            throw new Mismatch(
+                    sender.name + " has nothing to send at " + VirtualTime.text(now) + "; its next deadline is "
+                            + (sender.connection.deadlineNanos() == Protocol.NEVER
+                                    ? "never"
+                                    : "in " + VirtualTime.text(sender.connection.deadlineNanos() - now))
+                            + ", its state " + sender.parameters.state);
+        }
+        List<String> differences = pattern.differences(frame);
+        if (!differences.isEmpty()) {
+            throw new Mismatch(sender.name + " -> " + other(sender).name + "  " + PacketText.format(frame, this) + "\n"
+                    + String.join("\n", differences));
+        }
+    }
+
+    private void build(PacketPattern pattern, End receiver, @Nullable Gid from) {
+        End impersonated = other(receiver);
+        Opcode opcode = pattern.opcode();
+        if (opcode == null || opcode.startsMessage()) {
+            peerPosition = 0;
+        }
+        byte[] data = impersonated.out().pattern();
+        pattern.build(frame, MemorySegment.ofArray(data).asSlice(peerPosition));
+        peerPosition += pattern.payloadBytes().orElse(0);
+        var p = impersonated.parameters;
+        frame.sourceHigh = from == null ? p.sourceHigh : from.high();
+        frame.sourceLow = from == null ? p.sourceLow : from.low();
+        frame.destinationHigh = p.destinationHigh;
+        frame.destinationLow = p.destinationLow;
+        frame.sourcePort = p.sourcePort;
+        if (frame.length >= Packet.BYTES_MIN) {
+            if (pattern.value("qp").isEmpty()) {
+                Bth.setDestinationQp(frame.slot, Packet.BTH, receiver.parameters.qpn);
+            }
+            roce.seal(frame, 0);
+            if (pattern.badIcrc()) {
+                flipBit(frame);
+            }
+        }
+    }
+
+    private void carry(Arrow arrow, End receiver, @Nullable PacketFate expected) {
+        if (arrow.flips()) {
+            flipBit(frame);
+        }
+        if (arrow.lateNanos() >= 0) {
+            Frame copy = newFrame();
+            copy.copyFrom(frame);
+            late.add(new Late(now + arrow.lateNanos(), lateCount++, copy, receiver));
+        }
+        for (int i = 0; i < arrow.copiesNow(); i++) {
+            arriving.copyFrom(frame); // the receiver may write into what it is given
+            PacketFate fate = deliver(arriving, receiver);
+            if (expected != null && fate != expected) {
+                throw new Mismatch("=> " + fate.label());
+            }
+        }
+    }
+
+    private PacketFate deliver(Frame packet, End receiver) {
+        PacketFate fate = receiver.receive(packet, now);
+        happened.add("%-14s   => %s".formatted("", fate.label()));
+        return fate;
+    }
+
+    private static void flipBit(Frame frame) {
+        int at = Frame.HEADROOM + frame.length / 2;
+        BigEndian.put8(frame.slot, at, BigEndian.u8(frame.slot, at) ^ 0x04);
+    }
+
+    private Frame newFrame() {
+        return Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
+    }
+
+    private static PacketFate fate(String label, Words words) {
+        for (PacketFate fate : PacketFate.values()) {
+            if (fate.label().equals(label)) {
+                return fate;
+            }
+        }
+        throw words.wrong("there is no fate called " + label);
+    }
+
+    private End other(End end) {
+        return end == a ? b : a;
+    }
+
+    // ---- requests
+
+    private void post(End end, Words words) {
+        if (words.accept("recv")) {
+            Posts.receive(this, end, words);
+        } else {
+            Posts.send(this, end, words);
+        }
+    }
+
+    /// `region+offset` of one end's own.
+    long address(End end, Words words, AreaUser user) {
+        String word = words.next("region+offset");
+        int plus = word.indexOf('+');
+        Area area = plus < 0 ? null : end.area(word.substring(0, plus));
+        if (area == null) {
+            throw words.wrong(end.name + " has no region for \"" + word + "\"");
+        }
+        long offset = new Words(word.substring(plus + 1)).number("offset");
+        user.use(area, offset);
+        return area.region.iova() + offset;
+    }
+
+    /// What is done with a place in memory.
+    interface AreaUser {
+        void use(Area area, long offset);
+    }
+
+    private Place place(End end, Words words) {
+        var found = new Place[1];
+        address(end, words, (area, offset) -> found[0] = new Place(area, offset));
+        return found[0];
+    }
+
+    // ---- what an end reports
+
+    private void completion(End end, Words words) {
+        boolean none = words.accept("none");
+        boolean there = end.takeCompletion(completion, now);
+        if (none) {
+            if (there) {
+                throw new Mismatch(end.name + " completion " + text(completion));
+            }
+            return;
+        }
+        if (!there) {
+            throw new Mismatch(end.name + " has no completion");
+        }
+        String actual = text(completion);
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            boolean same = switch (word) {
+                case "wr" -> completion.wrId() == words.number("wr");
+                case "byte-len" -> completion.byteLength() == words.number("byte-len");
+                case "imm" -> completion.hasImmediate() && completion.immediate() == (int) words.number("immediate");
+                case "inv" ->
+                    completion.hasInvalidate() && completion.invalidatedRkey() == key(words.next("key"), words);
+                case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));
+                case "cause" -> completion.cause().contains(words.rest());
+                default -> status(word, words) == completion.status();
+            };
+            if (!same) {
+                throw new Mismatch(end.name + " completion " + actual);
+            }
+        }
+        happened.add("%-14s %s completion %s".formatted(VirtualTime.text(now), end.name, actual));
+    }
+
+    private String text(WorkCompletion wc) {
+        if (!wc.ok()) {
+            return "wr %d %s cause %s".formatted(wc.wrId(), name(wc.status()), wc.cause());
+        }
+        return "wr %d success opcode %s byte-len %d".formatted(wc.wrId(), name(wc.opcode()), wc.byteLength())
+                + (wc.hasImmediate() ? " imm 0x%08x".formatted(wc.immediate()) : "")
+                + (wc.hasInvalidate() ? " inv 0x%08x".formatted(wc.invalidatedRkey()) : "");
+    }
+
+    private static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static WcStatus status(String word, Words words) {
+        for (WcStatus status : WcStatus.values()) {
+            if (name(status).equals(word)) {
+                return status;
+            }
+        }
+        throw words.wrong("\"" + word + "\" is no status");
+    }
+
+    private void event(End end, Words words) {
+        if (words.accept("none")) {
+            if (!end.events.isEmpty()) {
+                throw new Mismatch(end.name + " event " + end.events.peek());
+            }
+            return;
+        }
+        AsyncEvent.Type expected = AsyncEvent.Type.valueOf(words.next("event"));
+        AsyncEvent.Type actual = end.events.poll();
+        if (actual != expected) {
+            throw new Mismatch(actual == null ? end.name + " has no event" : end.name + " event " + actual);
+        }
+    }
+
+    private void state(End end, Words words) {
+        QpState expected = QpState.valueOf(words.next("state"));
+        if (end.parameters.state != expected) {
+            throw new Mismatch(end.name + " state " + end.parameters.state);
+        }
+    }
+
+    private void counter(End end, Words words) {
+        String counter = words.next("counter");
+        Long actual = end.counters.snapshot().get(counter);
+        if (actual == null) {
+            throw words.wrong("there is no counter called " + counter);
+        }
+        if (actual != words.number("value")) {
+            throw new Mismatch(end.name + " counter " + counter + " " + actual);
+        }
+    }
+
+    private void arm(End end, Words words) {
+        if (words.accept("limit")) {
+            end.receives.armLimit(words.integer("limit"));
+        } else {
+            end.completions.arm(words.accept("solicited"));
+        }
+    }
+
+    private void notified(End end, Words words) {
+        long expected = words.isEmpty() ? 1 : words.number("times");
+        if (end.notifications != expected) {
+            throw new Mismatch(end.name + " was notified " + end.notifications + " times");
+        }
+        end.notifications = 0;
+    }
+
+    // ---- memory
+
+    private void memory(End end, Words words) {
+        if (words.accept("unchanged")) {
+            end.areas.values().forEach(area -> unchanged(end, area, 0, 0));
+            return;
+        }
+        Place place = place(end, words);
+        if (words.accept("unchanged")) {
+            unchanged(end, place.area(), 0, 0);
+            return;
+        }
+        words.expect("len");
+        int length = words.integer("length");
+        words.expect("as");
+        byte[] expected = expected(end, length, words);
+        byte[] actual = place.area().bytes(place.offset(), length);
+        int differs = Arrays.mismatch(expected, actual);
+        if (differs >= 0) {
+            int until = Math.min(differs + 8, Math.min(expected.length, actual.length));
+            throw new Mismatch("%s %s+%d is %s, expected %s"
+                    .formatted(
+                            end.name,
+                            place.area().name,
+                            place.offset() + differs,
+                            HexFormat.of().formatHex(actual, differs, until),
+                            HexFormat.of().formatHex(expected, differs, until)));
+        }
+        if (words.accept("only")) {
+            unchanged(end, place.area(), place.offset(), length);
+        }
+    }
+
+    private byte[] expected(End end, int length, Words words) {
+        End sender = other(end);
+        if (words.accept("sent")) {
+            byte[] sent = sender.lastSent;
+            return Arrays.copyOf(sent == null ? sender.out().pattern() : sent, length);
+        }
+        if (words.accept("wr")) {
+            byte[] sent = sender.sent.get(words.number("wr"));
+            if (sent == null) {
+                throw words.wrong("no data was posted with that number");
+            }
+            return Arrays.copyOf(sent, length);
+        }
+        Place place = place(sender, words);
+        return place.area().bytes(place.offset(), length);
+    }
+
+    private void unchanged(End end, Area area, long from, long length) {
+        if (area.isClosed()) {
+            return;
+        }
+        long changed = area.firstChangeOutside(from, length);
+        if (changed >= 0) {
+            throw new Mismatch(end.name + " " + area.name + "+" + changed + " has changed");
+        }
+    }
+
+    private void word(End end, Words words) {
+        Place place = place(end, words);
+        words.expect("is");
+        long actual = place.area().word(place.offset());
+        if (actual != words.number("value")) {
+            throw new Mismatch("%s word %s+%d is %d (0x%x)"
+                    .formatted(end.name, place.area().name, place.offset(), actual, actual));
+        }
+    }
+
+    private void set(End end, Words words) {
+        Place place = place(end, words);
+        if (words.accept("word")) {
+            place.area().setWord(place.offset(), words.number("value"));
+        } else {
+            words.expect("len");
+            int length = words.integer("length");
+            words.expect("byte");
+            place.area().fill(place.offset(), length, (byte) words.integer("byte"));
+        }
+    }
+
+    // ---- objects
+
+    private void region(End end, Words words) {
+        String name = words.next("name");
+        int length = AREA_BYTES;
+        long iova = end.nextIova();
+        int domain = End.DOMAIN;
+        int access = REMOTE_ALL;
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            switch (word) {
+                case "len" -> length = words.integer("length");
+                case "iova" -> iova = words.number("iova");
+                case "pd" -> domain = words.integer("protection domain");
+                case "access" -> access = access(words);
+                default -> throw words.wrong("\"" + word + "\" means nothing here");
+            }
+        }
+        end.addArea(name, length, iova, domain, access);
+    }
+
+    private void window(End end, Words words) {
+        String name = words.next("name");
+        words.expect("type");
+        int type = words.integer("type");
+        end.addWindow(name, type, words.accept("pd") ? words.integer("protection domain") : End.DOMAIN);
+    }
+
+    private void close(End end, Words words) {
+        String what = words.next("region, arena or window");
+        String name = words.next("name");
+        BoundWindow window = end.windows.get(name);
+        Area area = end.area(name);
+        switch (what) {
+            case "window" -> {
+                if (window == null) {
+                    throw words.wrong("no such window");
+                }
+                end.memory.remove(window.window);
+            }
+            case "region", "arena" -> {
+                if (area == null) {
+                    throw words.wrong("no such region");
+                }
+                if (what.equals("arena")) {
+                    area.close();
+                } else {
+                    end.memory.remove(area.region);
+                }
+            }
+            default -> throw words.wrong("a region, an arena or a window can be closed");
+        }
+    }
+
+    /// Words of rights, as many as there are; `none` for none.
+    static int access(Words words) {
+        int bits = 0;
+        if (words.accept("none")) {
+            return bits;
+        }
+        while (true) {
+            String word = words.peek().toUpperCase(Locale.ROOT).replace('-', '_');
+            boolean found = false;
+            for (Access access : Access.values()) {
+                if (access.name().equals(word)) {
+                    bits |= access.bit();
+                    found = true;
+                }
+            }
+            if (!found) {
+                return bits;
+            }
+            words.next("right");
+        }
+    }
+
+    private void modify(End end, Words words) {
+        var p = end.parameters;
+        QpState to = p.state;
+        while (!words.isEmpty()) {
+            String word = words.next("attribute");
+            switch (word) {
+                case "access" -> p.access = access(words);
+                case "reads-served" -> p.readsServedMax = words.integer(word);
+                case "reads-outstanding" -> p.readsOutstandingMax = words.integer(word);
+                case "rnr-timer" -> p.minRnrTimerCode = words.integer(word);
+                case "rnr-retry" -> p.rnrRetry = words.integer(word);
+                case "retry" -> p.retryCount = words.integer(word);
+                case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
+                case "pkey" -> p.pkey = words.integer(word);
+                case "sq-psn" -> p.sqPsn = words.integer(word);
+                case "rq-psn" -> p.rqPsn = words.integer(word);
+                case "notify-drained" -> p.notifyWhenDrained = true;
+                default -> to = QpState.valueOf(word);
+            }
+        }
+        end.modify(to, now);
+    }
+
+    // ---- names
+
+    int key(String word, Words words) {
+        Names.Region region = region(word);
+        return region == null ? new Words(word).integer("key") : region.rkey();
+    }
+
+    @Override
+    public Names.@Nullable Region region(String name) {
+        for (End end : List.of(a, b)) {
+            Area area = end.areas.get(name);
+            if (area != null) {
+                return new Names.Region(name, area.region.key(), area.region.iova());
+            }
+            int dot = name.indexOf('.');
+            BoundWindow window = end.windows.get(dot < 0 ? name : name.substring(0, dot));
+            if (window != null) {
+                int key = dot < 0 ? window.window.key() : window.keys.get(Integer.parseInt(name.substring(dot + 1)));
+                return new Names.Region(name, key, window.virtualAddress);
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public Names.@Nullable Region region(int rkey) {
+        for (End end : List.of(a, b)) {
+            for (Area area : end.areas.values()) {
+                if (area.region.key() == rkey) {
+                    return new Names.Region(area.name, rkey, area.region.iova());
+                }
+            }
+            for (BoundWindow window : end.windows.values()) {
+                int which = window.keys.indexOf(rkey);
+                if (which >= 0) {
+                    String name = rkey == window.window.key() ? window.name : window.name + "." + which;
+                    return new Names.Region(name, rkey, window.virtualAddress);
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public @Nullable String queuePair(int qpn) {
+        return qpn == a.parameters.qpn || qpn == b.parameters.qpn ? null : "0x%06x".formatted(qpn);
+    }
+
+    @Override
+    public OptionalInt queuePair(String name) {
+        return switch (name) {
+            case "a" -> OptionalInt.of(a.parameters.qpn);
+            case "b" -> OptionalInt.of(b.parameters.qpn);
+            default -> OptionalInt.empty();
+        };
+    }
+}

@@ -1,0 +1,46 @@
+/// Packet scripts: a test of the protocol as a sequence diagram, run in virtual time.
+///
+/// A script is text. Each line is a packet or something that an end does or shows; `#` starts a remark. The packet part
+/// is the notation of [verbena.wire.notation]; what a line does not name is not compared.
+///
+/// ```
+/// line     = [ "+" span ] step            the step happens exactly that long after the line before; nothing until then
+/// step     = end arrow end packet [ "=>" fate ]        an end sends, and the network does what the arrow says
+///          | "peer" arrow end packet [ "from" address ] [ "=>" fate ]     a scripted peer sends anything
+///          | end arrow "peer" packet                   an end sends, and only the scripted peer sees it
+///          | "nothing"                                 neither end has anything to send now
+///          | "nothing until +" span  |  "nothing ever" and not while that time passes
+///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, nobody sends
+///          | end verb ...
+/// end      = "a" | "b"
+/// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>"
+/// span     = number ( "ns" | "us" | "ms" | "s" )
+///
+/// post send N            { "imm" n | "inv" key | option }
+/// post write N -> place  { "imm" n | option }
+/// post read N <- place   { option }
+/// post fetch-add N -> place, post cmp-swap N N -> place
+/// post bind window -> region+N len N access right ... { option },  post invalidate window
+/// post recv [ N ] { "wr" n | "into" list }
+/// option   = "wr" n | "signaled" | "solicited" | "fence" | "inline" | "rkey" key | ( "from" | "into" ) list
+/// list     = region+N len N { "," region+N len N }
+///
+/// completion wr N status [ opcode o ] [ byte-len n ] [ imm n ] [ inv key ] [ cause words ],  completion none
+/// event TYPE,  state STATE,  counter name N
+/// memory region+N len N as ( sent | wr N | region+N ) [ only ],  memory [ region+N ] unchanged
+/// word region+N is N,  set region+N ( word N | len N byte N )
+/// modify { STATE | attribute N }
+/// region name { len N | iova N | pd N | access right ... },  window name type N
+/// close ( region | arena | window ) name
+/// arm [ solicited ],  arm limit N,  notified [ N ]
+/// ```
+///
+/// Each end has the regions `out` (sent from) and `in` (received into); b has `r1` and a has `r2`, which peers may
+/// read,
+/// write and do atomics on. All are 64 KiB and start with a pattern of their own. A window `w1` is named with the key
+/// it
+/// has now, `w1.0`, `w1.1` … are the keys that it had.
+///
+/// The payload of the scripted peer's packets continues from packet to packet through the `out` of the end that it
+/// stands for, so that `as sent` holds for it too.
+package verbena.sim.script;
