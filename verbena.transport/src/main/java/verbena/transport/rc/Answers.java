@@ -12,6 +12,8 @@ final class Answers {
 
     static final class Answer {
         Kind kind = Kind.ACKNOWLEDGE;
+        /// Whether it repeats an answer that was given before.
+        boolean isReplay;
         int psn;
         int msn;
         int syndrome;
@@ -67,11 +69,12 @@ final class Answers {
         return count;
     }
 
-    /// READs and atomics that wait.
+    /// READs and atomics that wait for their first answer. Repeated answers do not count: the peer may have had the
+    /// first one late, after it had asked again, and start its next READ.
     int resources() {
         int n = 0;
         for (int i = 0; i < count; i++) {
-            n += at(i).kind == Kind.ACKNOWLEDGE ? 0 : 1;
+            n += at(i).kind == Kind.ACKNOWLEDGE || at(i).isReplay ? 0 : 1;
         }
         return n;
     }
@@ -83,7 +86,7 @@ final class Answers {
             if (!hasRoom(1)) {
                 return false;
             }
-            last = add(Kind.ACKNOWLEDGE);
+            last = add(Kind.ACKNOWLEDGE, false);
         }
         last.psn = psn;
         last.msn = msn;
@@ -92,9 +95,10 @@ final class Answers {
     }
 
     /// Adds an answer to be filled in; the caller has asked for room.
-    Answer add(Kind kind) {
+    Answer add(Kind kind, boolean isReplay) {
         Answer answer = at(count++);
         answer.kind = kind;
+        answer.isReplay = isReplay;
         answer.packet = 0;
         return answer;
     }

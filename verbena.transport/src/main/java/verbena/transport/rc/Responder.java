@@ -361,7 +361,7 @@ final class Responder {
         slot.rkey = key;
         msn = Psn.next(msn);
         expected = Psn.add(psn, slot.psnCount);
-        answerRead(psn, slot.psnCount, at, bytes, key);
+        answerRead(psn, slot.psnCount, at, bytes, key, false);
         return PacketFate.ACCEPTED;
     }
 
@@ -396,7 +396,7 @@ final class Responder {
         slot.original = shared.memory.original();
         msn = Psn.next(msn);
         expected = Psn.next(psn);
-        answerAtomic(slot);
+        answerAtomic(slot, false);
         return PacketFate.ACCEPTED;
     }
 
@@ -411,8 +411,8 @@ final class Responder {
         return slot;
     }
 
-    private void answerRead(int psn, int psnCount, long at, long bytes, int key) {
-        Answers.Answer answer = answers.add(Answers.Kind.READ);
+    private void answerRead(int psn, int psnCount, long at, long bytes, int key, boolean isReplay) {
+        Answers.Answer answer = answers.add(Answers.Kind.READ, isReplay);
         answer.psn = psn;
         answer.psnCount = psnCount;
         answer.msn = msn;
@@ -421,8 +421,8 @@ final class Responder {
         answer.rkey = key;
     }
 
-    private void answerAtomic(ReplaySlot slot) {
-        Answers.Answer answer = answers.add(Answers.Kind.ATOMIC);
+    private void answerAtomic(ReplaySlot slot, boolean isReplay) {
+        Answers.Answer answer = answers.add(Answers.Kind.ATOMIC, isReplay);
         answer.psn = slot.psn;
         answer.msn = msn;
         answer.original = slot.original;
@@ -442,7 +442,7 @@ final class Responder {
             if (slot == null || !slot.isAtomic) {
                 return PacketFate.DROPPED_NO_REPLAY;
             }
-            answerAtomic(slot);
+            answerAtomic(slot, true);
             return PacketFate.DUPLICATE;
         }
         // Not carried out again; the newest acknowledgement says more than one of its own would.
@@ -476,7 +476,7 @@ final class Responder {
                 waiting.psnCount = Math.max(waiting.packet, 0);
             }
         }
-        answerRead(psn, psnCount, at, bytes, key);
+        answerRead(psn, psnCount, at, bytes, key, true);
         return PacketFate.DUPLICATE;
     }
 
