@@ -1,0 +1,235 @@
+package verbena.wire.pcap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.wire.Frame;
+import verbena.wire.Frames;
+import verbena.wire.Golden;
+
+/// Capture files and the headers around a packet in them.
+class CaptureTest {
+    private static final long NANOS = 1_795_000_000_123_456_789L;
+
+    private interface Start {
+        CaptureWriter writer(OutputStream out, int linkType) throws IOException;
+    }
+
+    private static final String PCAPNG_BIG_ENDIAN = """
+            0a0d0d0a 00000020 1a2b3c4d 00010000 ffffffffffffffff 00000000 00000020
+            00000001 00000020 0001 0000 00000000 0009 0001 06000000 00000000 00000020
+            0000000b 00000010 cafebabe 00000010
+            00000006 00000024 00000000 00000000 000f4241 00000003 00000009 aabbcc00 00000024
+            00000003 00000014 00000004 11223344 00000014
+            """;
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatIsWrittenIsReadBack(boolean pcapng) throws IOException {
+        byte[] file = write(pcapng ? CaptureWriter::pcapng : CaptureWriter::pcap, "010203", "", "0a0b0c0d0e");
+        List<CapturedPacket> packets = read(file);
+        assertThat(packets).extracting(p -> Frames.hex(p.bytes())).containsExactly("010203", "", "0a0b0c0d0e");
+        assertThat(packets).extracting(CapturedPacket::nanos).containsExactly(NANOS, NANOS, NANOS);
+        assertThat(packets).allMatch(p -> p.linkType() == LinkType.ETHERNET && !p.isTruncated());
+    }
+
+    @Test
+    void bigEndianSectionsUnknownBlocksAndSimplePacketsAreRead() throws IOException {
+        List<CapturedPacket> packets = read(Frames.bytes(PCAPNG_BIG_ENDIAN));
+        assertThat(packets).extracting(p -> Frames.hex(p.bytes())).containsExactly("aabbcc", "11223344");
+        assertThat(packets.getFirst().nanos()).isEqualTo(1_000_001_000);
+        assertThat(packets.getFirst().isTruncated()).isTrue();
+        assertThat(packets.getFirst().originalBytes()).isEqualTo(9);
+    }
+
+    @Test
+    void anotherSectionMayHaveAnotherByteOrderAndForgetsTheInterfaces() throws IOException {
+        byte[] little = write(CaptureWriter::pcapng, "0102");
+        byte[] both = concat(Frames.bytes(PCAPNG_BIG_ENDIAN), little);
+        assertThat(read(both)).extracting(p -> Frames.hex(p.bytes())).containsExactly("aabbcc", "11223344", "0102");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aFileCutShortAtAnyLengthGivesWholePacketsAndThenOneException(boolean pcapng) throws IOException {
+        byte[] file = write(pcapng ? CaptureWriter::pcapng : CaptureWriter::pcap, "0102030405", "06070809");
+        int failures = 0;
+        for (int length = 0; length < file.length; length++) {
+            byte[] cut = Arrays.copyOf(file, length);
+            try {
+                assertThat(read(cut)).hasSizeLessThan(2);
+            } catch (CaptureException e) {
+                assertThat(e.position()).isBetween(0L, (long) length);
+                failures++;
+            }
+        }
+        assertThat(failures).isGreaterThan(file.length - 5);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            neither pcap nor pcapng   | 00112233
+            without byte order        | 0a0d0d0a 00000020 11111111
+            a block of 13 bytes       | 0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000 06000000 0d000000
+            of which nothing was said | 0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000 06000000 20000000 00000000 00000000 00000000 00000000 00000000 20000000
+            ends as one of            | 0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 20000000
+            a packet of 4294967295    | d4c3b2a1 02000400 00000000 00000000 ffff0000 01000000 00000000 00000000 ffffffff ffffffff
+            a packet of 262145 bytes  | d4c3b2a1 02000400 00000000 00000000 ffff0000 01000000 00000000 00000000 01000400 01000400
+            """)
+    void damageIsOneExceptionThatSaysWhatAndWhere(String what, String file) {
+        assertThatThrownBy(() -> read(Frames.bytes(file)))
+                .isInstanceOf(CaptureException.class)
+                .hasMessageStartingWith("capture, byte ")
+                .hasMessageContaining(what);
+    }
+
+    @Test
+    void aBlockThatSaysItIsHugeCostsNoMemory() {
+        String file = """
+                0a0d0d0a 1c000000 4d3c2b1a 01000000 ffffffffffffffff 1c000000
+                77777777 fcffffff 00000000
+                """;
+        assertThatThrownBy(() -> read(Frames.bytes(file))).isInstanceOf(CaptureException.class);
+    }
+
+    /// Files with a few bytes changed: packets or the one exception, and unwrapping never fails at all.
+    @Test
+    void damagedFilesOnlyGiveTheDeclaredException() throws IOException {
+        byte[] pcap = Files.readAllBytes(Golden.root().resolve("golden/rc-atomic.pcap"));
+        byte[] pcapng = rewrite(pcap);
+        var random = new Random(11);
+        Frame frame = Frames.empty();
+        var encapsulation = new Encapsulation();
+        int damaged = 0;
+        for (int i = 0; i < 40_000; i++) {
+            byte[] file = (i % 2 == 0 ? pcap : pcapng).clone();
+            for (int n = 1 + random.nextInt(4); n > 0; n--) {
+                file[random.nextInt(file.length)] = (byte) random.nextInt();
+            }
+            try {
+                for (CapturedPacket packet : read(file)) {
+                    encapsulation.unwrap(packet.linkType(), packet.bytes(), frame);
+                }
+            } catch (CaptureException e) {
+                damaged++;
+            }
+        }
+        assertThat(damaged).isBetween(1_000, 39_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            1   | Ethernet                | 0200000000010200000000020800
+            1   | Ethernet with a VLAN    | 020000000001020000000002 8100 0064 0800
+            1   | Ethernet with two VLANs | 020000000001020000000002 88a8 0064 8100 0065 0800
+            101 | raw IP                  |
+            228 | raw IPv4                |
+            113 | cooked                  | 0000 0001 0006 0200000000010000 0800
+            276 | cooked, version 2       | 0800 0000 00000002 0001 00 06 0200000000010000
+            """)
+    void everyLinkTypeIsTakenApartAndRebuilt(int linkType, String name, String linkHeader) {
+        String packet = """
+                45010040047840004011b4d5c0a80007c0a80007 c00012b7002caca2
+                2460ffff000000d300cf1710 4630818be28935d90e9a95505401be885e500000 78f353f3
+                """;
+        byte[] bytes = Frames.bytes((linkHeader == null ? "" : linkHeader) + packet);
+        Frame frame = Frames.empty();
+        Unwrapped unwrapped = new Encapsulation().unwrap(linkType, MemorySegment.ofArray(bytes), frame);
+        assertThat(unwrapped).as(name).isInstanceOf(Unwrapped.Roce.class);
+        assertThat(frame.icrcValid).isTrue();
+        assertThat(frame.trafficClass).isEqualTo(1);
+        assertThat(frame.hopLimit).isEqualTo(64);
+        byte[] rebuilt = new byte[bytes.length];
+        if (unwrapped instanceof Unwrapped.Roce(Envelope envelope)) {
+            assertThat(Encapsulation.wrap(frame, envelope, MemorySegment.ofArray(rebuilt)))
+                    .isEqualTo(bytes.length);
+        }
+        assertThat(rebuilt).isEqualTo(bytes);
+    }
+
+    @Test
+    void rocev1IsTakenApartAndRebuilt() {
+        byte[] bytes = Frames.bytes("""
+                020000000001 020000000002 8915
+                6020000000281b40 00000000000000000000ffff0f000002 00000000000000000000ffff0f000002
+                0a70ffff0000010a80a788bc 000055d4c0726000000047b300000005 0000000001 000000 e3d856bb
+                """);
+        Frame frame = Frames.empty();
+        Unwrapped unwrapped = new Encapsulation().unwrap(LinkType.ETHERNET, MemorySegment.ofArray(bytes), frame);
+        assertThat(unwrapped).isInstanceOf(Unwrapped.Roce.class);
+        assertThat(frame.icrcValid).isTrue();
+        byte[] rebuilt = new byte[bytes.length];
+        if (unwrapped instanceof Unwrapped.Roce(Envelope envelope)) {
+            Encapsulation.wrap(frame, envelope, MemorySegment.ofArray(rebuilt));
+        }
+        assertThat(rebuilt).isEqualTo(bytes);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            UNKNOWN_LINK_TYPE | 147 | 4500
+            OTHER_PROTOCOL    | 1   | 020000000001 020000000002 0806 0001
+            OTHER_PORT        | 101 | 45000018000040004006b4d5c0a80007c0a80007 c00012b7
+            OTHER_PORT        | 101 | 4500001c000040004011b4d5c0a80007c0a80007 c000003500080000
+            FRAGMENT          | 101 | 4500001c000020004011b4d5c0a80007c0a80007 c00012b700080000
+            IPV4_OPTIONS      | 101 | 46000020000040004011b4d5c0a80007c0a80007 01010101 c00012b700080000
+            BAD_LENGTH        | 101 | 4500001c000040004011b4d5c0a80007c0a80007 c00012b700090000
+            TOO_SHORT         | 101 | 4500001c000040004011b4d5c0a80007c0a80007 c00012b700080000
+            TOO_LONG          | 101 | 4500ffff000040004011b4d5c0a80007c0a80007 c00012b7ffeb0000
+            TRUNCATED         | 101 | 45000040000040004011b4d5c0a80007c0a80007 c00012b7002c0000
+            """)
+    void whatIsNoRocePacketHasAReason(Unwrapped.Reason reason, int linkType, String packet) {
+        assertThat(new Encapsulation().unwrap(linkType, MemorySegment.ofArray(Frames.bytes(packet)), Frames.empty()))
+                .isEqualTo(new Unwrapped.Other(reason));
+    }
+
+    private static byte[] write(Start start, String... packets) throws IOException {
+        var out = new ByteArrayOutputStream();
+        try (CaptureWriter writer = start.writer(out, LinkType.ETHERNET)) {
+            for (String packet : packets) {
+                writer.write(NANOS, MemorySegment.ofArray(Frames.bytes(packet)));
+            }
+        }
+        return out.toByteArray();
+    }
+
+    private static byte[] rewrite(byte[] pcap) throws IOException {
+        var out = new ByteArrayOutputStream();
+        try (CaptureWriter writer = CaptureWriter.pcapng(out, LinkType.ETHERNET)) {
+            for (CapturedPacket packet : read(pcap)) {
+                writer.write(packet.nanos(), packet.bytes());
+            }
+        }
+        return out.toByteArray();
+    }
+
+    private static List<CapturedPacket> read(byte[] file) throws IOException {
+        var packets = new ArrayList<CapturedPacket>();
+        try (var reader = CaptureReader.of(new ByteArrayInputStream(file))) {
+            for (var packet = reader.next(); packet != null; packet = reader.next()) {
+                packets.add(packet);
+            }
+        }
+        return packets;
+    }
+
+    private static byte[] concat(byte[] a, byte[] b) {
+        byte[] both = Arrays.copyOf(a, a.length + b.length);
+        System.arraycopy(b, 0, both, a.length, b.length);
+        return both;
+    }
+}
