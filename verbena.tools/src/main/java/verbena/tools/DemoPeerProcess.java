@@ -26,7 +26,7 @@ final class DemoPeerProcess implements AutoCloseable {
 
     /// Starts it; its first answer is to be taken.
     DemoPeerProcess(String device, long seed) throws IOException {
-        List<String> command = new ArrayList<>(java());
+        List<String> command = new ArrayList<>(javaCommand());
         command.addAll(List.of("demo-peer", device, Long.toString(seed)));
         process = new ProcessBuilder(command).start();
         hook = new Thread(process::destroyForcibly, "verbena-demo-end-peer");
@@ -124,7 +124,7 @@ final class DemoPeerProcess implements AutoCloseable {
     }
 
     /// The command that starts this program again, from the same modules or classes.
-    private static List<String> java() {
+    static List<String> javaCommand() {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         Module module = Verbena.class.getModule();

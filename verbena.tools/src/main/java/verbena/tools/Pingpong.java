@@ -241,7 +241,10 @@ final class Pingpong implements AutoCloseable {
     }
 
     private String failure(Completion.Failure failure) {
-        String request = failure.wrId() == SEND ? "a send failed" : "a receive failed";
+        boolean isSend = failure.wrId() == SEND;
+        String why = failure.cause().isEmpty() ? "" : " Here: " + failure.cause() + ".";
+        // The meaning of a status is told from the sender's side.
+        String meaning = isSend ? " " + failure.status().meaning() : "";
         String hint = switch (failure.status()) {
             case RETRY_EXC_ERR ->
                 " Is the peer still running, with the same -m (here " + settings.mtu()
@@ -250,7 +253,8 @@ final class Pingpong implements AutoCloseable {
                 " Are -m (here " + settings.mtu() + ") and -s (here " + settings.size() + ") the same at both ends?";
             default -> "";
         };
-        return request + " after " + progress() + ": " + failure.explanation() + " The peer is " + remote + "." + hint;
+        return (isSend ? "a send" : "a receive") + " failed after " + progress() + ": " + failure.status() + " ("
+                + failure.status().label() + ")." + meaning + why + hint + " The peer is " + remote + ".";
     }
 
     private String silence() {

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /// The TCP connection over which the ends of a ping-pong find each other, as the C programs use it: the client speaks
 /// first, the server answers, the client says "done". Interrupting the thread ends every wait.
@@ -69,8 +70,8 @@ final class PingpongExchange implements AutoCloseable {
 
     /// Waits for one client, without limit.
     ///
-    /// @param listening told once clients can connect
-    static PingpongExchange accept(List<InetAddress> addresses, int port, Duration timeout, Runnable listening)
+    /// @param listening told the port once clients can connect; 0 was any
+    static PingpongExchange accept(List<InetAddress> addresses, int port, Duration timeout, IntConsumer listening)
             throws IOException, InterruptedException {
         var open = new ArrayList<ServerSocketChannel>();
         try (Selector selector = Selector.open()) {
@@ -78,7 +79,7 @@ final class PingpongExchange implements AutoCloseable {
                 open.add(listen(new InetSocketAddress(address, port)));
                 open.getLast().configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
             }
-            listening.run();
+            listening.accept(((InetSocketAddress) open.getFirst().getLocalAddress()).getPort());
             while (true) {
                 selector.select();
                 if (Thread.interrupted()) {
@@ -175,7 +176,8 @@ final class PingpongExchange implements AutoCloseable {
             byte[] got = channel.socket().getInputStream().readNBytes(bytes);
             if (got.length < bytes) {
                 throw new CommandFailed("the peer at " + peer + " gave up: it closed the TCP connection after "
-                        + got.length + " of " + bytes + " bytes; its own message tells why");
+                        + got.length + " of " + bytes
+                        + " bytes; its own message tells why, often that its GID (-g) does not fit ours");
             }
             return new String(got, StandardCharsets.ISO_8859_1);
         } catch (ClosedByInterruptException e) {

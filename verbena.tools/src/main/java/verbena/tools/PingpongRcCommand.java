@@ -239,7 +239,7 @@ final class PingpongRcCommand implements Callable<Integer> {
                 var pingpong = new Pingpong(context, settings())) {
             List<InetAddress> at = bindAddress != null ? List.of(bindAddress) : addresses(context);
             try (PingpongExchange exchange =
-                    PingpongExchange.accept(at, port, timeout(), () -> listening(context, at))) {
+                    PingpongExchange.accept(at, port, timeout(), actualPort -> listening(context, at, actualPort))) {
                 PingpongPeer remote = exchange.receive();
                 GidEntry gid = gidIndex != null ? ownGid(context, gidIndex) : gidFor(context, remote);
                 PingpongPeer local = pingpong.local(gid);
@@ -264,7 +264,7 @@ final class PingpongRcCommand implements Callable<Integer> {
         return result.wrongPages().isEmpty();
     }
 
-    private void listening(Context context, List<InetAddress> at) {
+    private void listening(Context context, List<InetAddress> at, int port) {
         String where = at.stream().map(Addresses::ip).collect(Collectors.joining(" and "));
         PrintWriter err = spec.commandLine().getErr();
         err.println("device " + context.device().name() + " waits for a client on " + where + " port " + port
