@@ -14,6 +14,7 @@ import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
+import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
@@ -115,9 +116,11 @@ final class Requester {
     void flush() {
         stop();
         while (head < sends.published()) {
-            SendRequest request = sends.at(head);
-            shared.flush(completions, request.wrId, request.operation.completion());
-            sends.retire(++head);
+            SendRequest request = sends.at(head++);
+            long wrId = request.wrId;
+            WcOpcode opcode = request.operation.completion();
+            sends.retire(head);
+            shared.flush(completions, wrId, opcode);
         }
         current = started = head;
         packet = 0;
@@ -569,12 +572,17 @@ final class Requester {
         checkDrained();
     }
 
-    /// The request before `head` is done.
+    /// The request before `head` is done. Its slot is free before anybody can know, so that who polls the completion
+    /// can post again at once.
     private void complete(SendRequest request) {
-        if (request.signaled || signalAll) {
-            shared.succeed(completions, request.wrId, request.operation.completion(), request.bytes(), 0, 0, false);
-        }
+        boolean visible = request.signaled || signalAll;
+        long wrId = request.wrId;
+        WcOpcode opcode = request.operation.completion();
+        long bytes = request.bytes();
         sends.retire(head);
+        if (visible) {
+            shared.succeed(completions, wrId, opcode, bytes, 0, 0, false);
+        }
     }
 
     // ---- repair
@@ -666,10 +674,12 @@ final class Requester {
 
     /// The oldest request fails, and the connection with it.
     private PacketFate failHead(WcStatus status, int vendorError, String cause) {
-        SendRequest request = sends.at(head);
-        shared.fail(completions, request.wrId, status, request.operation.completion(), vendorError, cause);
-        sends.retire(++head);
-        connection.fail(status + " on the request with wrId " + request.wrId + ": " + cause, false);
+        SendRequest request = sends.at(head++);
+        long wrId = request.wrId;
+        WcOpcode opcode = request.operation.completion();
+        sends.retire(head);
+        shared.fail(completions, wrId, status, opcode, vendorError, cause);
+        connection.fail(status + " on the request with wrId " + wrId + ": " + cause, false);
         return PacketFate.ACCEPTED;
     }
 }
