@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
@@ -64,14 +64,15 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     private boolean spareHolds;
     private final RoceV2 roce = new RoceV2();
 
-    End(String name, int qpn, long seed, boolean shared, boolean signalAll, Arena arena) {
+    /// @param keys where memory keys come from
+    End(String name, int qpn, RandomGenerator keys, boolean shared, boolean signalAll, Arena arena) {
         this.name = name;
         parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = DOMAIN;
         sends = new SendQueue(QUEUE_DEPTH, MAX_SGE, MAX_INLINE, arena);
         receives = new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> onAsyncEvent(AsyncEvent.Type.SRQ_LIMIT_REACHED));
         completions = new CompletionRing(2 * QUEUE_DEPTH, this);
-        memory = new MemoryTable(new SplittableRandom(seed), KEYS_MAX);
+        memory = new MemoryTable(keys, KEYS_MAX);
         connection = new ReliableConnection(
                 parameters, sends, receives, shared, signalAll, completions, completions, memory, counters, this);
         spare = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.PriorityQueue;
+import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -82,8 +83,8 @@ public final class RcScript implements Names {
     private final PriorityQueue<Late> late =
             new PriorityQueue<>(Comparator.comparingLong(Late::time).thenComparingLong(Late::order));
     private final List<String> happened = new ArrayList<>();
-    private End a = new End("a", 0x11, 1, false, false, arena);
-    private End b = new End("b", 0x12, 2, false, false, arena);
+    private End a = new End("a", 0x11, new SplittableRandom(1), false, false, arena);
+    private End b = new End("b", 0x12, new SplittableRandom(2), false, false, arena);
     private long now;
     private long lateCount;
     private long peerPosition;
@@ -201,8 +202,8 @@ public final class RcScript implements Names {
     // ---- before the first line
 
     private void connect() {
-        a = new End("a", 0x11, 1, shared, signalAll, arena);
-        b = new End("b", 0x12, 2, shared, signalAll, arena);
+        a = new End("a", 0x11, new SplittableRandom(1), shared, signalAll, arena);
+        b = new End("b", 0x12, new SplittableRandom(2), shared, signalAll, arena);
         connect(a, b, addressA, addressB, psn, psnBack);
         connect(b, a, addressB, addressA, psnBack, psn);
         b.addArea("r1", AREA_BYTES, b.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());

@@ -1,0 +1,625 @@
+package verbena.sim.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Protocol;
+import verbena.transport.memory.Region;
+import verbena.transport.queue.ReceiveRequest;
+import verbena.transport.queue.SendOperation;
+import verbena.transport.queue.SendRequest;
+import verbena.verbs.Access;
+import verbena.verbs.Gid;
+import verbena.verbs.QpState;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.AckTimeout;
+import verbena.wire.ib.AtomicEth;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Ieth;
+import verbena.wire.ib.ImmDt;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Reth;
+import verbena.wire.notation.Names;
+import verbena.wire.notation.PacketText;
+import verbena.wire.pcap.CaptureReader;
+import verbena.wire.pcap.CapturedPacket;
+import verbena.wire.pcap.Encapsulation;
+import verbena.wire.pcap.Unwrapped;
+import verbena.wire.roce.RoceV2;
+
+/// One capture with our end in the place of one side. Its packets of one kind, requests or responses, have to come in
+/// the recorded order; how the two kinds mix is a matter of who was scheduled when.
+@NullMarked
+final class Replay {
+    /// All that may differ from a recorded packet. Always: the UDP source port and the IPv4 identification, which
+    /// the sender is free to choose (ours is given the recorded ones before the ICRC is computed and compared), and
+    /// traffic class and time to live, which the ICRC does not cover.
+    enum Allowance {
+        /// rxe goes on with MIDDLE or LAST when it answers the rest of a READ; the standard has FIRST or ONLY
+        /// (IBTA 9.7.5.1.3), which we send. PSN and payload must be the same.
+        READ_RESUMED_WITHOUT_FIRST,
+        /// rxe answers a message longer than its receive with NAK remote operational error, the standard
+        /// (IBTA 9.7.5.2.4) and we with NAK invalid request. All but the syndrome must be the same. As A, we
+        /// take rxe's.
+        SHORT_RECEIVE_IS_OPERATIONAL,
+        /// rxe sends a whole WRITE with immediate again after an RNR NAK of its last packet; we only the last
+        /// packet. As A these packets and their answers are left out; as B we get and answer them.
+        WHOLE_WRITE_AGAIN_AFTER_RNR,
+        /// rxe waits for its timer when a READ's answer has a hole; we ask again at once (IBTA 9.7.5.1.1: an
+        /// implied NAK). The recorded answer then comes so late for us that our own timer asks once more.
+        ASKED_AGAIN_AT_ONCE,
+        /// rxe's timer counts in ticks of 4 ms and may end one early; ours is waited for.
+        TIMER_IN_TICKS
+    }
+
+    /// What is to be known of a capture besides its own two files.
+    static final class Plan {
+        final String name;
+        private final Map<Allowance, Set<Integer>> allowed = new EnumMap<>(Allowance.class);
+        private final Set<Integer> lostToA = new HashSet<>();
+        private final Set<Integer> lostToB = new HashSet<>();
+        private int receivesOfB;
+        private int receiveBytesOfB;
+        private int receiveBefore;
+        private int receiveOffsetOfA;
+        private int receiveBytesOfA;
+        private int[] localOffsets = {};
+        private int sendBytes;
+        private int failure;
+        private int wordOffset = -1;
+        private long word;
+        private int windowKey;
+        private int boundKey;
+        private long windowAddress;
+        private int windowBytes;
+        private int qpnA = -1;
+        private int qpnB;
+        private int psnA;
+
+        Plan(String name) {
+            this.name = name;
+        }
+
+        Plan receivesOfB(int count, int bytes) {
+            receivesOfB = count;
+            receiveBytesOfB = bytes;
+            return this;
+        }
+
+        /// B posts a receive before this packet arrives.
+        Plan receiveOfBBefore(int packet, int bytes) {
+            receiveBefore = packet;
+            receiveBytesOfB = bytes;
+            return this;
+        }
+
+        Plan receiveOfA(int offset, int bytes) {
+            receiveOffsetOfA = offset;
+            receiveBytesOfA = bytes;
+            return this;
+        }
+
+        /// Where the data of A's requests lies; 0 for those that are not named.
+        Plan localOffsets(int... offsets) {
+            localOffsets = offsets;
+            return this;
+        }
+
+        /// Bytes of a SEND whose end was never sent.
+        Plan sendBytes(int bytes) {
+            sendBytes = bytes;
+            return this;
+        }
+
+        Plan wordOfB(int offset, long value) {
+            wordOffset = offset;
+            word = value;
+            return this;
+        }
+
+        Plan windowOfB(int key, int bound, long address, int bytes) {
+            windowKey = key;
+            boundKey = bound;
+            windowAddress = address;
+            windowBytes = bytes;
+            return this;
+        }
+
+        /// A's last request ends with this status.
+        Plan failsWith(int status) {
+            failure = status;
+            return this;
+        }
+
+        Plan lostToA(Integer... packets) {
+            lostToA.addAll(List.of(packets));
+            return this;
+        }
+
+        Plan lostToB(Integer... packets) {
+            lostToB.addAll(List.of(packets));
+            return this;
+        }
+
+        Plan allow(Allowance allowance, Integer... packets) {
+            allowed.put(allowance, Set.of(packets));
+            return this;
+        }
+
+        /// For a capture of several connections: which one.
+        Plan connection(int a, int b, int psn) {
+            qpnA = a;
+            qpnB = b;
+            psnA = psn;
+            return this;
+        }
+
+        boolean allows(Allowance allowance, int packet) {
+            return allowed.getOrDefault(allowance, Set.of()).contains(packet);
+        }
+
+        @Override
+        public String toString() {
+            return name + (qpnA < 0 ? "" : " connection 0x" + Integer.toHexString(qpnA));
+        }
+    }
+
+    /// Keys come out as they are put in: what a [verbena.transport.memory.MemoryTable] draws is prescribed.
+    private static final class PrescribedKeys implements RandomGenerator {
+        private final Deque<Integer> draws = new ArrayDeque<>();
+
+        void add(int key) {
+            draws.add(key & 0xFF);
+            draws.add(key >>> 8);
+        }
+
+        @Override
+        public int nextInt() {
+            return draws.remove();
+        }
+
+        @Override
+        public long nextLong() {
+            throw new UnsupportedOperationException("nobody draws this");
+        }
+    }
+
+    /// One side, as the .json describes it.
+    private record Side(int qpn, int psn, long address, int rkey) {
+        private static final Pattern TEXT =
+                Pattern.compile("qpn 0x([0-9a-f]+), first PSN 0x([0-9a-f]+), addr 0x([0-9a-f]+), rkey 0x([0-9a-f]+)");
+
+        static Side of(String json, String name) {
+            Matcher matcher = TEXT.matcher(text(json, name));
+            assertThat(matcher.find()).as(name).isTrue();
+            return new Side(
+                    Integer.parseInt(matcher.group(1), 16),
+                    Integer.parseInt(matcher.group(2), 16),
+                    Long.parseLong(matcher.group(3), 16),
+                    Integer.parseUnsignedInt(matcher.group(4), 16));
+        }
+    }
+
+    /// A message that our end is to send, taken from the recorded packets.
+    private record Message(SendOperation operation, int firstPsn, int bytes, Frame first, Frame last, int offset) {}
+
+    private static final int REGION_BYTES = 16_384;
+    private static final int ALL = Access.bits(Access.remoteAll());
+
+    private final Plan plan;
+    private final boolean asA;
+    private final List<Frame> packets = new ArrayList<>();
+    private final List<Long> times = new ArrayList<>();
+    private final RoceV2 roce = new RoceV2();
+    private final Arena arena = Arena.ofConfined();
+    private final Deque<Message> toPost = new ArrayDeque<>();
+    private final Deque<Frame> requests = new ArrayDeque<>();
+    private final Deque<Frame> responses = new ArrayDeque<>();
+    private final PrescribedKeys keys = new PrescribedKeys();
+    private final Side side;
+    private final Side other;
+    private final End end;
+    private final Region region;
+    private long now;
+    private int compared;
+
+    private Replay(Plan plan, Path golden, boolean asA) throws IOException {
+        this.plan = plan;
+        this.asA = asA;
+        String json = Files.readString(golden.resolve(plan.name + ".json"));
+        boolean one = plan.qpnA < 0;
+        Side a = one ? Side.of(json, "A") : new Side(plan.qpnA, plan.psnA, 0x1000, 0x100);
+        Side b = one ? Side.of(json, "B") : new Side(plan.qpnB, 0xb200, 0x1000, 0x200);
+        side = asA ? a : b;
+        other = asA ? b : a;
+        end = new End(asA ? "a" : "b", side.qpn(), keys, false, true, arena);
+        read(golden.resolve(plan.name + ".pcap"));
+        region = region(side.rkey(), side.address(), REGION_BYTES, ALL, asA ? 3 : 5, asA ? 1 : 2);
+        connect(json);
+        if (!asA) {
+            prepareB();
+        }
+        findMessages();
+        if (asA && plan.receiveBytesOfA > 0) {
+            receive(plan.receiveOffsetOfA, plan.receiveBytesOfA);
+        }
+    }
+
+    /// @param asA whether we are A
+    static void run(Plan plan, Path golden, boolean asA) throws IOException {
+        new Replay(plan, golden, asA).run();
+    }
+
+    // ---- preparation
+
+    private void read(Path file) throws IOException {
+        var encapsulation = new Encapsulation();
+        try (CaptureReader reader = CaptureReader.open(file)) {
+            for (CapturedPacket packet = reader.next(); packet != null; packet = reader.next()) {
+                Frame frame = newFrame();
+                assertThat(encapsulation.unwrap(packet.linkType(), packet.bytes(), frame))
+                        .isInstanceOf(Unwrapped.Roce.class);
+                packets.add(frame);
+                times.add(packet.nanos());
+            }
+        }
+    }
+
+    private Region region(int key, long address, int bytes, int access, int factor, int add) {
+        MemorySegment memory = arena.allocate(bytes, 64);
+        for (int i = 0; i < bytes; i++) {
+            memory.set(ValueLayout.JAVA_BYTE, i, (byte) (i * factor + add));
+        }
+        var made = new Region(End.DOMAIN, memory, address, access);
+        keys.add(key);
+        end.memory.add(made);
+        assertThat(made.key()).isEqualTo(key);
+        return made;
+    }
+
+    private void connect(String json) {
+        var p = end.parameters;
+        Frame any = packets.getFirst();
+        var addressOfA = new Gid(any.sourceHigh, any.sourceLow); // who asks comes first
+        var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
+        p.path(asA ? addressOfA : addressOfB, asA ? addressOfB : addressOfA);
+        p.pathMtu = number(json, "path MTU", 1024);
+        p.access = number(json, "access", ALL);
+        p.destinationQpn = other.qpn();
+        p.sqPsn = side.psn();
+        p.rqPsn = other.psn();
+        p.readsOutstandingMax = 16;
+        p.readsServedMax = 16;
+        p.minRnrTimerCode = number(json, "min_rnr_timer", 12);
+        p.ackTimeoutNanos = AckTimeout.nanos(number(json, "timeout", 14));
+        p.retryCount = number(json, "retry", 7);
+        p.rnrRetry = number(json, "rnr_retry", 7);
+        end.modify(QpState.INIT, now);
+        end.modify(QpState.RTR, now);
+        end.modify(QpState.RTS, now);
+    }
+
+    private void prepareB() {
+        for (int i = 0; i < plan.receivesOfB; i++) {
+            receive(0, plan.receiveBytesOfB);
+        }
+        if (plan.wordOffset >= 0) {
+            region.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, plan.wordOffset, plan.word);
+        }
+        if (plan.windowBytes > 0) {
+            bindWindow();
+        }
+    }
+
+    private void bindWindow() {
+        Region under = region(0x7700, plan.windowAddress, plan.windowBytes, ALL | Access.MW_BIND.bit(), 5, 2);
+        keys.add(plan.windowKey);
+        BoundWindow window = end.addWindow("window", 2, End.DOMAIN);
+        SendRequest bind = end.sends.claim();
+        bind.begin(SendOperation.BIND_WINDOW, 0);
+        bind.window = window.window;
+        bind.windowRegion = under;
+        bind.windowAddress = plan.windowAddress;
+        bind.windowBytes = plan.windowBytes;
+        bind.windowAccess = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit();
+        bind.rkey = plan.boundKey;
+        end.sends.publish();
+        var wc = new WorkCompletion();
+        assertThat(end.takeCompletion(wc, now)).isTrue();
+        assertThat(wc.status()).isEqualTo(WcStatus.SUCCESS);
+    }
+
+    private void receive(int offset, int bytes) {
+        ReceiveRequest request = end.receives.claim();
+        request.wrId = 100;
+        request.scatter.clear();
+        request.scatter.add(region.key(), side.address() + offset, bytes);
+        end.receives.publish();
+    }
+
+    /// The messages behind our recorded requests, each once.
+    private void findMessages() {
+        Set<Integer> seen = new HashSet<>();
+        @Nullable Frame first = null;
+        int bytes = 0;
+        int count = 0;
+        for (int i = 0; i < packets.size(); i++) {
+            Frame frame = packets.get(i);
+            Opcode opcode = Packet.opcode(frame);
+            int psn = Bth.psn(frame.slot, Packet.BTH);
+            if (!isOurs(frame) || opcode.isResponse() || isCoveredByRead(seen, frame, opcode) || !seen.add(psn)) {
+                continue;
+            }
+            if (opcode.startsMessage()) {
+                first = frame;
+                bytes = 0;
+            }
+            bytes += Packet.payloadBytes(frame, opcode);
+            boolean broken = !opcode.endsMessage() && isLastNew(i + 1, seen);
+            if (first != null && (opcode.endsMessage() || broken)) {
+                int offset = count < plan.localOffsets.length ? plan.localOffsets[count] : 0;
+                int whole = broken && plan.sendBytes > 0 ? plan.sendBytes : bytes;
+                toPost.add(message(first, frame, whole, offset));
+                count++;
+                first = null;
+            }
+        }
+    }
+
+    private boolean isLastNew(int from, Set<Integer> seen) {
+        return packets.subList(from, packets.size()).stream()
+                .noneMatch(frame -> isOurs(frame) && !seen.contains(Bth.psn(frame.slot, Packet.BTH)));
+    }
+
+    // A READ takes the PSNs of its answer; asked again, it starts at one of them.
+    private boolean isCoveredByRead(Set<Integer> seen, Frame frame, Opcode opcode) {
+        int psn = Bth.psn(frame.slot, Packet.BTH);
+        if (opcode != Opcode.RC_READ_REQUEST || seen.contains(psn)) {
+            return false;
+        }
+        long bytes = Reth.dmaLength(frame.slot, Packet.BTH + opcode.rethOffset());
+        for (int i = 1; i < Psn.count(bytes, end.parameters.pathMtu); i++) {
+            seen.add(Psn.add(psn, i));
+        }
+        return false;
+    }
+
+    private static Message message(Frame first, Frame last, int payloadBytes, int offset) {
+        Opcode opening = Packet.opcode(first);
+        Opcode closing = Packet.opcode(last);
+        SendOperation operation = operation(opening, closing);
+        int bytes = opening.rethOffset() >= 0
+                ? (int) Reth.dmaLength(first.slot, Packet.BTH + opening.rethOffset())
+                : opening.isAtomic() ? Long.BYTES : payloadBytes;
+        return new Message(operation, Bth.psn(first.slot, Packet.BTH), bytes, first, last, offset);
+    }
+
+    private static SendOperation operation(Opcode opening, Opcode closing) {
+        if (opening.isSend()) {
+            return closing.hasImmediate()
+                    ? SendOperation.SEND_WITH_IMMEDIATE
+                    : closing.hasInvalidate() ? SendOperation.SEND_WITH_INVALIDATE : SendOperation.SEND;
+        }
+        if (opening.isWrite()) {
+            return closing.hasImmediate() ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.WRITE;
+        }
+        return switch (opening) {
+            case RC_FETCH_ADD -> SendOperation.FETCH_ADD;
+            case RC_COMPARE_SWAP -> SendOperation.COMPARE_SWAP;
+            default -> SendOperation.READ;
+        };
+    }
+
+    private void post(Message message) {
+        SendRequest request = end.sends.claim();
+        request.begin(message.operation(), 0);
+        Frame first = message.first();
+        Frame last = message.last();
+        Opcode opening = Packet.opcode(first);
+        Opcode closing = Packet.opcode(last);
+        if (opening.rethOffset() >= 0) {
+            long reth = Packet.BTH + (long) opening.rethOffset();
+            request.remoteAddress = Reth.virtualAddress(first.slot, reth);
+            request.rkey = Reth.rkey(first.slot, reth);
+        }
+        if (opening.isAtomic()) {
+            long eth = Packet.BTH + (long) opening.atomicEthOffset();
+            boolean swaps = message.operation() == SendOperation.COMPARE_SWAP;
+            request.remoteAddress = AtomicEth.virtualAddress(first.slot, eth);
+            request.rkey = AtomicEth.rkey(first.slot, eth);
+            request.operand = swaps ? AtomicEth.compare(first.slot, eth) : AtomicEth.swapOrAdd(first.slot, eth);
+            request.swap = swaps ? AtomicEth.swapOrAdd(first.slot, eth) : 0;
+        }
+        if (closing.hasImmediate()) {
+            request.immediateOrKey = ImmDt.immediate(last.slot, Packet.BTH + (long) closing.immediateOffset());
+        }
+        if (closing.hasInvalidate()) {
+            request.immediateOrKey = Ieth.rkey(last.slot, Packet.BTH + (long) closing.iethOffset());
+        }
+        request.solicited = Bth.solicited(last.slot, Packet.BTH);
+        if (message.bytes() > 0) {
+            request.scatter.add(region.key(), side.address() + message.offset(), message.bytes());
+        }
+        end.sends.publish();
+        drain();
+    }
+
+    // ---- the run
+
+    private void run() {
+        for (int i = 0; i < packets.size(); i++) {
+            Frame packet = packets.get(i);
+            int number = i + 1;
+            advance(times.get(i) - times.getFirst());
+            if (!asA && number == plan.receiveBefore) {
+                receive(0, plan.receiveBytesOfB);
+            }
+            boolean leftOut = asA && plan.allows(Allowance.WHOLE_WRITE_AGAIN_AFTER_RNR, number);
+            if (isOurs(packet) && !leftOut) {
+                expect(packet, number);
+            } else if (isTheirs(packet) && !leftOut && !(asA ? plan.lostToA : plan.lostToB).contains(number)) {
+                arrive(packet);
+            }
+        }
+        finish();
+    }
+
+    // The numbers of different connections may be equal at different ends: the address counts too.
+    private boolean isOurs(Frame packet) {
+        return packet.sourceLow == end.parameters.sourceLow
+                && Bth.destinationQp(packet.slot, Packet.BTH) == other.qpn();
+    }
+
+    private boolean isTheirs(Frame packet) {
+        return packet.destinationLow == end.parameters.sourceLow
+                && Bth.destinationQp(packet.slot, Packet.BTH) == side.qpn();
+    }
+
+    private void arrive(Frame packet) {
+        Frame copy = newFrame();
+        copy.copyFrom(packet);
+        end.receive(copy, now);
+        drain();
+    }
+
+    private void advance(long to) {
+        while (end.connection.deadlineNanos() <= to) {
+            now = Math.max(now, end.connection.deadlineNanos());
+            end.connection.onDeadline(now);
+            drain();
+        }
+        now = Math.max(now, to);
+    }
+
+    private void drain() {
+        Frame frame = newFrame();
+        while (end.poll(frame, now)) {
+            (Packet.opcode(frame).isResponse() ? responses : requests).add(frame);
+            frame = newFrame();
+        }
+    }
+
+    private void expect(Frame recorded, int number) {
+        boolean isResponse = Packet.opcode(recorded).isResponse();
+        Deque<Frame> ours = isResponse ? responses : requests;
+        Message next = toPost.peek();
+        if (ours.isEmpty() && next != null && next.firstPsn() == Bth.psn(recorded.slot, Packet.BTH)) {
+            post(toPost.remove());
+        }
+        if (ours.isEmpty()
+                && plan.allows(Allowance.TIMER_IN_TICKS, number)
+                && end.connection.deadlineNanos() != Protocol.NEVER) {
+            advance(end.connection.deadlineNanos());
+        }
+        String what = "packet " + number + " of " + plan + " as " + end.name + ", recorded as " + text(recorded);
+        assertThat(ours).as(what + ": we send nothing").isNotEmpty();
+        compare(recorded, ours.remove(), number, what);
+    }
+
+    private void compare(Frame recorded, Frame ours, int number, String what) {
+        compared++;
+        if (plan.allows(Allowance.READ_RESUMED_WITHOUT_FIRST, number)) {
+            Opcode opcode = Packet.opcode(ours);
+            assertThat(opcode).isIn(Opcode.RC_READ_RESPONSE_FIRST, Opcode.RC_READ_RESPONSE_ONLY);
+            assertThat(Bth.psn(ours.slot, Packet.BTH)).as(what).isEqualTo(Bth.psn(recorded.slot, Packet.BTH));
+            assertThat(payload(ours)).as(what).isEqualTo(payload(recorded));
+            return;
+        }
+        if (plan.allows(Allowance.SHORT_RECEIVE_IS_OPERATIONAL, number)) {
+            assertThat(text(ours).replace("invalid-request", "operational"))
+                    .as(what)
+                    .isEqualTo(text(recorded));
+            return;
+        }
+        ours.sourcePort = recorded.sourcePort;
+        long hidden = roce.hiddenFields(recorded);
+        roce.seal(ours, (int) (hidden >>> 16), (int) hidden & 0xFFFF);
+        assertThat(text(ours)).as(what).isEqualTo(text(recorded));
+        assertThat(ours.packet().toArray(ValueLayout.JAVA_BYTE))
+                .as(what)
+                .isEqualTo(recorded.packet().toArray(ValueLayout.JAVA_BYTE));
+        assertThat(new Gid(ours.sourceHigh, ours.sourceLow))
+                .as(what)
+                .isEqualTo(new Gid(recorded.sourceHigh, recorded.sourceLow));
+    }
+
+    private void finish() {
+        requests.removeIf(frame -> plan.allowed.getOrDefault(Allowance.ASKED_AGAIN_AT_ONCE, Set.of()).stream()
+                .anyMatch(number -> text(frame).equals(text(packets.get(number - 1)))));
+        assertThat(compared > 0 || (!asA && plan.lostToB.size() == packets.size()))
+                .as("something was compared")
+                .isTrue();
+        if (asA && plan.failure > 0) {
+            while (end.connection.deadlineNanos() != Protocol.NEVER) {
+                advance(end.connection.deadlineNanos());
+            }
+        } else {
+            assertThat(requests).as("requests that were not recorded").isEmpty();
+            assertThat(end.parameters.state == QpState.ERR).isEqualTo(plan.failure > 0 && isRefusal());
+        }
+        assertThat(responses).as("answers that were not recorded").isEmpty();
+        assertThat(toPost).isEmpty();
+        if (asA) {
+            WcStatus last = WcStatus.SUCCESS;
+            var wc = new WorkCompletion();
+            while (end.completions.poll(wc)) {
+                assertThat(last).as("only the last one fails").isEqualTo(WcStatus.SUCCESS);
+                last = wc.status();
+            }
+            assertThat(last.code()).as("status of the last request").isEqualTo(plan.failure);
+        }
+    }
+
+    // B stays well when it is A that gives up.
+    private boolean isRefusal() {
+        return plan.failure != WcStatus.RETRY_EXC_ERR.code() && plan.failure != WcStatus.RNR_RETRY_EXC_ERR.code();
+    }
+
+    private byte[] payload(Frame frame) {
+        Opcode opcode = Packet.opcode(frame);
+        return frame.slot
+                .asSlice(Packet.payloadOffset(opcode), Packet.payloadBytes(frame, opcode))
+                .toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private static String text(Frame frame) {
+        return PacketText.format(frame, Names.NUMBERS);
+    }
+
+    private Frame newFrame() {
+        return Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
+    }
+
+    private static String text(String json, String name) {
+        Matcher matcher = Pattern.compile("\"" + name + "\": \"([^\"]*)\"").matcher(json);
+        assertThat(matcher.find()).as(name).isTrue();
+        return matcher.group(1);
+    }
+
+    private static int number(String json, String name, int otherwise) {
+        Matcher matcher = Pattern.compile("\"" + name + "\": ([0-9]+)").matcher(json);
+        return matcher.find() ? Integer.parseInt(matcher.group(1)) : otherwise;
+    }
+}
