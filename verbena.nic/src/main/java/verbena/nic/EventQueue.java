@@ -5,6 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
 import verbena.verbs.InvalidStateException;
 
 /// Events that the engine offers and threads of the application wait for. Waiting parks in Java, so that a virtual
@@ -12,16 +14,30 @@ import verbena.verbs.InvalidStateException;
 final class EventQueue<T> {
     private final String owner;
     private final int max;
+    private final Engine engine;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<T> events = new ArrayDeque<>();
     private boolean closed;
+    private long dropped;
 
     /// @param owner how messages call whose events these are
     /// @param max events held; the oldest is dropped for the newest
-    EventQueue(String owner, int max) {
+    /// @param engine whose events they are; driven by those who wait when it has no thread
+    EventQueue(String owner, int max, Engine engine) {
         this.owner = owner;
         this.max = max;
+        this.engine = engine;
+    }
+
+    /// Events dropped, since creation.
+    long dropped() {
+        lock.lock();
+        try {
+            return dropped;
+        } finally {
+            lock.unlock();
+        }
     }
 
     void offer(T event) {
@@ -29,6 +45,7 @@ final class EventQueue<T> {
         try {
             if (events.size() == max) {
                 events.poll();
+                dropped++;
             }
             events.add(event);
             changed.signal();
@@ -46,8 +63,43 @@ final class EventQueue<T> {
         }
     }
 
+    /// Waits for an event; empty when `timeout` passed.
+    ///
+    /// @throws InvalidStateException when the owner is closed, also while waiting
     Optional<T> await(Duration timeout) throws InterruptedException {
-        long left = timeout.toNanos();
+        long nanos = Timeouts.nanos(timeout);
+        if (!engine.hasThread()) {
+            return awaitStepping(nanos);
+        }
+        engine.handOver();
+        return awaitParked(nanos);
+    }
+
+    private Optional<T> awaitStepping(long nanos) throws InterruptedException {
+        var stepper = new Stepper(engine, nanos);
+        do {
+            T event = takeOrThrow();
+            if (event != null) {
+                return Optional.of(event);
+            }
+        } while (stepper.step());
+        return Optional.empty();
+    }
+
+    private @Nullable T takeOrThrow() {
+        lock.lock();
+        try {
+            if (events.isEmpty() && closed) {
+                throw new InvalidStateException("await: " + owner + " is closed");
+            }
+            return events.poll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<T> awaitParked(long nanos) throws InterruptedException {
+        long left = nanos;
         lock.lockInterruptibly();
         try {
             while (events.isEmpty() && !closed && left > 0) {

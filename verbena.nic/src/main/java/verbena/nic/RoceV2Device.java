@@ -1,6 +1,5 @@
 package verbena.nic;
 
-import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +55,7 @@ record RoceV2Device(
             UdpLink link =
                     host.gids().isEmpty() ? LoopbackAddress.claim(address -> open(host.withOnly(address))) : open(host);
             Mtu mtu = Optional.ofNullable(mtuLimit).map(link.pathMtu()::min).orElse(link.pathMtu());
-            return SoftContext.open(this, link, mtu, System::nanoTime, new SecureRandom(), true);
+            return SoftContext.open(this, link, mtu, System::nanoTime, new SecureNumbers(), true);
         } catch (LinkException e) {
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
         }

@@ -8,16 +8,21 @@ import verbena.verbs.Context;
 
 final class SoftCompletionChannel extends SoftObject implements CompletionChannel {
     private final SoftContext context;
-    private final EventQueue<CompletionQueue> notifications = new EventQueue<>("the channel", 1 << 20);
+    private final EventQueue<CompletionQueue> notifications;
 
-    SoftCompletionChannel(SoftContext context) {
-        super("completion channel");
+    SoftCompletionChannel(SoftContext context, int number) {
+        super("completion channel " + number);
         this.context = context;
+        this.notifications = new EventQueue<>(label(), SoftContext.CQ_MAX, context.engine());
         madeFrom(context);
     }
 
+    /// Engine: an armed completion queue has something. It is in here at most once: whoever takes it out polls it,
+    /// and so finds everything that came before.
     void notify(SoftCompletionQueue cq) {
-        notifications.offer(cq);
+        if (cq.markNotified(true)) {
+            notifications.offer(cq);
+        }
     }
 
     void forget(SoftCompletionQueue cq) {
@@ -32,18 +37,21 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     @Override
     public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
         checkOpen();
-        Optional<CompletionQueue> ready = notifications.poll();
-        if (ready.isPresent()) {
-            return ready;
-        }
-        context.engine().handOver();
-        return notifications.await(timeout);
+        return taken(notifications.await(timeout));
     }
 
     @Override
     public Optional<CompletionQueue> poll() {
         checkOpen();
-        return notifications.poll();
+        Optional<CompletionQueue> first = taken(notifications.poll());
+        return first.isPresent() || !context.engine().drive() ? first : taken(notifications.poll());
+    }
+
+    private static Optional<CompletionQueue> taken(Optional<CompletionQueue> notified) {
+        if (notified.isPresent() && notified.get() instanceof SoftCompletionQueue cq) {
+            cq.markNotified(false);
+        }
+        return notified;
     }
 
     @Override

@@ -1,10 +1,14 @@
 package verbena.nic;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.queue.CompletionRing;
@@ -12,20 +16,42 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.DeviceException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
 
+/// A completion queue: a ring that the engine fills, and the ways to wait for it. Polling an empty one drives the
+/// engine
+/// when nobody else does.
 final class SoftCompletionQueue extends SoftObject implements CompletionQueue, CompletionRing.Listener {
-    /// How long [#await] drives the engine itself before it sleeps.
+    /// How long [#await] polls, and so drives the engine itself, before it sleeps: some round trips on loopback.
     private static final long SPIN_NANOS = 50_000;
+    /// How long waits have to be, on the average, for that to be worth while.
+    private static final long SPIN_WORTHWHILE_NANOS = 2 * SPIN_NANOS;
+
+    private static final VarHandle POLLING;
+
+    static {
+        try {
+            POLLING = MethodHandles.lookup().findVarHandle(SoftCompletionQueue.class, "polling", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final SoftContext context;
     private final @Nullable SoftCompletionChannel channel;
     /// Queue pairs that report here; they break when it overflows.
     private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
-    /// One poller at a time.
-    private final ReentrantLock pollers = new ReentrantLock();
+    /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin.
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private boolean polling;
+
+    private final AtomicBoolean notified = new AtomicBoolean();
+    /// How long waits have been of late. A guess: threads may overwrite each other's.
+    private long waitNanos;
+
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
     private final CompletionRing ring;
@@ -37,6 +63,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
         this.ring = new CompletionRing(entries, this);
         madeFrom(context);
         channel.ifPresent(this::madeFrom);
+        context.openQueues.add(this);
     }
 
     CompletionRing ring() {
@@ -66,59 +93,138 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
         return Optional.ofNullable(channel);
     }
 
+    // ---- polling
+
     @Override
     public boolean poll(WorkCompletion wc) {
         checkOpen();
-        return take(wc) || (context.engine().drive() && take(wc));
-    }
-
-    private boolean take(WorkCompletion wc) {
-        pollers.lock();
-        try {
-            return ring.poll(wc);
-        } finally {
-            pollers.unlock();
-        }
+        return hasSome() && take(wc);
     }
 
     @Override
+    public int poll(WorkCompletion[] into) {
+        checkOpen();
+        if (!hasSome()) {
+            return 0;
+        }
+        lock();
+        try {
+            int n = 0;
+            while (n < into.length && ring.poll(into[n])) {
+                n++;
+            }
+            return n;
+        } finally {
+            unlock();
+        }
+    }
+
+    private boolean hasSome() {
+        return !ring.isEmpty() || (context.engine().drive() && !ring.isEmpty());
+    }
+
+    private boolean take(WorkCompletion wc) {
+        lock();
+        try {
+            return ring.poll(wc);
+        } finally {
+            unlock();
+        }
+    }
+
+    private void lock() {
+        int spins = 0;
+        while (!POLLING.compareAndSet(this, false, true)) {
+            if (++spins % 128 == 0) {
+                LockSupport.parkNanos(this, 1_000); // the holder has lost its processor, or is resizing
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private void unlock() {
+        POLLING.setRelease(this, false);
+    }
+
+    // ---- waiting
+
+    @Override
     public boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException {
+        checkOpen();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (!ring.isEmpty() && take(wc)) {
+            return true;
+        }
+        long nanos = Timeouts.nanos(timeout);
+        if (!context.engine().hasThread()) {
+            return awaitStepping(wc, nanos);
+        }
         long start = System.nanoTime();
-        long timeoutNanos = timeout.toNanos();
+        boolean found = (waitNanos < SPIN_WORTHWHILE_NANOS && spin(wc, start, Math.min(nanos, SPIN_NANOS)))
+                || sleep(wc, start, nanos);
+        waitNanos += (System.nanoTime() - start - waitNanos) / 8;
+        return found;
+    }
+
+    private boolean spin(WorkCompletion wc, long start, long nanos) {
         do {
             if (poll(wc)) {
                 return true;
             }
             Thread.onSpinWait();
-        } while (System.nanoTime() - start < Math.min(SPIN_NANOS, timeoutNanos));
-        if (!context.engine().hasThread()) {
-            return poll(wc); // whoever drives has to go on
-        }
-        context.engine().handOver();
-        return sleep(wc, timeoutNanos - (System.nanoTime() - start));
+        } while (System.nanoTime() - start < nanos);
+        return false;
     }
 
-    private boolean sleep(WorkCompletion wc, long timeoutNanos) throws InterruptedException {
-        long left = timeoutNanos;
+    private boolean sleep(WorkCompletion wc, long start, long nanos) throws InterruptedException {
+        context.engine().handOver();
         sleepers.lockInterruptibly();
         // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
         ring.sleepers(1);
         try {
             while (true) {
-                if (take(wc)) {
+                if (!ring.isEmpty() && take(wc)) {
                     return true;
                 }
-                if (isClosed()) {
-                    throw new InvalidStateException("await: " + label() + " is closed");
-                }
+                checkAlive();
+                long left = nanos - (System.nanoTime() - start);
                 if (left <= 0) {
                     return false;
                 }
-                left = woken.awaitNanos(left);
+                woken.awaitNanos(left);
             }
         } finally {
             ring.sleepers(-1);
             sleepers.unlock();
+        }
+    }
+
+    private boolean awaitStepping(WorkCompletion wc, long nanos) throws InterruptedException {
+        var stepper = new Stepper(context.engine(), nanos);
+        do {
+            if (!ring.isEmpty() && take(wc)) {
+                return true;
+            }
+            checkAlive();
+        } while (stepper.step());
+        return false;
+    }
+
+    /// Waiting makes sense.
+    private void checkAlive() {
+        if (isClosed()) {
+            throw new InvalidStateException("await: " + label() + " is closed");
+        }
+        if (ring.isBroken()) {
+            throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
+                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
+        }
+        Throwable failure = context.engine().failure();
+        if (failure != null) {
+            throw new DeviceException("await: device " + context.device().name() + " has failed", failure);
         }
     }
 
@@ -136,18 +242,28 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
         checkOpen();
         SoftContext.checkEntries("resize", entries);
         // As a command, and with the pollers' lock: nobody writes or reads the ring meanwhile.
-        pollers.lock();
+        lock();
         try {
             if (!context.engine().call(() -> ring.resize(entries))) {
                 throw new ResourceLimitException(
                         "resize", "entries", entries, ring.size() + " completions are in the queue");
             }
         } finally {
-            pollers.unlock();
+            unlock();
         }
     }
 
     // ---- by the engine
+
+    /// The device has failed, or the queue is broken: whoever waits finds out.
+    void wakeAll() {
+        onWake();
+    }
+
+    /// Whether this changes whether the queue is in its channel.
+    boolean markNotified(boolean to) {
+        return notified.getAndSet(to) != to;
+    }
 
     @Override
     public void onNotification() {
@@ -169,14 +285,17 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     @Override
     public void onOverflow() {
         context.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
-        context.engine()
-                .later(() -> queuePairs.forEach(queuePair ->
-                        queuePair.breakDown("its completion queue of " + capacity() + " entries overflowed")));
+        context.engine().later(() -> {
+            queuePairs.forEach(
+                    queuePair -> queuePair.breakDown("its completion queue of " + capacity() + " entries overflowed"));
+            wakeAll();
+        });
     }
 
     @Override
     void release() {
         context.completionQueues.giveBack();
+        context.openQueues.remove(this);
         if (channel != null) {
             channel.forget(this);
         }

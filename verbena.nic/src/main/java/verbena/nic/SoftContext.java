@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import verbena.nic.engine.Engine;
@@ -50,14 +53,19 @@ public final class SoftContext extends SoftObject implements Context {
     static final long MESSAGE_BYTES_MAX = 1L << 31;
     /// The two first queue pair numbers are the standard's own (SMI and GSI).
     private static final int QPN_FIRST = 2;
+    /// Asynchronous events that wait to be taken; the oldest go when there are more.
+    private static final int EVENTS_MAX = 4_096;
 
     private final Device device;
     private final Mtu mtu;
     private final Engine engine;
     private final MemoryTable memory;
     private final RandomGenerator random;
-    private final EventQueue<AsyncEvent> events = new EventQueue<>("the context", 4_096);
+    private final EventQueue<AsyncEvent> events;
     final Slabs slabs = new Slabs();
+    /// Those who may be waiting when the engine fails.
+    final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger channelNumber = new AtomicInteger();
     final Limit completionQueues = new Limit("maxCq", CQ_MAX);
     final Limit protectionDomains = new Limit("maxPd", PD_MAX);
     final Limit sharedReceiveQueues = new Limit("maxSrq", SRQ_MAX);
@@ -68,7 +76,8 @@ public final class SoftContext extends SoftObject implements Context {
         this.mtu = mtu;
         this.random = random;
         this.memory = new MemoryTable(random, MR_MAX);
-        this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX));
+        this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX), this::onFailure);
+        this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
     }
 
     /// Opens a device over any link.
@@ -86,14 +95,15 @@ public final class SoftContext extends SoftObject implements Context {
         return context;
     }
 
-    /// Does a piece of the engine's work on the calling thread; false when there was nothing to do, or somebody else
-    /// is at it.
+    /// Does a bounded piece of the engine's work on the calling thread; false when there was nothing to do, or
+    /// somebody else is at it. Without a thread of its own the device does nothing else but what a call of this
+    /// does, except that a verb that waits drives it too.
     public boolean drive() {
-        return engine.drive();
+        return engine.hasThread() ? engine.drive() : engine.step() > 0;
     }
 
-    /// When the engine has to be driven next, in the clock's time; [Long#MAX_VALUE] when nothing is waited for. For
-    /// whoever drives.
+    /// When the engine has to be driven next though nothing arrives, in the clock's time: [Long#MAX_VALUE] when
+    /// nothing is waited for, the past when something is to be done now. For whoever drives.
     public long deadlineNanos() {
         return engine.deadlineNanos();
     }
@@ -112,6 +122,13 @@ public final class SoftContext extends SoftObject implements Context {
 
     Mtu mtu() {
         return mtu;
+    }
+
+    private void onFailure(Throwable cause) {
+        System.getLogger("verbena.nic")
+                .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
+        events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
+        openQueues.forEach(SoftCompletionQueue::wakeAll);
     }
 
     void raise(AsyncEvent event) {
@@ -246,14 +263,16 @@ public final class SoftContext extends SoftObject implements Context {
 
     @Override
     public ProtectionDomain allocateProtectionDomain() {
+        checkOpen("allocateProtectionDomain");
         return new SoftProtectionDomain(this, protectionDomains.take("allocateProtectionDomain"));
     }
 
     @Override
     public CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel) {
+        checkOpen("createCompletionQueue");
         checkEntries("createCompletionQueue", entries);
         if (channel.isPresent() && channel.get().context() != this) {
-            throw new IllegalArgumentException("channel: belongs to another context");
+            throw new IllegalArgumentException("createCompletionQueue: channel: belongs to another context");
         }
         return new SoftCompletionQueue(
                 this,
@@ -264,7 +283,7 @@ public final class SoftContext extends SoftObject implements Context {
 
     static void checkEntries(String verb, int entries) {
         if (entries < 1) {
-            throw new IllegalArgumentException("entries: at least 1, got " + entries);
+            throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
         }
         if (entries > CQE_MAX) {
             throw new ResourceLimitException(verb, "maxCqe", CQE_MAX, "asked for " + entries);
@@ -273,16 +292,19 @@ public final class SoftContext extends SoftObject implements Context {
 
     @Override
     public CompletionChannel createCompletionChannel() {
-        return new SoftCompletionChannel(this);
+        checkOpen("createCompletionChannel");
+        return new SoftCompletionChannel(this, channelNumber.incrementAndGet());
     }
 
     @Override
     public Optional<AsyncEvent> pollAsyncEvent() {
+        checkOpen("pollAsyncEvent");
         return events.poll();
     }
 
     @Override
     public Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException {
+        checkOpen("awaitAsyncEvent");
         return events.await(timeout);
     }
 
@@ -293,6 +315,7 @@ public final class SoftContext extends SoftObject implements Context {
         all.merge("dropped.malformed", malformed, Long::sum);
         all.merge("received.packets", malformed, Long::sum);
         all.put("unsendable", engine.link().unsendable());
+        all.put("async-events.dropped", events.dropped());
         return all;
     }
 

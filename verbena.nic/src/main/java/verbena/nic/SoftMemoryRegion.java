@@ -65,35 +65,53 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
 
     @Override
     public void reregister(ProtectionDomain to, Set<Access> newAccess) {
-        checkOpen();
-        SoftProtectionDomain.checkAccess(newAccess);
+        checkOpen("reregister");
+        SoftProtectionDomain.checkAccess("reregister", domain.soft(), newAccess);
         if (!(to instanceof SoftProtectionDomain target) || target.context() != domain.context()) {
-            throw new IllegalArgumentException("protectionDomain: belongs to another context");
+            throw new IllegalArgumentException("reregister: protectionDomain: belongs to another context");
         }
-        checkClosable();
-        moveTo(domain, target);
-        domain.soft().engine().call(() -> {
-            region.reregister(target.number(), Access.bits(newAccess));
-            return true;
-        });
-        domain = target;
-        access = Set.copyOf(newAccess);
+        if (newAccess.contains(Access.ZERO_BASED) != access.contains(Access.ZERO_BASED)) {
+            throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
+        }
+        SoftProtectionDomain.checkWritable("reregister", region.memory(), newAccess);
+        synchronized (this) {
+            SoftProtectionDomain from = domain;
+            moveTo(from, target);
+            boolean done = false;
+            try {
+                target.soft().engine().call(() -> {
+                    checkUnbound();
+                    region.reregister(target.number(), Access.bits(newAccess));
+                    return true;
+                });
+                done = true;
+            } finally {
+                if (!done) {
+                    moveTo(target, from);
+                }
+            }
+            domain = target;
+            access = Set.copyOf(newAccess);
+        }
     }
 
-    @Override
-    void checkClosable() {
-        if (region.windows() > 0) {
-            throw new InUseException(label(), List.of(region.windows() + " bound memory window(s)"));
+    /// The engine, because it binds windows.
+    private void checkUnbound() {
+        int windows = region.windows();
+        if (windows > 0) {
+            throw new InUseException(
+                    label(), List.of(windows == 1 ? "a bound memory window" : windows + " bound memory windows"));
         }
     }
 
     @Override
     void release() {
-        // As a command: once it has run, the engine does not touch the memory any more.
         domain.soft().engine().call(() -> {
+            checkUnbound();
             domain.soft().memory().remove(region);
             return true;
         });
+        // The engine finds no such key any more, and nobody else touches the memory.
         free.run();
     }
 }

@@ -53,6 +53,12 @@ abstract class SoftObject implements VerbsObject {
         }
     }
 
+    final void checkOpen(String verb) {
+        if (closed) {
+            throw new InvalidStateException(verb + ": " + label + " is closed");
+        }
+    }
+
     final String label() {
         return label;
     }
@@ -72,10 +78,15 @@ abstract class SoftObject implements VerbsObject {
                 throw new InUseException(
                         label, children.stream().map(SoftObject::label).toList());
             }
-            checkClosable();
-            closed = true;
+            closed = true; // whoever posts or polls already sees it
         }
-        release();
+        boolean released = false;
+        try {
+            release();
+            released = true;
+        } finally {
+            closed = released;
+        }
         synchronized (TREE) {
             for (SoftObject parent : parents) {
                 parent.children.remove(this);
@@ -84,10 +95,7 @@ abstract class SoftObject implements VerbsObject {
         }
     }
 
-    /// Throws when the object cannot be closed for a reason of its own.
-    void checkClosable() {}
-
-    /// Gives back what it holds; called once.
+    /// Gives back what it holds. What it throws says why the object cannot be closed; it then stays open.
     abstract void release();
 
     @Override

@@ -45,18 +45,26 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
 
     @Override
     public MemoryRegion register(MemorySegment segment, long iova, Set<Access> access) {
-        checkOpen();
-        checkAccess(access);
+        checkOpen("register");
+        checkAccess("register", context, access);
         if (!segment.isNative()) {
-            throw new IllegalArgumentException("segment: is on the heap, where the collector moves it; use native"
-                    + " memory (Arena.ofShared().allocate, ProtectionDomain.allocate, a mapped file)");
+            throw new IllegalArgumentException("register: segment: is on the heap, where the collector moves it; use"
+                    + " native memory (Arena.ofShared().allocate, ProtectionDomain.allocate, a mapped file)");
+        }
+        if (!segment.scope().isAlive()) {
+            throw new IllegalArgumentException("register: segment: its arena is closed");
         }
         if (!segment.isAccessibleBy(NOBODY)) {
             throw new IllegalArgumentException(
-                    "segment: is confined to one thread; use Arena.ofShared() or Arena.ofAuto()");
+                    "register: segment: is confined to one thread; use Arena.ofShared() or Arena.ofAuto()");
         }
-        if (segment.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
-            throw new IllegalArgumentException("segment: is read-only, and access asks for LOCAL_WRITE");
+        checkWritable("register", segment, access);
+        if (access.contains(Access.ZERO_BASED) && iova != 0) {
+            throw new IllegalArgumentException("register: iova: 0 with ZERO_BASED, got 0x" + Long.toHexString(iova));
+        }
+        if (Long.compareUnsigned(iova + segment.byteSize(), iova) < 0) {
+            throw new IllegalArgumentException("register: iova: " + segment.byteSize() + " bytes from 0x"
+                    + Long.toHexString(iova) + " on go past the end of the address space");
         }
         return new SoftMemoryRegion(
                 this, add(new Region(number, segment, iova, Access.bits(access)), "register"), access, () -> {});
@@ -64,12 +72,18 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
 
     @Override
     public MemoryRegion allocate(long bytes, Set<Access> access) {
-        checkOpen();
-        checkAccess(access);
+        checkOpen("allocate");
+        checkAccess("allocate", context, access);
         if (bytes < 1) {
-            throw new IllegalArgumentException("bytes: at least 1, got " + bytes);
+            throw new IllegalArgumentException("allocate: bytes: at least 1, got " + bytes);
         }
-        Slabs.Piece piece = context.slabs.allocate(bytes);
+        Slabs.Piece piece;
+        try {
+            piece = context.slabs.allocate(bytes);
+        } catch (OutOfMemoryError e) {
+            throw new ResourceLimitException(
+                    "allocate", "native memory", bytes, "so much is not to be had at once (" + e.getMessage() + ")");
+        }
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         return new SoftMemoryRegion(
@@ -84,19 +98,34 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     }
 
     /// IBTA 10.6.3.1, ibv_reg_mr(3).
-    static void checkAccess(Set<Access> access) {
+    static void checkAccess(String verb, SoftContext context, Set<Access> access) {
         if (!access.contains(Access.LOCAL_WRITE)
                 && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
             throw new IllegalArgumentException(
-                    "access: REMOTE_WRITE and REMOTE_ATOMIC ask for LOCAL_WRITE too, got " + access);
+                    verb + ": access: REMOTE_WRITE and REMOTE_ATOMIC ask for LOCAL_WRITE too, got " + access);
+        }
+        if (access.contains(Access.ON_DEMAND)) {
+            throw new UnsupportedException(
+                    verb, Capability.ON_DEMAND_PAGING, context.device().name());
+        }
+        if (access.contains(Access.FLUSH_GLOBAL) || access.contains(Access.FLUSH_PERSISTENT)) {
+            throw new UnsupportedException(
+                    verb, Capability.FLUSH, context.device().name());
+        }
+    }
+
+    static void checkWritable(String verb, MemorySegment segment, Set<Access> access) {
+        if (segment.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
+            throw new IllegalArgumentException(
+                    verb + ": segment: is read-only, and access asks for writing: " + access);
         }
     }
 
     @Override
     public MemoryWindow allocateWindow(int type) {
-        checkOpen();
+        checkOpen("allocateWindow");
         if (type != 1 && type != 2) {
-            throw new IllegalArgumentException("type: 1 or 2, got " + type);
+            throw new IllegalArgumentException("allocateWindow: type: 1 or 2, got " + type);
         }
         var window = new Window(number, type);
         if (!context.memory().add(window)) {
@@ -108,7 +137,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
-        checkOpen();
+        checkOpen("createQueuePair");
         if (options.type() != QpType.RC) {
             throw new UnsupportedException(
                     "createQueuePair",
@@ -121,14 +150,15 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
         check("createQueuePair", "maxReceiveSge", options.maxReceiveSge(), SoftContext.SGE_MAX);
         check("createQueuePair", "maxInlineBytes", options.maxInlineBytes(), SoftContext.INLINE_MAX);
         if (!(options.sendCq() instanceof SoftCompletionQueue sendCq) || sendCq.context() != context) {
-            throw new IllegalArgumentException("sendCq: belongs to another context");
+            throw new IllegalArgumentException("createQueuePair: sendCq: belongs to another context");
         }
         if (!(options.receiveCq() instanceof SoftCompletionQueue receiveCq) || receiveCq.context() != context) {
-            throw new IllegalArgumentException("receiveCq: belongs to another context");
+            throw new IllegalArgumentException("createQueuePair: receiveCq: belongs to another context");
         }
         SharedReceiveQueue srq = options.sharedReceiveQueue().orElse(null);
         if (srq != null && srq.protectionDomain() != this) {
-            throw new IllegalArgumentException("sharedReceiveQueue: belongs to another protection domain");
+            throw new IllegalArgumentException(
+                    "createQueuePair: sharedReceiveQueue: belongs to another protection domain");
         }
         return SoftQueuePair.create(this, options, sendCq, receiveCq, (SoftSharedReceiveQueue) srq);
     }
@@ -141,10 +171,10 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
-        checkOpen();
+        checkOpen("createSharedReceiveQueue");
         if (maxWr < 1 || maxSge < 0) {
-            throw new IllegalArgumentException(
-                    "maxWr: at least 1, maxSge: not negative, got " + maxWr + " and " + maxSge);
+            throw new IllegalArgumentException("createSharedReceiveQueue: maxWr: at least 1, maxSge: not negative, got "
+                    + maxWr + " and " + maxSge);
         }
         check("createSharedReceiveQueue", "maxSrqWr", maxWr, SoftContext.QP_WR_MAX);
         check("createSharedReceiveQueue", "maxSrqSge", maxSge, SoftContext.SGE_MAX);

@@ -1,6 +1,7 @@
 package verbena.nic;
 
-import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -40,8 +41,8 @@ import verbena.verbs.Transition;
 import verbena.verbs.UnsupportedException;
 import verbena.wire.ib.Transport;
 
-/// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to the
-/// engine. Modifying it is a command to the engine.
+/// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
+/// the engine. Modifying it is a command to the engine.
 final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEvents {
     private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
     private static final int MASK_24 = 0xFF_FFFF;
@@ -54,6 +55,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private final QueuePairParameters parameters;
     private final ReliableConnection connection;
     private final Station station;
+    private final InlineMemory inlineMemory;
     private final SoftSends sends;
     private final @Nullable SoftReceives receives;
 
@@ -66,6 +68,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private volatile QpState state = QpState.RESET;
 
     private volatile int initialPsn;
+    /// It is closed, and the engine has let go.
+    private volatile boolean ended;
     /// The GID that [#endpoint(int)] gave out last; -1 before.
     private volatile int endpointGid = -1;
 
@@ -102,8 +106,9 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         this.receiveCq = receiveCq;
         this.parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = domain.number();
-        var sendQueue =
-                new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), Arena.ofAuto());
+        var inline = new InlineMemory(context.slabs);
+        this.inlineMemory = inline;
+        var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
         ReceiveQueue receiveQueue =
                 srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
         this.connection = new ReliableConnection(
@@ -118,14 +123,10 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                 context.engine().counters(),
                 this);
         this.station = new Station(connection, Transport.RC);
-        this.sends = new SoftSends(
-                sendQueue,
-                domain,
-                options.maxSendSge(),
-                options.maxInlineBytes(),
-                () -> context.engine().ring(station));
-        this.receives =
-                srq != null ? null : new SoftReceives(receiveQueue, domain, "maxReceiveWr", this::flushIfBroken);
+        this.sends = new SoftSends(this, domain, sendQueue, options.maxSendSge(), options.maxInlineBytes());
+        this.receives = srq != null
+                ? null
+                : new SoftReceives(domain, receiveQueue, "maxReceiveWr", "maxReceiveSge", new ReceiveOwner());
         this.initialPsn = context.random().nextInt() & MASK_24;
         madeFrom(domain);
         madeFrom(sendCq);
@@ -161,34 +162,100 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public SendBatch send() {
-        checkOpen();
+        return sends.begin();
+    }
+
+    void checkSendable(String verb) {
+        checkOpen(verb);
         switch (state) {
             case RESET, INIT, RTR ->
-                throw new InvalidStateException("send: " + label() + " is in " + state
+                throw new InvalidStateException(verb + ": " + label() + " is in " + state
                         + "; sends can be posted from RTS on (connect, or modify to INIT, RTR and RTS)");
             case RTS, SQD, SQE, ERR -> {}
         }
-        return sends.begin();
+    }
+
+    /// Sends were posted.
+    void ring() {
+        context.engine().ring(station);
+    }
+
+    /// A poster has closed its batch.
+    void onBatchClosed() {
+        if (ended) {
+            freeInlineMemory();
+        }
+    }
+
+    /// The engine has let go of the inline memory. If somebody has a batch open in which inline data may still be
+    /// written, it is freed when that is closed: `ended` is written before the lock is tried, and read after it is
+    /// given back.
+    private void freeInlineMemory() {
+        if (sends.tryLock()) {
+            try {
+                inlineMemory.free();
+            } finally {
+                sends.unlock();
+            }
+        }
     }
 
     @Override
     public ReceiveBatch receive() {
-        checkOpen();
         if (receives == null) {
             throw new InvalidStateException(
                     "receive: " + label() + " takes receives from its shared receive queue; post them there");
         }
-        if (state == QpState.RESET) {
-            throw new InvalidStateException(
-                    "receive: " + label() + " is in RESET; receives can be posted from INIT on");
-        }
         return receives.begin();
     }
 
-    /// Receives need no doorbell, because a packet finds them; but nothing arrives any more in ERR.
-    private void flushIfBroken() {
-        if (state == QpState.ERR) {
-            context.engine().ring(station);
+    private final class ReceiveOwner implements SoftReceives.Owner {
+        @Override
+        public void checkPostable(String verb) {
+            checkOpen(verb);
+            if (state == QpState.RESET) {
+                throw new InvalidStateException(
+                        verb + ": " + label() + " is in RESET; receives can be posted from INIT on");
+            }
+        }
+
+        /// Receives need no doorbell, because a packet finds them; but nothing arrives any more in ERR.
+        @Override
+        public void posted() {
+            if (state == QpState.ERR) {
+                ring();
+            }
+        }
+
+        @Override
+        public String label() {
+            return SoftQueuePair.this.label();
+        }
+    }
+
+    /// Where a send queue keeps inline data: a piece of a slab.
+    private static final class InlineMemory implements SegmentAllocator {
+        private final Slabs slabs;
+        private Slabs.@Nullable Piece piece;
+
+        InlineMemory(Slabs slabs) {
+            this.slabs = slabs;
+        }
+
+        @Override
+        public MemorySegment allocate(long bytes, long alignment) {
+            Slabs.Piece made = slabs.allocate(bytes);
+            piece = made;
+            return made.segment();
+        }
+
+        /// Idempotent; under the posters' lock.
+        void free() {
+            Slabs.Piece made = piece;
+            if (made != null) {
+                piece = null;
+                made.free().run();
+            }
         }
     }
 
@@ -196,7 +263,30 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public synchronized void modify(QpModification modification) {
-        checkOpen();
+        checkOpen("modify");
+        if (modification.get(QpAttribute.STATE, QpState.class, state) != QpState.RESET) {
+            change(modification);
+            return;
+        }
+        // RESET forgets what is posted: nobody is to publish something from before afterwards.
+        sends.lock("modify");
+        try {
+            if (receives != null) {
+                receives.lock("modify");
+            }
+            try {
+                change(modification);
+            } finally {
+                if (receives != null) {
+                    receives.unlock();
+                }
+            }
+        } finally {
+            sends.unlock();
+        }
+    }
+
+    private void change(QpModification modification) {
         if (modification.has(QpAttribute.ALT_PATH) || modification.has(QpAttribute.PATH_MIG_STATE)) {
             throw new InvalidAttributesException(
                     "modify: path migration is not supported",
@@ -211,16 +301,42 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             // Again, on the engine: it may have broken down meanwhile.
             QpState from = parameters.state;
             QpState next = QpStateTable.check(QpType.RC, from, modification);
-            apply(modification, to, source);
+            if (next == QpState.RESET) {
+                forget();
+            } else {
+                apply(modification, to, source);
+            }
             parameters.state = next;
             state = next;
-            connection.onModified(from, next, 0);
+            connection.onModified(from, next, context.engine().nowNanos());
             context.engine().makeReady(station);
-            if (next == QpState.RESET) {
-                initialPsn = context.random().nextInt() & MASK_24;
-            }
             return next;
         });
+    }
+
+    /// RESET: as freshly made, with another first PSN.
+    private void forget() {
+        var p = parameters;
+        var fresh = new QueuePairParameters(p.qpn);
+        p.pathMtu = fresh.pathMtu;
+        p.access = fresh.access;
+        p.destinationQpn = fresh.destinationQpn;
+        p.rqPsn = fresh.rqPsn;
+        p.sqPsn = fresh.sqPsn;
+        p.readsOutstandingMax = fresh.readsOutstandingMax;
+        p.readsServedMax = fresh.readsServedMax;
+        p.minRnrTimerCode = fresh.minRnrTimerCode;
+        p.ackTimeoutNanos = fresh.ackTimeoutNanos;
+        p.retryCount = fresh.retryCount;
+        p.rnrRetry = fresh.rnrRetry;
+        p.path(NO_PATH.destination(), NO_PATH.destination());
+        p.trafficClass = fresh.trafficClass;
+        p.hopLimit = fresh.hopLimit;
+        p.notifyWhenDrained = fresh.notifyWhenDrained;
+        path = Optional.empty();
+        ackTimeout = AckTimeout.NEVER;
+        initialPsn = context.random().nextInt() & MASK_24;
+        endpointGid = -1;
     }
 
     private static final AddressVector NO_PATH = AddressVector.to(new Gid(0, 0), 0);
@@ -245,7 +361,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private static void range(QpModification m, QpAttribute attribute, int min, int max) {
         int value = m.getInt(attribute, min);
         if (value < min || value > max) {
-            throw new InvalidAttributesException("modify: " + attribute + ": " + min + " to " + max + ", got " + value);
+            throw new InvalidAttributesException("modify: " + attribute + ": "
+                    + (min == max ? min + " is the only one" : min + " to " + max) + ", got " + value);
         }
     }
 
@@ -296,12 +413,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                 .code();
         ackTimeout = m.get(QpAttribute.TIMEOUT, AckTimeout.class, ackTimeout);
         p.ackTimeoutNanos = ackTimeout.duration().toNanos();
-        p.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, p.notifyWhenDrained);
+        if (p.state != QpState.SQD) { // it belongs to the step into SQD
+            p.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false);
+        }
     }
 
     @Override
     public QpAttributes query() {
-        checkOpen();
+        checkOpen("query");
         return context.engine().call(() -> {
             var p = parameters;
             return new QpAttributes(
@@ -330,7 +449,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public Endpoint endpoint(int gidIndex) {
-        checkOpen();
+        checkOpen("endpoint");
         GidEntry own = context.gid(1, gidIndex);
         endpointGid = gidIndex;
         return new Endpoint(own.gid(), own.type(), qpn(), initialPsn, context.mtu());
@@ -338,6 +457,18 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public void connect(Endpoint remote, ConnectOptions choices) {
+        checkOpen("connect");
+        if (state != QpState.RESET && state != QpState.INIT) {
+            throw new InvalidStateException("connect: " + label() + " is in " + state + ", not in RESET or INIT");
+        }
+        if (context.gids(1).stream()
+                .noneMatch(own -> own.gid().isIpv4() == remote.gid().isIpv4())) {
+            throw new InvalidAttributesException("connect: the peer's address " + remote.gid() + " is "
+                    + (remote.gid().isIpv4() ? "IPv4" : "IPv6") + ", and "
+                    + context.device().name() + " has only "
+                    + context.gids(1).stream().map(own -> own.gid().toString()).toList()
+                    + "; use addresses of one family at both ends");
+        }
         GidEntry own = ownGid(remote.gid());
         if (own.type() != remote.gidType()) {
             throw new InvalidAttributesException("connect: this end's GID " + own.gid() + " is of type " + own.type()
@@ -415,9 +546,12 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         context.engine().call(() -> {
             parameters.state = QpState.RESET;
             state = QpState.RESET;
-            connection.onModified(parameters.state, QpState.RESET, 0);
+            connection.onModified(
+                    parameters.state, QpState.RESET, context.engine().nowNanos());
             context.engine().remove(qpn(), station);
             return true;
         });
+        ended = true;
+        freeInlineMemory();
     }
 }

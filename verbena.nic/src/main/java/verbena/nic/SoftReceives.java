@@ -1,49 +1,85 @@
 package verbena.nic;
 
-import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
 
-/// The posting side of a receive queue: one batch that is used again and again, by whoever holds its lock.
+/// The posting side of a receive queue: one per queue, used again for every batch.
 final class SoftReceives implements ReceiveBatch {
-    private final ReceiveQueue queue;
-    private final SoftProtectionDomain domain;
-    private final String limitName;
-    private final Runnable doorbell;
-    private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable ReceiveRequest current;
+    /// The queue pair or shared receive queue that it posts to.
+    interface Owner {
+        /// Throws when nothing can be posted now.
+        void checkPostable(String verb);
 
-    /// @param limitName what messages call the queue's size
-    /// @param doorbell run after each submission
-    SoftReceives(ReceiveQueue queue, SoftProtectionDomain domain, String limitName, Runnable doorbell) {
-        this.queue = queue;
-        this.domain = domain;
-        this.limitName = limitName;
-        this.doorbell = doorbell;
+        /// Something was posted.
+        void posted();
+
+        String label();
     }
 
-    /// Waits for a turn.
+    private final SoftProtectionDomain domain;
+    private final ReceiveQueue queue;
+    private final String depthName;
+    private final String sgeName;
+    private final Owner owner;
+    private final ReentrantLock turn = new ReentrantLock();
+    private final Posting.Dropper dropper = this::drop;
+    private @Nullable ReceiveRequest current;
+
+    SoftReceives(SoftProtectionDomain domain, ReceiveQueue queue, String depthName, String sgeName, Owner owner) {
+        this.domain = domain;
+        this.queue = queue;
+        this.depthName = depthName;
+        this.sgeName = sgeName;
+        this.owner = owner;
+    }
+
     SoftReceives begin() {
-        lock.lock();
-        if (lock.getHoldCount() > 1) {
-            lock.unlock();
-            throw new IllegalStateException("receive: this thread has a batch open on the same queue; close it first");
+        if (turn.isHeldByCurrentThread()) {
+            throw new InvalidStateException(
+                    "receive: this thread has a batch of " + owner.label() + " open; close it first");
+        }
+        owner.checkPostable("receive");
+        turn.lock();
+        boolean opened = false;
+        try {
+            owner.checkPostable("receive");
+            opened = true;
+        } finally {
+            if (!opened) {
+                turn.unlock();
+            }
         }
         return this;
     }
 
+    /// Keeps posters away; not while this thread has a batch open.
+    void lock(String verb) {
+        if (turn.isHeldByCurrentThread()) {
+            throw new InvalidStateException(verb + ": this thread has a batch of receives open; close it first");
+        }
+        turn.lock();
+    }
+
+    void unlock() {
+        turn.unlock();
+    }
+
     @Override
     public ReceiveBatch receive(long wrId) {
-        checkHeld();
+        checkOpen();
+        current = null;
         if (!queue.hasRoom()) {
-            current = null;
             throw new ResourceLimitException(
-                    where(queue.claimed(), wrId), limitName, queue.capacity(), "the queue is full; poll completions");
+                    "batch receive " + (queue.claimed() + 1) + " (wrId " + wrId + ")",
+                    depthName,
+                    queue.capacity(),
+                    "the receive queue of " + owner.label() + " is full");
         }
         ReceiveRequest request = queue.claim();
         request.wrId = wrId;
@@ -54,27 +90,27 @@ final class SoftReceives implements ReceiveBatch {
 
     @Override
     public ReceiveBatch sge(MemoryRegion region, long offset, int length) {
-        if (region.protectionDomain() != domain) {
-            throw new IllegalArgumentException(
-                    "sge: " + region + " is of another protection domain than " + domain.label());
-        }
-        Objects.checkFromIndexSize(offset, length, region.length());
-        return sge(region.lkey(), region.address() + offset, length);
+        ReceiveRequest request = current();
+        Posting.check(region, offset, length, domain, dropper);
+        return add(request, region.lkey(), region.address() + offset, length);
     }
 
     @Override
     public ReceiveBatch sge(int lkey, long address, int length) {
-        checkHeld();
-        ReceiveRequest request = current;
-        if (request == null) {
-            throw new IllegalStateException("sge: begin a request with receive(wrId) first");
-        }
+        ReceiveRequest request = current();
         if (length < 0) {
-            throw new IllegalArgumentException("length: not negative, got " + length);
+            throw new IllegalArgumentException(drop() + "sge: length: not negative, got " + length);
         }
+        return add(request, lkey, address, length);
+    }
+
+    private ReceiveBatch add(ReceiveRequest request, int lkey, long address, int length) {
         if (request.scatter.isFull()) {
-            throw new ResourceLimitException(
-                    where(queue.claimed() - 1, request.wrId), "maxReceiveSge", queue.maxSge(), "use fewer entries");
+            int max = request.scatter.lkeys.length;
+            throw new IllegalArgumentException(drop() + "sge: " + (max + 1) + " entries, " + sgeName + " is " + max);
+        }
+        if (request.scatter.bytes + length > SoftContext.MESSAGE_BYTES_MAX) {
+            throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
         }
         request.scatter.add(lkey, address, length);
         return this;
@@ -82,31 +118,47 @@ final class SoftReceives implements ReceiveBatch {
 
     @Override
     public int submit() {
-        checkHeld();
+        checkOpen();
+        owner.checkPostable("submit");
         current = null;
         int n = queue.publish();
         if (n > 0) {
-            doorbell.run();
+            owner.posted();
         }
         return n;
     }
 
     @Override
     public void close() {
-        if (lock.isHeldByCurrentThread()) {
-            current = null;
-            queue.abandon();
-            lock.unlock();
+        if (!turn.isHeldByCurrentThread()) {
+            return;
+        }
+        queue.abandon();
+        current = null;
+        turn.unlock();
+    }
+
+    private void checkOpen() {
+        if (!turn.isHeldByCurrentThread()) {
+            throw new InvalidStateException("batch: not open, or another thread's");
         }
     }
 
-    private void checkHeld() {
-        if (!lock.isHeldByCurrentThread()) {
-            throw new IllegalStateException("receive: the batch is closed, or belongs to another thread");
+    private ReceiveRequest current() {
+        checkOpen();
+        ReceiveRequest request = current;
+        if (request == null) {
+            throw new InvalidStateException("batch: begin with receive(wrId)");
         }
+        return request;
     }
 
-    private static String where(int index, long wrId) {
-        return "receive " + index + " of the batch (wrId " + wrId + ")";
+    /// Takes a receive with a mistake back; returns what its message begins with.
+    private String drop() {
+        ReceiveRequest request = current();
+        String place = "batch receive " + queue.claimed() + " (wrId " + request.wrId + "): ";
+        queue.unclaim();
+        current = null;
+        return place;
     }
 }

@@ -1,7 +1,6 @@
 package verbena.nic;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -11,43 +10,71 @@ import verbena.transport.queue.SendRequest;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.Capability;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
 import verbena.verbs.UnsupportedException;
 
-/// The posting side of a send queue: one batch that is used again and again, by whoever holds its lock. A request is
-/// judged when the next one begins or the batch is submitted, because only then is it whole.
+/// The posting side of a send queue: one per queue pair, used again for every batch. Requests are written straight
+/// into their slots.
 final class SoftSends implements SendBatch {
-    private final SendQueue queue;
+    private static final int WINDOW_ACCESS =
+            Access.bits(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.ZERO_BASED));
+
+    private final SoftQueuePair qp;
     private final SoftProtectionDomain domain;
+    private final SendQueue queue;
     private final int maxSge;
     private final int maxInlineBytes;
-    private final Runnable doorbell;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final ReentrantLock turn = new ReentrantLock();
+    private final Posting.Dropper dropper = this::drop;
     private @Nullable SendRequest current;
 
-    /// @param doorbell run after each submission
-    SoftSends(SendQueue queue, SoftProtectionDomain domain, int maxSge, int maxInlineBytes, Runnable doorbell) {
-        this.queue = queue;
+    SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, int maxSge, int maxInlineBytes) {
+        this.qp = qp;
         this.domain = domain;
+        this.queue = queue;
         this.maxSge = maxSge;
         this.maxInlineBytes = maxInlineBytes;
-        this.doorbell = doorbell;
     }
 
-    /// Waits for a turn.
     SoftSends begin() {
-        lock.lock();
-        if (lock.getHoldCount() > 1) {
-            lock.unlock();
-            throw new IllegalStateException("send: this thread has a batch open on the same queue; close it first");
+        if (turn.isHeldByCurrentThread()) {
+            throw new InvalidStateException("send: this thread has a batch of " + qp + " open; close it first");
+        }
+        qp.checkSendable("send");
+        turn.lock();
+        boolean opened = false;
+        try {
+            qp.checkSendable("send");
+            opened = true;
+        } finally {
+            if (!opened) {
+                turn.unlock();
+            }
         }
         return this;
     }
 
-    // ---- requests
+    /// Keeps posters away; not while this thread has a batch open.
+    void lock(String verb) {
+        if (turn.isHeldByCurrentThread()) {
+            throw new InvalidStateException(verb + ": this thread has a batch of " + qp + " open; close it first");
+        }
+        turn.lock();
+    }
+
+    boolean tryLock() {
+        return turn.tryLock();
+    }
+
+    void unlock() {
+        turn.unlock();
+    }
+
+    // ---- a request begins
 
     @Override
     public SendBatch send(long wrId) {
@@ -69,36 +96,31 @@ final class SoftSends implements SendBatch {
 
     @Override
     public SendBatch write(long wrId, long remoteAddress, int rkey) {
-        remote(begin(SendOperation.WRITE, wrId), remoteAddress, rkey);
+        remote(SendOperation.WRITE, wrId, remoteAddress, rkey);
         return this;
     }
 
     @Override
     public SendBatch writeWithImmediate(long wrId, long remoteAddress, int rkey, int immediate) {
-        SendRequest request = begin(SendOperation.WRITE_WITH_IMMEDIATE, wrId);
-        remote(request, remoteAddress, rkey);
-        request.immediateOrKey = immediate;
+        remote(SendOperation.WRITE_WITH_IMMEDIATE, wrId, remoteAddress, rkey).immediateOrKey = immediate;
         return this;
     }
 
     @Override
     public SendBatch read(long wrId, long remoteAddress, int rkey) {
-        remote(begin(SendOperation.READ, wrId), remoteAddress, rkey);
+        remote(SendOperation.READ, wrId, remoteAddress, rkey);
         return this;
     }
 
     @Override
     public SendBatch fetchAdd(long wrId, long remoteAddress, int rkey, long add) {
-        SendRequest request = begin(SendOperation.FETCH_ADD, wrId);
-        remote(request, remoteAddress, rkey);
-        request.operand = add;
+        remote(SendOperation.FETCH_ADD, wrId, remoteAddress, rkey).operand = add;
         return this;
     }
 
     @Override
     public SendBatch compareSwap(long wrId, long remoteAddress, int rkey, long compare, long swap) {
-        SendRequest request = begin(SendOperation.COMPARE_SWAP, wrId);
-        remote(request, remoteAddress, rkey);
+        SendRequest request = remote(SendOperation.COMPARE_SWAP, wrId, remoteAddress, rkey);
         request.operand = compare;
         request.swap = swap;
         return this;
@@ -106,12 +128,14 @@ final class SoftSends implements SendBatch {
 
     @Override
     public SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value) {
+        checkOpen();
         throw unsupported("atomicWrite", Capability.ATOMIC_WRITE);
     }
 
     @Override
     public SendBatch flush(
             long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist) {
+        checkOpen();
         throw unsupported("flush", Capability.FLUSH);
     }
 
@@ -130,50 +154,77 @@ final class SoftSends implements SendBatch {
             long address,
             long length,
             Set<Access> access) {
-        if (!(window instanceof SoftMemoryWindow ownWindow) || window.isClosed()) {
-            throw new IllegalArgumentException("window: is closed, or of another provider");
-        }
-        if (!(region instanceof SoftMemoryRegion ownRegion)) {
-            throw new IllegalArgumentException("region: is of another provider");
-        }
         SendRequest request = begin(SendOperation.BIND_WINDOW, wrId);
-        request.window = ownWindow.window();
-        request.windowRegion = ownRegion.region();
+        if (!(window instanceof SoftMemoryWindow own)) {
+            throw new IllegalArgumentException(drop() + "bindWindow: window: of another device");
+        }
+        if (!(region instanceof SoftMemoryRegion of)) {
+            throw new IllegalArgumentException(drop() + "bindWindow: region: of another device");
+        }
+        if (own.isClosed()) {
+            throw new InvalidStateException(drop() + "bindWindow: " + own + " is closed");
+        }
+        if (of.isClosed()) {
+            throw new InvalidStateException(drop() + "bindWindow: " + of + " is closed");
+        }
+        if (!own.protectionDomain().equals(domain)) {
+            throw new IllegalArgumentException(
+                    drop() + "bindWindow: window: of " + own.protectionDomain() + ", and the request is of " + domain);
+        }
+        if (!of.protectionDomain().equals(domain)) {
+            throw new IllegalArgumentException(
+                    drop() + "bindWindow: region: of " + of.protectionDomain() + ", and the request is of " + domain);
+        }
+        if (length < 0) {
+            throw new IllegalArgumentException(drop() + "bindWindow: length: not negative, got " + length);
+        }
+        int bits = 0;
+        for (Access one : access) {
+            bits |= one.bit();
+        }
+        if ((bits & ~WINDOW_ACCESS) != 0) {
+            throw new IllegalArgumentException(drop() + "bindWindow: access: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC"
+                    + " and ZERO_BASED, got " + access);
+        }
         request.rkey = rkey;
+        request.window = own.window();
+        request.windowRegion = of.region();
         request.windowAddress = address;
         request.windowBytes = length;
-        request.windowAccess = Access.bits(access);
+        request.windowAccess = bits;
         return this;
     }
 
-    // ---- what belongs to a request
+    // ---- what belongs to it
 
     @Override
     public SendBatch sge(MemoryRegion region, long offset, int length) {
-        if (region.protectionDomain() != domain) {
-            throw drop(new IllegalArgumentException(
-                    where() + ": sge: " + region + " is of another protection domain than " + domain.label()));
-        }
-        try {
-            Objects.checkFromIndexSize(offset, length, region.length());
-        } catch (IndexOutOfBoundsException e) {
-            throw drop(new IndexOutOfBoundsException(where() + ": sge: " + length + " bytes from " + offset
-                    + " are not inside " + region + " of " + region.length() + " bytes"));
-        }
-        return sge(region.lkey(), region.address() + offset, length);
+        SendRequest request = current();
+        Posting.check(region, offset, length, domain, dropper);
+        return add(request, region.lkey(), region.address() + offset, length);
     }
 
     @Override
     public SendBatch sge(int lkey, long address, int length) {
-        SendRequest request = request("sge");
+        SendRequest request = current();
         if (length < 0) {
-            throw drop(new IllegalArgumentException(where() + ": length: not negative, got " + length));
+            throw new IllegalArgumentException(drop() + "sge: length: not negative, got " + length);
+        }
+        return add(request, lkey, address, length);
+    }
+
+    private SendBatch add(SendRequest request, int lkey, long address, int length) {
+        if (request.operation.isLocal()) {
+            throw new IllegalArgumentException(drop() + "sge: " + name(request) + " has no data");
         }
         if (request.isInline) {
-            throw drop(new IllegalArgumentException(where() + ": sge: the request has inline data already"));
+            throw new IllegalArgumentException(drop() + "sge: the request's data is inline; it is one or the other");
         }
         if (request.scatter.isFull()) {
-            throw drop(new ResourceLimitException(where(), "maxSendSge", maxSge, "use fewer entries"));
+            throw new IllegalArgumentException(drop() + "sge: " + (maxSge + 1) + " entries, maxSendSge is " + maxSge);
+        }
+        if (request.scatter.bytes + length > SoftContext.MESSAGE_BYTES_MAX) {
+            throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
         }
         request.scatter.add(lkey, address, length);
         return this;
@@ -181,81 +232,98 @@ final class SoftSends implements SendBatch {
 
     @Override
     public SendBatch inline(MemorySegment data) {
-        SendRequest request = request("inline");
-        if (request.operation.needsResponse() || request.operation.isLocal()) {
-            throw drop(new IllegalArgumentException(
-                    where() + ": inline: " + request.operation + " sends no data of its own"));
+        SendRequest request = current();
+        if (request.operation.isLocal() || request.operation.needsResponse()) {
+            throw new IllegalArgumentException(
+                    drop() + "inline: " + name(request) + " carries no data; SEND and WRITE do");
         }
         if (request.scatter.count > 0) {
-            throw drop(new IllegalArgumentException(where() + ": inline: the request has scatter/gather entries"));
+            throw new IllegalArgumentException(
+                    drop() + "inline: the request has scatter/gather entries; it is one or the other");
         }
-        if (request.inlineBytes + data.byteSize() > maxInlineBytes) {
-            throw drop(new ResourceLimitException(
-                    where(),
+        long bytes = data.byteSize();
+        if (bytes > maxInlineBytes - request.inlineBytes) {
+            String place = drop();
+            throw new ResourceLimitException(
+                    place + "inline",
                     "maxInlineBytes",
                     maxInlineBytes,
-                    "the data has " + (request.inlineBytes + data.byteSize()) + " bytes; register it instead"));
+                    (request.inlineBytes + bytes) + " bytes do not fit; make the queue pair with more, or use sge");
         }
-        MemorySegment.copy(data, 0, request.inline, request.inlineBytes, data.byteSize());
+        MemorySegment.copy(data, 0, request.inline, request.inlineBytes, bytes);
+        request.inlineBytes += (int) bytes;
         request.isInline = true;
-        request.inlineBytes += (int) data.byteSize();
         return this;
     }
 
     @Override
     public SendBatch signaled() {
-        request("signaled").signaled = true;
+        current().signaled = true;
         return this;
     }
 
     @Override
     public SendBatch fenced() {
-        request("fenced").fenced = true;
+        current().fenced = true;
         return this;
     }
 
     @Override
     public SendBatch solicited() {
-        request("solicited").solicited = true;
+        current().solicited = true;
         return this;
     }
 
     @Override
     public SendBatch to(AddressHandle handle, int qpn, int qkey) {
+        current();
+        drop();
         throw unsupported("to", Capability.UD);
     }
 
-    // ---- the batch
+    // ---- the end
 
     @Override
     public int submit() {
-        checkHeld();
+        checkOpen();
         finish();
+        qp.checkSendable("submit");
         int n = queue.publish();
         if (n > 0) {
-            doorbell.run();
+            qp.ring();
         }
         return n;
     }
 
     @Override
     public void close() {
-        if (lock.isHeldByCurrentThread()) {
-            current = null;
-            queue.abandon();
-            lock.unlock();
+        if (!turn.isHeldByCurrentThread()) {
+            return;
         }
+        queue.abandon();
+        current = null;
+        turn.unlock();
+        qp.onBatchClosed();
+    }
+
+    // ---- leaves
+
+    private SendRequest remote(SendOperation operation, long wrId, long remoteAddress, int rkey) {
+        SendRequest request = begin(operation, wrId);
+        request.remoteAddress = remoteAddress;
+        request.rkey = rkey;
+        return request;
     }
 
     private SendRequest begin(SendOperation operation, long wrId) {
-        checkHeld();
+        checkOpen();
         finish();
         if (!queue.hasRoom()) {
             throw new ResourceLimitException(
-                    where(queue.claimed(), wrId),
+                    "batch request " + (queue.claimed() + 1) + " (wrId " + wrId + ")",
                     "maxSendWr",
                     queue.capacity(),
-                    "the send queue is full; poll completions, or make it deeper");
+                    "the send queue is full; a request leaves it when it, or one after it, has completed");
         }
         SendRequest request = queue.claim();
         request.begin(operation, wrId);
@@ -263,64 +331,50 @@ final class SoftSends implements SendBatch {
         return request;
     }
 
-    /// The request that was being written is whole: judge it.
+    /// The request is complete: checks what could not be checked before.
     private void finish() {
         SendRequest request = current;
-        if (request == null) {
-            return;
-        }
-        if (request.operation.isAtomic() && (request.scatter.count != 1 || request.scatter.bytes != Long.BYTES)) {
-            throw drop(new IllegalArgumentException(
-                    where() + ": an atomic takes one scatter entry of 8 bytes for the value before, got "
-                            + request.scatter.count + " of " + request.scatter.bytes + " bytes"));
-        }
-        if (request.bytes() > SoftContext.MESSAGE_BYTES_MAX) {
-            throw drop(new IllegalArgumentException(
-                    where() + ": a message has at most 2^31 bytes, got " + request.bytes()));
+        if (request != null
+                && request.operation.isAtomic()
+                && (request.scatter.count != 1 || request.scatter.lengths[0] != Long.BYTES)) {
+            int count = request.scatter.count;
+            throw new IllegalArgumentException(drop() + name(request)
+                    + ": the value before goes to exactly one sge of 8 bytes, got "
+                    + (count == 1 ? "one of " + request.scatter.lengths[0] + " bytes" : count + " of them"));
         }
         current = null;
     }
 
-    private static void remote(SendRequest request, long remoteAddress, int rkey) {
-        request.remoteAddress = remoteAddress;
-        request.rkey = rkey;
+    private static String name(SendRequest request) {
+        return request.operation.toString();
     }
 
-    private SendRequest request(String what) {
-        checkHeld();
+    private void checkOpen() {
+        if (!turn.isHeldByCurrentThread()) {
+            throw new InvalidStateException("batch: not open, or another thread's");
+        }
+    }
+
+    private SendRequest current() {
+        checkOpen();
         SendRequest request = current;
         if (request == null) {
-            throw new IllegalStateException(what + ": begin a request first, for example with write(...)");
+            throw new InvalidStateException("batch: begin a request first: send, write, read, ...");
         }
         return request;
     }
 
-    private void checkHeld() {
-        if (!lock.isHeldByCurrentThread()) {
-            throw new IllegalStateException("send: the batch is closed, or belongs to another thread");
-        }
-    }
-
-    /// Takes the request with the mistake back; those before it stay.
-    private RuntimeException drop(RuntimeException mistake) {
-        if (current != null) {
-            current = null;
-            queue.unclaim();
-        }
-        return mistake;
+    /// Takes the request with a mistake back; returns what its message begins with.
+    private String drop() {
+        SendRequest request = current();
+        String place = "batch request " + queue.claimed() + " (wrId " + request.wrId + "): ";
+        queue.unclaim();
+        current = null;
+        return place;
     }
 
     private UnsupportedException unsupported(String verb, Capability capability) {
         return new UnsupportedException(
                 verb, capability, domain.context().device().name());
-    }
-
-    private String where() {
-        SendRequest request = current;
-        return where(queue.claimed() - 1, request == null ? 0 : request.wrId);
-    }
-
-    private static String where(int index, long wrId) {
-        return "request " + index + " of the batch (wrId " + wrId + ")";
     }
 }

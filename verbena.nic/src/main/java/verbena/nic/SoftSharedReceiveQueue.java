@@ -15,7 +15,20 @@ final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQu
         super("shared receive queue " + number);
         this.domain = domain;
         this.queue = new ReceiveQueue(maxWr, maxSge, this::onLimit);
-        this.receives = new SoftReceives(queue, domain, "maxWr", () -> {});
+        this.receives = new SoftReceives(domain, queue, "maxWr", "maxSge", new SoftReceives.Owner() {
+            @Override
+            public void checkPostable(String verb) {
+                checkOpen(verb);
+            }
+
+            @Override
+            public void posted() {}
+
+            @Override
+            public String label() {
+                return SoftSharedReceiveQueue.this.label();
+            }
+        });
         madeFrom(domain);
     }
 
@@ -44,7 +57,6 @@ final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQu
 
     @Override
     public ReceiveBatch receive() {
-        checkOpen();
         return receives.begin();
     }
 
@@ -52,7 +64,7 @@ final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQu
     public void armLimit(int limit) {
         checkOpen();
         if (limit < 0 || limit > queue.capacity()) {
-            throw new IllegalArgumentException("limit: 0 to " + queue.capacity() + ", got " + limit);
+            throw new IllegalArgumentException("armLimit: limit: 0 to " + queue.capacity() + ", got " + limit);
         }
         queue.armLimit(limit);
     }

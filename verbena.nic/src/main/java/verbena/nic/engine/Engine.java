@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -22,42 +23,66 @@ import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
-/// Owns the state of all queue pairs of a device and drives them: packets from the link to their queue pair, packets
-/// of queue pairs to the link, deadlines, commands of the application.
+/// Owns the state of all queue pairs of a device and drives them: packets from the link to their queue pair,
+/// packets of queue pairs to the link, deadlines, commands of the application.
 ///
-/// One [#doWork(long)] does a bounded piece of all that. Whoever holds the ownership, one flag, may call it: the
-/// engine's own thread, a thread of the application that finds its completion queue empty ([#drive()]) or has just
-/// posted, or the simulator. There is no other code path.
+/// One [#doWork(long)] does a bounded piece of all that. Whoever owns the engine may call it: the engine's own
+/// thread, a thread of the application that polls an empty completion queue ([#drive()]) or has just posted, or,
+/// when the engine has no thread, the simulator. There is no other code path.
 ///
-/// The engine's thread sleeps in the link while there is nothing to do. Nothing is lost between it and the others,
-/// because each side first says what it has (a doorbell, a command; `sleeping`) and then looks at what the other said,
-/// all with volatile accesses.
+/// # Why no wake-up is lost
+///
+/// Whoever leaves work (a doorbell, a command) makes it visible first and then tries to own the engine. An owner
+/// gives the ownership back first and then looks for work left meanwhile. The engine's thread says `sleeping`
+/// first, then looks for work and for others that have owned since, and only then sleeps; whoever has owned counts
+/// `turns` first and then looks at `sleeping`. All of these are volatile and so have one order that all agree on:
+/// in it, one side of each pair sees the other.
 public final class Engine implements AutoCloseable {
     /// Frames received, and frames sent, in one piece of work at most.
     private static final int BATCH = 64;
     /// Frames that one queue pair may fill before the next has its turn.
     private static final int TURN = 16;
-    /// While an application drives, the engine's thread stays away for this long at a time.
-    private static final long STAY_AWAY_NANOS = 500_000;
+    /// Commands carried out in one piece of work at most.
+    private static final int COMMANDS = 64;
+    /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
+    private static final int POSTER_PIECES = 4;
     /// When the way out is full, try again after this.
     private static final long FULL_NANOS = 50_000;
+    /// How long the caller of a command waits before it looks again whether it can help.
+    private static final long COMMAND_NANOS = 20_000;
 
-    private static final VarHandle OWNED;
+    // While an application thread polls without pause, the engine's thread stays away: at first for STAY_AWAY_MIN,
+    // then longer, never longer than STAY_AWAY_MAX; so long, at most, do packets wait when that thread suddenly
+    // stops.
+    private static final long STAY_AWAY_NANOS_MIN = 250_000;
+    private static final long STAY_AWAY_NANOS_MAX = 1_000_000;
+    /// Without pause: at least one poll in this time, on the average.
+    private static final long POLL_INTERVAL_NANOS = 25_000;
+    /// And so many at least.
+    private static final int POLLS_MIN = 8;
+
+    private static final VarHandle OWNER;
     private static final VarHandle RUNG;
+    private static final VarHandle POLLS;
 
     static {
         try {
             var lookup = MethodHandles.lookup();
-            OWNED = lookup.findVarHandle(Engine.class, "owned", boolean.class);
+            OWNER = lookup.findVarHandle(Engine.class, "owner", Thread.class);
             RUNG = lookup.findVarHandle(Engine.class, "rung", Station.class);
+            POLLS = lookup.findVarHandle(Engine.class, "polls", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
+    /// Owns an engine that is closed, for ever.
+    private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
+
     private final Link link;
     private final LongSupplier clock;
     private final KeyTable<Station> stations;
+    private final Consumer<Throwable> onFailure;
     private final Counters counters = new Counters();
     private final Arena arena = Arena.ofAuto();
     private final Frame[] arrivals;
@@ -67,19 +92,27 @@ public final class Engine implements AutoCloseable {
 
     private final ArrayDeque<Station> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
-    private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Task<?>> commands = new ConcurrentLinkedQueue<>();
 
     private @Nullable Thread thread;
     private volatile boolean closed;
+    private volatile @Nullable Throwable failure;
     /// The engine's thread is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
     private volatile long wakeNanos = Protocol.NEVER;
-    /// When an application last drove.
-    private volatile long drivenNanos;
+    /// How often others than the engine's thread have owned. Written by owners only.
+    private volatile long turns;
+    /// How often pollers have driven. Written by owners, read by the engine's thread as a hint.
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long polls;
+    /// The engine's thread stays away because of a poller.
+    private volatile boolean away;
+    /// A poller has said that it stops.
+    private volatile boolean handedOver;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
-    private boolean owned;
+    private volatile @Nullable Thread owner;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private @Nullable Station rung;
@@ -88,13 +121,14 @@ public final class Engine implements AutoCloseable {
     ///
     /// @param clock nanoseconds, monotonic; read once per piece of work
     /// @param stations queue pairs by number
-    public Engine(Link link, LongSupplier clock, KeyTable<Station> stations) {
+    /// @param onFailure told, once, what makes it impossible to go on
+    public Engine(Link link, LongSupplier clock, KeyTable<Station> stations, Consumer<Throwable> onFailure) {
         this.link = link;
         this.clock = clock;
         this.stations = stations;
+        this.onFailure = onFailure;
         this.arrivals = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
         this.departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
-        this.drivenNanos = clock.getAsLong() - STAY_AWAY_NANOS;
     }
 
     /// Gives the engine a thread of its own.
@@ -118,109 +152,211 @@ public final class Engine implements AutoCloseable {
         return link;
     }
 
+    public long nowNanos() {
+        return clock.getAsLong();
+    }
+
+    /// Why the engine stands still, when something in it or in the link is broken; null while it works. Commands
+    /// still run.
+    public @Nullable Throwable failure() {
+        return failure;
+    }
+
     // ---- any thread
 
-    /// Something was posted on this queue pair. Sends it at once on the caller's thread when nobody drives.
+    /// Something was posted on this queue pair. Sends it at once on the caller's thread when nobody else is at it;
+    /// without
+    /// a thread of its own the engine only takes note.
     public void ring(Station station) {
-        if (station.ring()) {
-            Station head;
-            do {
-                head = (Station) RUNG.getVolatile(this);
-                station.nextRung = head;
-            } while (!RUNG.compareAndSet(this, head, station));
+        // Whoever rang first and was not answered yet puts it on the list; the answer comes before the look at what
+        // was posted (see Station.answer).
+        if (!station.ring()) {
+            return;
         }
-        if (!drive() && sleeping) {
-            link.wakeup();
+        Station head;
+        do {
+            head = (Station) RUNG.getVolatile(this);
+            station.nextRung = head;
+        } while (!RUNG.compareAndSet(this, head, station));
+        attend();
+    }
+
+    private void attend() {
+        if (thread != null && failure == null && tryOwn()) {
+            work(POSTER_PIECES);
         }
     }
 
-    /// Does a piece of work on the caller's thread when nobody else is at it; true when something was done.
+    /// For a thread that polls in vain: does a piece of work when nobody else is at it; true when something was
+    /// done. Without a thread of its own the engine is driven by [#step()] only.
     public boolean drive() {
-        if (!tryOwn()) {
+        if (thread == null || failure != null || !tryOwn()) {
             return false;
         }
+        POLLS.setOpaque(this, (long) POLLS.getOpaque(this) + 1);
+        return work(1);
+    }
+
+    /// Does a piece of work for an engine without a thread; returns how much was done. What goes wrong is thrown.
+    public int step() {
+        if (!tryOwn()) {
+            return 0;
+        }
         try {
-            long now = clock.getAsLong();
-            drivenNanos = now;
-            int done = doWork(now);
-            if (sleeping && dueNanos(now) < wakeNanos) {
-                link.wakeup(); // the engine's thread would sleep past what is new
-            }
-            return done > 0;
+            return doWork(clock.getAsLong());
         } finally {
             disown();
         }
     }
 
-    /// The caller will not drive any more for now: the engine's thread takes over at once.
+    /// The caller will not poll any more for now: the engine's thread takes over at once.
     public void handOver() {
-        drivenNanos = clock.getAsLong() - STAY_AWAY_NANOS;
         Thread own = thread;
-        if (own != null) {
-            LockSupport.unpark(own);
+        if (own != null && !handedOver) {
+            handedOver = true;
+            if (away) {
+                LockSupport.unpark(own);
+            }
         }
     }
 
-    /// Runs `command` as the owner and gives back its result; what it throws is thrown here. Not to be called by a
-    /// command.
-    public <T> T call(Supplier<T> command) {
-        if (closed) {
-            return command.get(); // nothing runs any more that it could disturb
-        }
-        var task = new Task<>(command);
-        commands.add(task);
-        while (!task.done) {
-            if (tryOwn()) {
-                try {
-                    drainCommands();
-                } finally {
-                    disown();
+    /// The owner, not the engine's thread: works until there is nothing left or `pieces` are done, and gives the
+    /// ownership back.
+    private boolean work(int pieces) {
+        boolean any = false;
+        for (int left = pieces; ; ) {
+            boolean more = false;
+            try {
+                countTurn();
+                long now = clock.getAsLong();
+                any |= doWork(now) > 0;
+                long due = dueNanos(now);
+                more = due <= now;
+                if (sleeping && due < wakeNanos && (!more || left <= 1)) {
+                    link.wakeup(); // the engine's thread would sleep past what is new
                 }
-            } else {
-                LockSupport.parkNanos(this, 10_000);
+            } catch (RuntimeException | Error e) {
+                fail(e);
+                return any;
+            } finally {
+                disown();
+            }
+            left--;
+            if (left <= 0 && more && pieces > 1) {
+                handOver(); // a poller comes again; a poster perhaps not
+            }
+            if (!(hasWork() || (more && left > 0)) || !tryOwn()) {
+                return any;
             }
         }
-        if (sleeping) {
-            link.wakeup(); // deadlines may have changed
+    }
+
+    /// Runs `command` as the owner and gives back its result; what it throws is thrown here. Takes no longer than
+    /// the present piece of work.
+    public <T> T call(Supplier<T> command) {
+        if (closed || OWNER.getOpaque(this) == Thread.currentThread()) {
+            return command.get();
         }
-        return task.result();
+        var task = new Task<>(command, Thread.currentThread());
+        commands.add(task);
+        boolean interrupted = false;
+        while (!task.done && !closed) {
+            if (tryOwn()) {
+                runCommands();
+            } else {
+                LockSupport.parkNanos(this, COMMAND_NANOS);
+                interrupted |= Thread.interrupted();
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return !task.done ? command.get() : task.result();
+    }
+
+    /// The owner: commands only, and gives the ownership back.
+    private void runCommands() {
+        boolean more;
+        try {
+            countTurn();
+            drainCommands();
+            long due = dueNanos(clock.getAsLong());
+            more = due == Long.MIN_VALUE;
+            if (sleeping && due < wakeNanos) {
+                link.wakeup();
+            }
+        } finally {
+            disown();
+        }
+        if (more || hasWork()) {
+            attend();
+        }
     }
 
     /// Runs `command` as the owner, later.
     public void later(Runnable command) {
-        commands.add(command);
-        if (sleeping) {
-            link.wakeup();
+        commands.add(new Task<>(
+                () -> {
+                    command.run();
+                    return true;
+                },
+                null));
+        if (OWNER.getOpaque(this) != Thread.currentThread()) {
+            attend();
         }
     }
 
-    private static final class Task<T> implements Runnable {
+    private static final class Task<T> {
         private final Supplier<T> command;
+        private final @Nullable Thread caller;
         private @Nullable T value;
-        private @Nullable RuntimeException failure;
+        private @Nullable Throwable thrown;
         volatile boolean done;
 
-        Task(Supplier<T> command) {
+        Task(Supplier<T> command, @Nullable Thread caller) {
             this.command = command;
+            this.caller = caller;
         }
 
-        @Override
-        public void run() {
+        void run() {
             try {
                 value = command.get();
-            } catch (RuntimeException e) {
-                failure = e;
+            } catch (RuntimeException | Error e) {
+                if (caller == null) {
+                    throw e;
+                }
+                thrown = e;
             }
-            done = true;
+            done = true; // publishes the result
+            if (caller != null && !caller.equals(Thread.currentThread())) {
+                LockSupport.unpark(caller);
+            }
         }
 
         @SuppressWarnings("NullAway") // null only when the command gave null
         T result() {
-            if (failure != null) {
-                throw failure;
-            }
-            return value;
+            return switch (thrown) {
+                case null -> value;
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                case Throwable e -> throw new AssertionError("a command throws nothing checked", e);
+            };
         }
+    }
+
+    private void countTurn() {
+        long before = turns;
+        turns = before + 1; // only owners write
+    }
+
+    private void fail(Throwable cause) {
+        synchronized (commands) {
+            if (failure != null) {
+                return;
+            }
+            failure = cause;
+        }
+        onFailure.accept(cause);
     }
 
     // ---- the owner's
@@ -255,14 +391,18 @@ public final class Engine implements AutoCloseable {
         return done;
     }
 
-    /// The earliest deadline of any queue pair, or [Protocol#NEVER].
+    /// When there will be something to do though nothing arrives: [Protocol#NEVER], or [Long#MIN_VALUE] for now.
     public long deadlineNanos() {
-        return deadlines.earliestNanos();
+        return hasWork() ? Long.MIN_VALUE : dueNanos(clock.getAsLong());
     }
 
     private int drainCommands() {
         int n = 0;
-        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+        while (n < COMMANDS) {
+            Task<?> command = commands.poll();
+            if (command == null) {
+                break;
+            }
             command.run();
             n++;
         }
@@ -287,7 +427,10 @@ public final class Engine implements AutoCloseable {
         if (!frame.icrcValid) {
             return PacketFate.DROPPED_ICRC;
         }
-        Station station = stations.get(Bth.destinationQp(frame.slot, Packet.BTH));
+        int qpn = Bth.destinationQp(frame.slot, Packet.BTH);
+        // The connection manager will listen at queue pair 1, and multicasts go to those attached; the table never
+        // has such numbers.
+        Station station = stations.get(qpn);
         if (station == null) {
             return PacketFate.DROPPED_UNKNOWN_QP;
         }
@@ -318,12 +461,20 @@ public final class Engine implements AutoCloseable {
         if (station == null) {
             return;
         }
+        // The list has the newest first; turns are given in the order of the doorbells.
         station = (Station) RUNG.getAndSet(this, null);
+        Station oldest = null;
         while (station != null) {
             Station next = station.nextRung;
-            station.answer();
-            makeReady(station);
+            station.nextRung = oldest;
+            oldest = station;
             station = next;
+        }
+        while (oldest != null) {
+            Station next = oldest.nextRung;
+            oldest.answer();
+            makeReady(oldest);
+            oldest = next;
         }
     }
 
@@ -376,58 +527,86 @@ public final class Engine implements AutoCloseable {
     // ---- ownership
 
     private boolean tryOwn() {
-        return !(boolean) OWNED.getVolatile(this) && OWNED.compareAndSet(this, false, true);
+        return OWNER.getVolatile(this) == null && OWNER.compareAndSet(this, null, Thread.currentThread());
     }
 
     private void disown() {
-        OWNED.setVolatile(this, false);
+        OWNER.setVolatile(this, null);
     }
 
     // ---- the engine's own thread
 
     private void run() {
-        while (!closed) {
-            long now = clock.getAsLong();
-            if (now - drivenNanos < STAY_AWAY_NANOS) {
-                // Somebody drives. Whoever stops without saying so ([#handOver]) costs one such time.
-                LockSupport.parkNanos(this, STAY_AWAY_NANOS);
-                continue;
-            }
+        while (!closed && failure == null) {
             if (!tryOwn()) {
+                // Whoever it is looks for work when it has finished; but its deadlines may be for us.
                 LockSupport.parkNanos(this, FULL_NANOS);
                 continue;
             }
+            long now;
+            long seen;
             int done;
             long until;
             try {
+                now = clock.getAsLong();
                 done = doWork(now);
                 until = dueNanos(now);
+                seen = turns;
+            } catch (RuntimeException | Error e) {
+                fail(e);
+                return;
             } finally {
                 disown();
             }
             if (done == 0 && until > now) {
-                sleep(now, until);
+                long before = (long) POLLS.getOpaque(this);
+                sleep(until, seen);
+                long slept = clock.getAsLong() - now;
+                if (isPolling((long) POLLS.getOpaque(this) - before, slept)) {
+                    stayAway();
+                }
             }
         }
     }
 
-    /// When there will be something to do that nobody else says.
-    private long dueNanos(long now) {
-        if (departuresFrom < departuresTo) {
-            return now + FULL_NANOS;
-        }
-        return ready.isEmpty() ? deadlines.earliestNanos() : now;
+    private static boolean isPolling(long polls, long nanos) {
+        return polls >= POLLS_MIN && polls * POLL_INTERVAL_NANOS >= nanos;
     }
 
-    private void sleep(long now, long until) {
+    /// When there will be something to do that nobody else says; the past when there is something now.
+    private long dueNanos(long now) {
+        if (departuresFrom < departuresTo) {
+            return Math.min(now + FULL_NANOS, deadlines.earliestNanos());
+        }
+        return ready.isEmpty() ? deadlines.earliestNanos() : Long.MIN_VALUE;
+    }
+
+    private void sleep(long until, long seen) {
         wakeNanos = until;
+        handedOver = false;
         sleeping = true;
-        // Whoever has driven since `now` may have left deadlines that `until` does not know.
-        if (!hasWork() && !closed && drivenNanos - now < 0) {
+        // Now nobody leaves work without seeing that; what was left before, and deadlines that `until` does not
+        // know, are seen here.
+        if (!hasWork() && turns == seen && !closed) {
             link.await(until == Protocol.NEVER ? -1 : Math.max(0, until - clock.getAsLong()));
         }
         sleeping = false;
         wakeNanos = Protocol.NEVER;
+    }
+
+    /// Somebody polls without pause and drives: leaves it to them until they stop.
+    private void stayAway() {
+        long nanos = STAY_AWAY_NANOS_MIN;
+        away = true; // before handedOver is read: whoever hands over writes that first and then reads this
+        while (!handedOver && !closed) {
+            long before = (long) POLLS.getOpaque(this);
+            LockSupport.parkNanos(this, nanos);
+            if (!isPolling((long) POLLS.getOpaque(this) - before, nanos)) {
+                break;
+            }
+            nanos = Math.min(2 * nanos, STAY_AWAY_NANOS_MAX);
+        }
+        away = false;
     }
 
     /// Ends the thread and closes the link. Waits for the owner's piece of work to end.
@@ -435,10 +614,10 @@ public final class Engine implements AutoCloseable {
     public void close() {
         closed = true;
         link.wakeup();
+        boolean interrupted = false;
         Thread own = thread;
         if (own != null && !own.equals(Thread.currentThread())) {
             LockSupport.unpark(own);
-            boolean interrupted = false;
             while (own.isAlive()) {
                 try {
                     own.join();
@@ -446,13 +625,17 @@ public final class Engine implements AutoCloseable {
                     interrupted = true;
                 }
             }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+        }
+        while (!OWNER.compareAndSet(this, null, NOBODY)) {
+            if (OWNER.getVolatile(this) == NOBODY) {
+                break;
             }
+            LockSupport.parkNanos(this, COMMAND_NANOS);
+            interrupted |= Thread.interrupted();
         }
-        while (!tryOwn()) {
-            Thread.onSpinWait();
+        link.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
-        link.close(); // and never disowned again: nobody touches the link any more
     }
 }

@@ -61,7 +61,8 @@ public final class KeyTable<T> {
         }
         while (true) {
             int handle = random.nextInt() & HANDLE_MASK;
-            if (handle >= first && slot(handle) == null) {
+            // All ones is nobody's own: as a queue pair number it means a multicast (IBTA 9.2).
+            if (handle >= first && handle != HANDLE_MASK && slot(handle) == null) {
                 set(handle, make.apply(handle));
                 count++;
                 return handle;

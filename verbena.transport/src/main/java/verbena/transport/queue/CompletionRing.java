@@ -103,10 +103,16 @@ public final class CompletionRing {
         return (int) ((long) WRITTEN.getAcquire(this) - (long) READ.getAcquire(this));
     }
 
+    /// Whether there is nothing to poll; any thread. Volatile, so that whoever has armed the ring, or said that it
+    /// is about to sleep, and then finds it empty, is told of what comes.
+    public boolean isEmpty() {
+        return (long) READ.getVolatile(this) == (long) WRITTEN.getVolatile(this);
+    }
+
     // ---- engine
 
-    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the first time the
-    /// listener is told.
+    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the first time
+    /// the listener is told.
     ///
     /// @param solicited whether a ring armed for solicited completions is to notify
     public boolean push(
@@ -182,8 +188,8 @@ public final class CompletionRing {
         return true;
     }
 
-    /// Changes the capacity; the caller keeps engine and pollers away meanwhile. False, and nothing changed, when more
-    /// is in it than would fit.
+    /// Changes the capacity; the caller keeps engine and pollers away meanwhile. False, and nothing changed, when
+    /// more is in it than would fit.
     public boolean resize(int newCapacity) {
         long from = (long) READ.get(this);
         long to = (long) WRITTEN.get(this);

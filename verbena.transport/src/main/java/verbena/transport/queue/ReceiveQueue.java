@@ -3,8 +3,8 @@ package verbena.transport.queue;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// A ring of receives, of one queue pair or shared by several of one engine. Posters, who take turns by a lock of their
-/// own, write slots and publish them; the engine takes the oldest by copying it, which frees the slot.
+/// A ring of receives, of one queue pair or shared by several of one engine. Posters, who take turns by a lock of
+/// their own, write slots and publish them; the engine takes the oldest by copying it, which frees the slot.
 public final class ReceiveQueue {
     private static final VarHandle PUBLISHED;
     private static final VarHandle TAKEN;
@@ -72,6 +72,11 @@ public final class ReceiveQueue {
     /// The next free slot; the caller has asked [#hasRoom()].
     public ReceiveRequest claim() {
         return slots[(int) ((long) PUBLISHED.get(this) + claimed++) & mask];
+    }
+
+    /// Takes the last claim back.
+    public void unclaim() {
+        claimed--;
     }
 
     /// How many are claimed and not published.

@@ -1,7 +1,7 @@
 package verbena.transport.queue;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -36,14 +36,15 @@ public final class SendQueue {
 
     /// @param capacity requests that can be outstanding
     /// @param maxSge scatter entries of each
-    /// @param maxInlineBytes inline bytes of each; they live as long as `arena`
-    public SendQueue(int capacity, int maxSge, int maxInlineBytes, Arena arena) {
+    /// @param maxInlineBytes inline bytes of each
+    /// @param allocator where they come from; asked once
+    public SendQueue(int capacity, int maxSge, int maxInlineBytes, SegmentAllocator allocator) {
         this.capacity = capacity;
         int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
         mask = size - 1;
         slots = new SendRequest[size];
         MemorySegment inline =
-                maxInlineBytes == 0 ? MemorySegment.NULL : arena.allocate((long) size * maxInlineBytes, Long.BYTES);
+                maxInlineBytes == 0 ? MemorySegment.NULL : allocator.allocate((long) size * maxInlineBytes, Long.BYTES);
         for (int i = 0; i < size; i++) {
             slots[i] = new SendRequest(
                     maxSge,
