@@ -115,7 +115,7 @@ final class Posts {
         words.expect("len");
         request.windowBytes = words.number("length");
         if (words.accept("access")) {
-            request.windowAccess = RcScript.access(words);
+            request.windowAccess = Setup.access(words);
         } else {
             request.windowAccess = 0;
         }

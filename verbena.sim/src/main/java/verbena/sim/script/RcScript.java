@@ -3,11 +3,8 @@ package verbena.sim.script;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
@@ -17,10 +14,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
 import verbena.transport.Protocol;
 import verbena.verbs.Access;
-import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
-import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
@@ -49,17 +44,17 @@ import verbena.wire.roce.RoceV2;
 /// nobody may have anything more to send, to complete or to report. One run is like any other: keys, addresses and
 /// times are the same each time.
 public final class RcScript implements Names {
-    private static final int AREA_BYTES = 1 << 16;
+    static final int AREA_BYTES = 1 << 16;
     private static final int TURNS_MAX = 10_000;
     private static final Pattern STAMP = Pattern.compile("\\+([0-9.]+[a-z]+)\\s+(.*)");
     private static final Pattern FROM = Pattern.compile("\\s+from\\s+(\\S+)$");
     private static final Pattern FATE = Pattern.compile("\\s+=>\\s+(\\S+)$");
     private static final Pattern REMARK = Pattern.compile("\\s+(lost|late|twice|flipped)$");
-    private static final int REMOTE_ALL = Access.bits(Access.remoteAll());
+    static final int REMOTE_ALL = Access.bits(Access.remoteAll());
 
     private record Late(long time, long order, Frame frame, End to) {}
 
-    private record Place(Area area, long offset) {}
+    record Place(Area area, long offset) {}
 
     private int mtu = 1024;
     private int psn = 100;
@@ -267,19 +262,24 @@ public final class RcScript implements Names {
         String verb = words.next("what it does");
         switch (verb) {
             case "post" -> post(end, words);
-            case "completion" -> completion(end, words);
-            case "event" -> event(end, words);
-            case "state" -> state(end, words);
-            case "counter" -> counter(end, words);
-            case "memory" -> memory(end, words);
-            case "word" -> word(end, words);
-            case "set" -> set(end, words);
-            case "modify" -> modify(end, words);
-            case "region" -> region(end, words);
-            case "window" -> window(end, words);
-            case "close" -> close(end, words);
-            case "arm" -> arm(end, words);
-            case "notified" -> notified(end, words);
+            case "completion" -> {
+                String seen = Reports.completion(this, end, words, now);
+                if (seen != null) {
+                    happened.add("%-14s %s".formatted(VirtualTime.text(now), seen));
+                }
+            }
+            case "event" -> Reports.event(end, words);
+            case "state" -> Reports.state(end, words);
+            case "counter" -> Reports.counter(end, words);
+            case "memory" -> Reports.memory(this, end, words);
+            case "word" -> Reports.word(this, end, words);
+            case "notified" -> Reports.notified(end, words);
+            case "set" -> Setup.set(this, end, words);
+            case "modify" -> Setup.modify(end, words, now);
+            case "region" -> Setup.region(end, words);
+            case "window" -> Setup.window(end, words);
+            case "close" -> Setup.close(end, words);
+            case "arm" -> Setup.arm(end, words);
             default -> throw words.wrong("nobody can \"" + verb + "\"");
         }
         words.end();
@@ -303,7 +303,7 @@ public final class RcScript implements Names {
             silent("the end of the script");
             for (End end : List.of(a, b)) {
                 if (end.takeCompletion(completion, now)) {
-                    throw new Mismatch("left over: " + end.name + " completion " + text(completion));
+                    throw new Mismatch("left over: " + end.name + " completion " + Reports.text(completion));
                 }
                 if (!end.events.isEmpty()) {
                     throw new Mismatch("left over: " + end.name + " event " + end.events.peek());
@@ -486,7 +486,7 @@ public final class RcScript implements Names {
         throw words.wrong("there is no fate called " + label);
     }
 
-    private End other(End end) {
+    End other(End end) {
         return end == a ? b : a;
     }
 
@@ -518,295 +518,10 @@ public final class RcScript implements Names {
         void use(Area area, long offset);
     }
 
-    private Place place(End end, Words words) {
+    Place place(End end, Words words) {
         var found = new Place[1];
         address(end, words, (area, offset) -> found[0] = new Place(area, offset));
         return found[0];
-    }
-
-    // ---- what an end reports
-
-    private void completion(End end, Words words) {
-        boolean none = words.accept("none");
-        boolean there = end.takeCompletion(completion, now);
-        if (none) {
-            if (there) {
-                throw new Mismatch(end.name + " completion " + text(completion));
-            }
-            return;
-        }
-        if (!there) {
-            throw new Mismatch(end.name + " has no completion");
-        }
-        String actual = text(completion);
-        while (!words.isEmpty()) {
-            String word = words.next("word");
-            boolean same = switch (word) {
-                case "wr" -> completion.wrId() == words.number("wr");
-                case "byte-len" -> completion.byteLength() == words.number("byte-len");
-                case "imm" -> completion.hasImmediate() && completion.immediate() == (int) words.number("immediate");
-                case "inv" ->
-                    completion.hasInvalidate() && completion.invalidatedRkey() == key(words.next("key"), words);
-                case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));
-                case "cause" -> completion.cause().contains(words.rest());
-                default -> status(word, words) == completion.status();
-            };
-            if (!same) {
-                throw new Mismatch(end.name + " completion " + actual);
-            }
-        }
-        happened.add("%-14s %s completion %s".formatted(VirtualTime.text(now), end.name, actual));
-    }
-
-    private String text(WorkCompletion wc) {
-        if (!wc.ok()) {
-            return "wr %d %s cause %s".formatted(wc.wrId(), name(wc.status()), wc.cause());
-        }
-        return "wr %d success opcode %s byte-len %d".formatted(wc.wrId(), name(wc.opcode()), wc.byteLength())
-                + (wc.hasImmediate() ? " imm 0x%08x".formatted(wc.immediate()) : "")
-                + (wc.hasInvalidate() ? " inv 0x%08x".formatted(wc.invalidatedRkey()) : "");
-    }
-
-    private static String name(Enum<?> constant) {
-        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    private static WcStatus status(String word, Words words) {
-        for (WcStatus status : WcStatus.values()) {
-            if (name(status).equals(word)) {
-                return status;
-            }
-        }
-        throw words.wrong("\"" + word + "\" is no status");
-    }
-
-    private void event(End end, Words words) {
-        if (words.accept("none")) {
-            if (!end.events.isEmpty()) {
-                throw new Mismatch(end.name + " event " + end.events.peek());
-            }
-            return;
-        }
-        AsyncEvent.Type expected = AsyncEvent.Type.valueOf(words.next("event"));
-        AsyncEvent.Type actual = end.events.poll();
-        if (actual != expected) {
-            throw new Mismatch(actual == null ? end.name + " has no event" : end.name + " event " + actual);
-        }
-    }
-
-    private void state(End end, Words words) {
-        QpState expected = QpState.valueOf(words.next("state"));
-        if (end.parameters.state != expected) {
-            throw new Mismatch(end.name + " state " + end.parameters.state);
-        }
-    }
-
-    private void counter(End end, Words words) {
-        String counter = words.next("counter");
-        Long actual = end.counters.snapshot().get(counter);
-        if (actual == null) {
-            throw words.wrong("there is no counter called " + counter);
-        }
-        if (actual != words.number("value")) {
-            throw new Mismatch(end.name + " counter " + counter + " " + actual);
-        }
-    }
-
-    private void arm(End end, Words words) {
-        if (words.accept("limit")) {
-            end.receives.armLimit(words.integer("limit"));
-        } else {
-            end.completions.arm(words.accept("solicited"));
-        }
-    }
-
-    private void notified(End end, Words words) {
-        long expected = words.isEmpty() ? 1 : words.number("times");
-        if (end.notifications != expected) {
-            throw new Mismatch(end.name + " was notified " + end.notifications + " times");
-        }
-        end.notifications = 0;
-    }
-
-    // ---- memory
-
-    private void memory(End end, Words words) {
-        if (words.accept("unchanged")) {
-            end.areas.values().forEach(area -> unchanged(end, area, 0, 0));
-            return;
-        }
-        Place place = place(end, words);
-        if (words.accept("unchanged")) {
-            unchanged(end, place.area(), 0, 0);
-            return;
-        }
-        words.expect("len");
-        int length = words.integer("length");
-        words.expect("as");
-        byte[] expected = expected(end, length, words);
-        byte[] actual = place.area().bytes(place.offset(), length);
-        int differs = Arrays.mismatch(expected, actual);
-        if (differs >= 0) {
-            int until = Math.min(differs + 8, Math.min(expected.length, actual.length));
-            throw new Mismatch("%s %s+%d is %s, expected %s"
-                    .formatted(
-                            end.name,
-                            place.area().name,
-                            place.offset() + differs,
-                            HexFormat.of().formatHex(actual, differs, until),
-                            HexFormat.of().formatHex(expected, differs, until)));
-        }
-        if (words.accept("only")) {
-            unchanged(end, place.area(), place.offset(), length);
-        }
-    }
-
-    private byte[] expected(End end, int length, Words words) {
-        End sender = other(end);
-        if (words.accept("sent")) {
-            byte[] sent = sender.lastSent;
-            return Arrays.copyOf(sent == null ? sender.out().pattern() : sent, length);
-        }
-        if (words.accept("wr")) {
-            byte[] sent = sender.sent.get(words.number("wr"));
-            if (sent == null) {
-                throw words.wrong("no data was posted with that number");
-            }
-            return Arrays.copyOf(sent, length);
-        }
-        Place place = place(sender, words);
-        return place.area().bytes(place.offset(), length);
-    }
-
-    private void unchanged(End end, Area area, long from, long length) {
-        if (area.isClosed()) {
-            return;
-        }
-        long changed = area.firstChangeOutside(from, length);
-        if (changed >= 0) {
-            throw new Mismatch(end.name + " " + area.name + "+" + changed + " has changed");
-        }
-    }
-
-    private void word(End end, Words words) {
-        Place place = place(end, words);
-        words.expect("is");
-        long actual = place.area().word(place.offset());
-        if (actual != words.number("value")) {
-            throw new Mismatch("%s word %s+%d is %d (0x%x)"
-                    .formatted(end.name, place.area().name, place.offset(), actual, actual));
-        }
-    }
-
-    private void set(End end, Words words) {
-        Place place = place(end, words);
-        if (words.accept("word")) {
-            place.area().setWord(place.offset(), words.number("value"));
-        } else {
-            words.expect("len");
-            int length = words.integer("length");
-            words.expect("byte");
-            place.area().fill(place.offset(), length, (byte) words.integer("byte"));
-        }
-    }
-
-    // ---- objects
-
-    private void region(End end, Words words) {
-        String name = words.next("name");
-        int length = AREA_BYTES;
-        long iova = end.nextIova();
-        int domain = End.DOMAIN;
-        int access = REMOTE_ALL;
-        while (!words.isEmpty()) {
-            String word = words.next("word");
-            switch (word) {
-                case "len" -> length = words.integer("length");
-                case "iova" -> iova = words.number("iova");
-                case "pd" -> domain = words.integer("protection domain");
-                case "access" -> access = access(words);
-                default -> throw words.wrong("\"" + word + "\" means nothing here");
-            }
-        }
-        end.addArea(name, length, iova, domain, access);
-    }
-
-    private void window(End end, Words words) {
-        String name = words.next("name");
-        words.expect("type");
-        int type = words.integer("type");
-        end.addWindow(name, type, words.accept("pd") ? words.integer("protection domain") : End.DOMAIN);
-    }
-
-    private void close(End end, Words words) {
-        String what = words.next("region, arena or window");
-        String name = words.next("name");
-        BoundWindow window = end.windows.get(name);
-        Area area = end.area(name);
-        switch (what) {
-            case "window" -> {
-                if (window == null) {
-                    throw words.wrong("no such window");
-                }
-                end.memory.remove(window.window);
-            }
-            case "region", "arena" -> {
-                if (area == null) {
-                    throw words.wrong("no such region");
-                }
-                if (what.equals("arena")) {
-                    area.close();
-                } else {
-                    end.memory.remove(area.region);
-                }
-            }
-            default -> throw words.wrong("a region, an arena or a window can be closed");
-        }
-    }
-
-    /// Words of rights, as many as there are; `none` for none.
-    static int access(Words words) {
-        int bits = 0;
-        if (words.accept("none")) {
-            return bits;
-        }
-        while (true) {
-            String word = words.peek().toUpperCase(Locale.ROOT).replace('-', '_');
-            boolean found = false;
-            for (Access access : Access.values()) {
-                if (access.name().equals(word)) {
-                    bits |= access.bit();
-                    found = true;
-                }
-            }
-            if (!found) {
-                return bits;
-            }
-            words.next("right");
-        }
-    }
-
-    private void modify(End end, Words words) {
-        var p = end.parameters;
-        QpState to = p.state;
-        while (!words.isEmpty()) {
-            String word = words.next("attribute");
-            switch (word) {
-                case "access" -> p.access = access(words);
-                case "reads-served" -> p.readsServedMax = words.integer(word);
-                case "reads-outstanding" -> p.readsOutstandingMax = words.integer(word);
-                case "rnr-timer" -> p.minRnrTimerCode = words.integer(word);
-                case "rnr-retry" -> p.rnrRetry = words.integer(word);
-                case "retry" -> p.retryCount = words.integer(word);
-                case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
-                case "pkey" -> p.pkey = words.integer(word);
-                case "sq-psn" -> p.sqPsn = words.integer(word);
-                case "rq-psn" -> p.rqPsn = words.integer(word);
-                case "notify-drained" -> p.notifyWhenDrained = true;
-                default -> to = QpState.valueOf(word);
-            }
-        }
-        end.modify(to, now);
     }
 
     // ---- names

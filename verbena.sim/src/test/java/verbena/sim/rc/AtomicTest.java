@@ -152,4 +152,18 @@ class AtomicTest {
                 a         word  in+8 is 11
                 """);
     }
+
+    @Test
+    void aDuplicateGetsItsOwnResultAndNotTheLatest() {
+        rc().run("""
+                b         set   r1+0 word 1
+                peer -> b    FETCH_ADD  psn 100  r1+0 add 1
+                b -> peer    ATOMIC_ACKNOWLEDGE  psn 100  original 1
+                peer -> b    FETCH_ADD  psn 101  r1+0 add 1
+                b -> peer    ATOMIC_ACKNOWLEDGE  psn 101  original 2
+                peer -> b    FETCH_ADD  psn 100  r1+0 add 1  => duplicate
+                b -> peer    ATOMIC_ACKNOWLEDGE  psn 100  original 1
+                b         word  r1+0 is 3
+                """);
+    }
 }

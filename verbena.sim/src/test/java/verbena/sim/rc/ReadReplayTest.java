@@ -185,4 +185,17 @@ class ReadReplayTest {
                 b -> peer    ATOMIC_ACKNOWLEDGE  psn 100
                 """);
     }
+
+    @Test
+    void aDuplicateReadOfWhatIsStillToComeChangesNothing() {
+        rc().mtu(256).run("""
+                peer -> b    READ_REQUEST  psn 100  r1+0 len 1000
+                b -> peer    READ_RESPONSE_FIRST   psn 100
+                b -> peer    READ_RESPONSE_MIDDLE  psn 101
+                peer -> b    READ_REQUEST  psn 102  r1+512 len 488  => duplicate
+                b -> peer    READ_RESPONSE_MIDDLE  psn 102
+                b -> peer    READ_RESPONSE_LAST    psn 103
+                nothing
+                """);
+    }
 }

@@ -1,0 +1,179 @@
+package verbena.sim.script;
+
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+
+/// The lines that compare what an end shows: completions, events, state, counters, memory.
+final class Reports {
+    private Reports() {}
+
+    /// What was found, for the log; null when none was expected.
+    static @Nullable String completion(RcScript script, End end, Words words, long now) {
+        var completion = new WorkCompletion();
+        boolean none = words.accept("none");
+        boolean there = end.takeCompletion(completion, now);
+        if (none) {
+            if (there) {
+                throw new Mismatch(end.name + " completion " + text(completion));
+            }
+            return null;
+        }
+        if (!there) {
+            throw new Mismatch(end.name + " has no completion");
+        }
+        String actual = text(completion);
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            boolean same = switch (word) {
+                case "wr" -> completion.wrId() == words.number("wr");
+                case "byte-len" -> completion.byteLength() == words.number("byte-len");
+                case "imm" -> completion.hasImmediate() && completion.immediate() == (int) words.number("immediate");
+                case "inv" ->
+                    completion.hasInvalidate() && completion.invalidatedRkey() == script.key(words.next("key"), words);
+                case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));
+                case "cause" -> completion.cause().contains(words.rest());
+                default -> status(word, words) == completion.status();
+            };
+            if (!same) {
+                throw new Mismatch(end.name + " completion " + actual);
+            }
+        }
+        return end.name + " completion " + actual;
+    }
+
+    static String text(WorkCompletion wc) {
+        if (!wc.ok()) {
+            return "wr %d %s cause %s".formatted(wc.wrId(), name(wc.status()), wc.cause());
+        }
+        return "wr %d success opcode %s byte-len %d".formatted(wc.wrId(), name(wc.opcode()), wc.byteLength())
+                + (wc.hasImmediate() ? " imm 0x%08x".formatted(wc.immediate()) : "")
+                + (wc.hasInvalidate() ? " inv 0x%08x".formatted(wc.invalidatedRkey()) : "");
+    }
+
+    private static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static WcStatus status(String word, Words words) {
+        for (WcStatus status : WcStatus.values()) {
+            if (name(status).equals(word)) {
+                return status;
+            }
+        }
+        throw words.wrong("\"" + word + "\" is no status");
+    }
+
+    static void event(End end, Words words) {
+        if (words.accept("none")) {
+            if (!end.events.isEmpty()) {
+                throw new Mismatch(end.name + " event " + end.events.peek());
+            }
+            return;
+        }
+        AsyncEvent.Type expected = AsyncEvent.Type.valueOf(words.next("event"));
+        AsyncEvent.Type actual = end.events.poll();
+        if (actual != expected) {
+            throw new Mismatch(actual == null ? end.name + " has no event" : end.name + " event " + actual);
+        }
+    }
+
+    static void state(End end, Words words) {
+        QpState expected = QpState.valueOf(words.next("state"));
+        if (end.parameters.state != expected) {
+            throw new Mismatch(end.name + " state " + end.parameters.state);
+        }
+    }
+
+    static void counter(End end, Words words) {
+        String counter = words.next("counter");
+        Long actual = end.counters.snapshot().get(counter);
+        if (actual == null) {
+            throw words.wrong("there is no counter called " + counter);
+        }
+        if (actual != words.number("value")) {
+            throw new Mismatch(end.name + " counter " + counter + " " + actual);
+        }
+    }
+
+    static void notified(End end, Words words) {
+        long expected = words.isEmpty() ? 1 : words.number("times");
+        if (end.notifications != expected) {
+            throw new Mismatch(end.name + " was notified " + end.notifications + " times");
+        }
+        end.notifications = 0;
+    }
+
+    static void memory(RcScript script, End end, Words words) {
+        if (words.accept("unchanged")) {
+            end.areas.values().forEach(area -> unchanged(end, area, 0, 0));
+            return;
+        }
+        RcScript.Place place = script.place(end, words);
+        if (words.accept("unchanged")) {
+            unchanged(end, place.area(), 0, 0);
+            return;
+        }
+        words.expect("len");
+        int length = words.integer("length");
+        words.expect("as");
+        byte[] expected = expected(script, end, length, words);
+        byte[] actual = place.area().bytes(place.offset(), length);
+        int differs = Arrays.mismatch(expected, actual);
+        if (differs >= 0) {
+            int until = Math.min(differs + 8, Math.min(expected.length, actual.length));
+            throw new Mismatch("%s %s+%d is %s, expected %s"
+                    .formatted(
+                            end.name,
+                            place.area().name,
+                            place.offset() + differs,
+                            HexFormat.of().formatHex(actual, differs, until),
+                            HexFormat.of().formatHex(expected, differs, until)));
+        }
+        if (words.accept("only")) {
+            unchanged(end, place.area(), place.offset(), length);
+        }
+    }
+
+    private static byte[] expected(RcScript script, End end, int length, Words words) {
+        End sender = script.other(end);
+        if (words.accept("sent")) {
+            byte[] sent = sender.lastSent;
+            return Arrays.copyOf(sent == null ? sender.out().pattern() : sent, length);
+        }
+        if (words.accept("wr")) {
+            byte[] sent = sender.sent.get(words.number("wr"));
+            if (sent == null) {
+                throw words.wrong("no data was posted with that number");
+            }
+            return Arrays.copyOf(sent, length);
+        }
+        RcScript.Place place = script.place(sender, words);
+        return place.area().bytes(place.offset(), length);
+    }
+
+    private static void unchanged(End end, Area area, long from, long length) {
+        if (area.isClosed()) {
+            return;
+        }
+        long changed = area.firstChangeOutside(from, length);
+        if (changed >= 0) {
+            throw new Mismatch(end.name + " " + area.name + "+" + changed + " has changed");
+        }
+    }
+
+    static void word(RcScript script, End end, Words words) {
+        RcScript.Place place = script.place(end, words);
+        words.expect("is");
+        long actual = place.area().word(place.offset());
+        if (actual != words.number("value")) {
+            throw new Mismatch("%s word %s+%d is %d (0x%x)"
+                    .formatted(end.name, place.area().name, place.offset(), actual, actual));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package verbena.sim.script;
+
+import java.util.Locale;
+import verbena.verbs.Access;
+import verbena.verbs.QpState;
+import verbena.wire.ib.AckTimeout;
+
+/// The lines that make, change and end an end's objects.
+final class Setup {
+    private Setup() {}
+
+    static void region(End end, Words words) {
+        String name = words.next("name");
+        int length = RcScript.AREA_BYTES;
+        long iova = end.nextIova();
+        int domain = End.DOMAIN;
+        int access = RcScript.REMOTE_ALL;
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            switch (word) {
+                case "len" -> length = words.integer("length");
+                case "iova" -> iova = words.number("iova");
+                case "pd" -> domain = words.integer("protection domain");
+                case "access" -> access = access(words);
+                default -> throw words.wrong("\"" + word + "\" means nothing here");
+            }
+        }
+        end.addArea(name, length, iova, domain, access);
+    }
+
+    static void window(End end, Words words) {
+        String name = words.next("name");
+        words.expect("type");
+        int type = words.integer("type");
+        end.addWindow(name, type, words.accept("pd") ? words.integer("protection domain") : End.DOMAIN);
+    }
+
+    static void close(End end, Words words) {
+        String what = words.next("region, arena or window");
+        String name = words.next("name");
+        BoundWindow window = end.windows.get(name);
+        Area area = end.area(name);
+        switch (what) {
+            case "window" -> {
+                if (window == null) {
+                    throw words.wrong("no such window");
+                }
+                end.memory.remove(window.window);
+            }
+            case "region", "arena" -> {
+                if (area == null) {
+                    throw words.wrong("no such region");
+                }
+                if (what.equals("arena")) {
+                    area.close();
+                } else {
+                    end.memory.remove(area.region);
+                }
+            }
+            default -> throw words.wrong("a region, an arena or a window can be closed");
+        }
+    }
+
+    /// Words of rights, as many as there are; `none` for none.
+    static int access(Words words) {
+        int bits = 0;
+        if (words.accept("none")) {
+            return bits;
+        }
+        while (true) {
+            String word = words.peek().toUpperCase(Locale.ROOT).replace('-', '_');
+            boolean found = false;
+            for (Access access : Access.values()) {
+                if (access.name().equals(word)) {
+                    bits |= access.bit();
+                    found = true;
+                }
+            }
+            if (!found) {
+                return bits;
+            }
+            words.next("right");
+        }
+    }
+
+    static void modify(End end, Words words, long now) {
+        var p = end.parameters;
+        QpState to = p.state;
+        while (!words.isEmpty()) {
+            String word = words.next("attribute");
+            switch (word) {
+                case "access" -> p.access = access(words);
+                case "reads-served" -> p.readsServedMax = words.integer(word);
+                case "reads-outstanding" -> p.readsOutstandingMax = words.integer(word);
+                case "rnr-timer" -> p.minRnrTimerCode = words.integer(word);
+                case "rnr-retry" -> p.rnrRetry = words.integer(word);
+                case "retry" -> p.retryCount = words.integer(word);
+                case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
+                case "pkey" -> p.pkey = words.integer(word);
+                case "sq-psn" -> p.sqPsn = words.integer(word);
+                case "rq-psn" -> p.rqPsn = words.integer(word);
+                case "notify-drained" -> p.notifyWhenDrained = true;
+                default -> to = QpState.valueOf(word);
+            }
+        }
+        end.modify(to, now);
+    }
+
+    static void set(RcScript script, End end, Words words) {
+        RcScript.Place place = script.place(end, words);
+        if (words.accept("word")) {
+            place.area().setWord(place.offset(), words.number("value"));
+        } else {
+            words.expect("len");
+            int length = words.integer("length");
+            words.expect("byte");
+            place.area().fill(place.offset(), length, (byte) words.integer("byte"));
+        }
+    }
+
+    static void arm(End end, Words words) {
+        if (words.accept("limit")) {
+            end.receives.armLimit(words.integer("limit"));
+        } else {
+            end.completions.arm(words.accept("solicited"));
+        }
+    }
+}
