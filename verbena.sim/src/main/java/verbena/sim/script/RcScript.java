@@ -262,6 +262,7 @@ public final class RcScript implements Names {
         String verb = words.next("what it does");
         switch (verb) {
             case "post" -> post(end, words);
+            case "silent" -> silent(end, "silence");
             case "completion" -> {
                 String seen = Reports.completion(this, end, words, now);
                 if (seen != null) {
@@ -352,11 +353,14 @@ public final class RcScript implements Names {
     }
 
     private void silent(String expected) {
-        for (End end : List.of(a, b)) {
-            if (end.poll(frame, now)) {
-                throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name
-                        + " -> " + other(end).name + "  " + PacketText.format(frame, this));
-            }
+        silent(a, expected);
+        silent(b, expected);
+    }
+
+    private void silent(End end, String expected) {
+        if (end.poll(frame, now)) {
+            throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name + " -> "
+                    + other(end).name + "  " + PacketText.format(frame, this));
         }
     }
 

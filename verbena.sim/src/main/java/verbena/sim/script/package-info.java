@@ -9,6 +9,7 @@
 ///          | "peer" arrow end packet [ "from" address ] [ "=>" fate ]     a scripted peer sends anything
 ///          | end arrow "peer" packet                   an end sends, and only the scripted peer sees it
 ///          | "nothing"                                 neither end has anything to send now
+///          | end "silent"                              that end has nothing to send now
 ///          | "nothing until +" span  |  "nothing ever" and not while that time passes
 ///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, nobody sends
 ///          | end verb ...

@@ -254,4 +254,19 @@ class AcknowledgementTest {
                 a         completion  wr 1 success
                 """);
     }
+
+    @Test
+    void betweenItsQuestionsALongMessageIsNotAcknowledged() {
+        rc().mtu(256).window(4).run("""
+                a         post  write 1000 -> r1+0
+                a -> b    WRITE_FIRST   psn 100
+                b         silent
+                a -> b    WRITE_MIDDLE  psn 101
+                b -> a    ACK  psn 101
+                a -> b    WRITE_MIDDLE  psn 102
+                b         silent
+                a -> b    WRITE_LAST    psn 103
+                b -> a    ACK  psn 103
+                """);
+    }
 }

@@ -505,4 +505,25 @@ class LossTest {
                 b -> peer    ACK  psn 0xffffff
                 """);
     }
+
+    @Test
+    void aNakAfterProgressIsTakenAgain() {
+        rc().run("""
+                a         post  write 1 -> r1+0
+                a         post  write 2 -> r1+0
+                a         post  write 3 -> r1+0
+                a -> peer    WRITE_ONLY  psn 100
+                a -> peer    WRITE_ONLY  psn 101
+                a -> peer    WRITE_ONLY  psn 102
+                peer -> a    NAK sequence  psn 100
+                a -> peer    WRITE_ONLY  psn 100
+                a -> peer    WRITE_ONLY  psn 101
+                a -> peer    WRITE_ONLY  psn 102
+                peer -> a    ACK  psn 100
+                peer -> a    NAK sequence  psn 101
+                a -> peer    WRITE_ONLY  psn 101
+                a -> peer    WRITE_ONLY  psn 102
+                peer -> a    ACK  psn 102
+                """);
+    }
 }

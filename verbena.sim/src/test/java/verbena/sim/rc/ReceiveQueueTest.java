@@ -147,4 +147,16 @@ class ReceiveQueueTest {
                 b         completion  wr 1 success imm 0x01020304
                 """);
     }
+
+    @Test
+    void aReadOrWriteWithoutImmediateWakesNobody() {
+        rc().run("""
+                b         arm
+                peer -> b    WRITE_ONLY  psn 100  solicited  r1+0  | 8
+                peer -> b    READ_REQUEST  psn 101  solicited  r1+0 len 8
+                b -> peer    READ_RESPONSE_ONLY  psn 101
+                b         notified 0
+                b         completion  none
+                """);
+    }
 }

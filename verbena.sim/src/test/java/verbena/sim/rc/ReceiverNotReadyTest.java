@@ -318,4 +318,20 @@ class ReceiverNotReadyTest {
                 b         completion  wr 9 success
                 """);
     }
+
+    @Test
+    void aSequenceNakDuringTheWaitCostsNoRetry() {
+        rc().retries(0).run("""
+                a         post  send 1
+                a         post  send 2
+                a -> peer    SEND_ONLY  psn 100
+                a -> peer    SEND_ONLY  psn 101
+                peer -> a    RNR timer 12  psn 100
+                peer -> a    NAK sequence  psn 100
+                a         state  RTS
+                +0.64ms   a -> peer    SEND_ONLY  psn 100
+                a -> peer    SEND_ONLY  psn 101
+                peer -> a    ACK  psn 101  msn 2
+                """);
+    }
 }

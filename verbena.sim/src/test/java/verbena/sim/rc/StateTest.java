@@ -303,4 +303,17 @@ class StateTest {
                 b -> peer    RNR timer 20  psn 100
                 """);
     }
+
+    @Test
+    void aDrainedQueueIsReportedOnce() {
+        rc().run("""
+                a         modify  notify-drained SQD
+                a         event  SQ_DRAINED
+                a         modify  timeout 15
+                a         event  none
+                a         modify  RTS
+                a         modify  SQD
+                a         event  SQ_DRAINED
+                """);
+    }
 }

@@ -320,4 +320,15 @@ class WindowTest {
                 b         word  r1+64 is 7
                 """);
     }
+
+    @Test
+    void aWindowThatIsNotBoundCannotBeInvalidated() {
+        rc().run("""
+                b         window  w1 type 2
+                b         post  invalidate w1 wr 5
+                nothing
+                b         completion  wr 5 mw-bind-err
+                b         state  ERR
+                """);
+    }
 }
