@@ -1,0 +1,121 @@
+package verbena.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// The documents name classes and members of the code. What they name has to exist.
+class VerbsDocTest {
+    private static final Path ROOT =
+            Path.of(Objects.requireNonNull(System.getProperty("verbena.root"), "verbena.root is set by the build"));
+    private static final Path HEADER = Path.of("/usr/include/infiniband/verbs.h");
+    private static final List<String> PACKAGES = List.of(
+            "verbena.verbs",
+            "verbena.verbs.spi",
+            "verbena.wire",
+            "verbena.wire.ib",
+            "verbena.wire.roce",
+            "verbena.wire.pcap",
+            "verbena.wire.notation",
+            "verbena.transport",
+            "verbena.transport.memory",
+            "verbena.transport.queue",
+            "verbena.transport.rc",
+            "verbena.nic",
+            "verbena.nic.engine",
+            "verbena.nic.link",
+            "verbena.sim.script",
+            "verbena.tools",
+            "java.lang",
+            "java.lang.foreign",
+            "java.lang.invoke",
+            "java.nio.channels",
+            "java.security",
+            "java.time",
+            "java.util.zip");
+    /// `Class`, `Class.Nested`, `Class.CONSTANT`, `Class#member`: a capital, then a small letter somewhere.
+    private static final Pattern NAME = Pattern.compile(
+            "`(?<class>[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?<parts>(?:\\.[A-Z]\\w*)*)(?:#(?<member>\\w+)(?:\\([^`]*\\))?)?`");
+
+    @Test
+    void everyClassAndMemberNamedInTheMapOfVerbsExists() throws IOException {
+        assertThat(namesThatDoNotExist("docs/verbs.md")).isEmpty();
+        assertThat(NAME.matcher(Files.readString(ROOT.resolve("docs/verbs.md")))
+                        .results()
+                        .count())
+                .isGreaterThan(200);
+    }
+
+    @Test
+    void everyFunctionStructAndEnumOfTheHeaderIsInTheMap() throws IOException {
+        assumeTrue(Files.exists(HEADER), "libibverbs-dev is not installed: " + HEADER + " is what to compare with");
+        String header = Files.readString(HEADER).replaceAll("(?s)/\\*.*?\\*/", "");
+        var names = new TreeSet<String>();
+        Stream.of("\\b(ibv_\\w+)\\s*\\(", "(?m)^(?:enum|struct|union)\\s+(ibv_\\w+)\\s*\\{")
+                .flatMap(pattern -> Pattern.compile(pattern).matcher(header).results())
+                .map(match -> match.group(1))
+                .filter(name -> !name.matches("ibv_flow_spec\\w*|ibv_flow_\\w*filter"))
+                .forEach(names::add);
+        String map = Files.readString(ROOT.resolve("docs/verbs.md"));
+        names.removeIf(
+                name -> Pattern.compile("\\b" + name + "\\b").matcher(map).find());
+        assertThat(names)
+                .as("names of verbs.h that docs/verbs.md does not have")
+                .isEmpty();
+    }
+
+    private static List<String> namesThatDoNotExist(String document) throws IOException {
+        return NAME.matcher(Files.readString(ROOT.resolve(document)))
+                .results()
+                .filter(name -> !exists(name))
+                .map(MatchResult::group)
+                .distinct()
+                .toList();
+    }
+
+    private static boolean exists(MatchResult name) {
+        return PACKAGES.stream()
+                .map(at -> find(at + "." + name.group("class")))
+                .flatMap(Optional::stream)
+                .anyMatch(type -> exists(type, name.group("parts"), name.group("member")));
+    }
+
+    /// @param parts nested classes, or a constant, each after a dot
+    private static boolean exists(Class<?> type, String parts, String member) {
+        if (!parts.isEmpty()) {
+            String first = parts.substring(1).replaceAll("\\..*", "");
+            String rest = parts.substring(1 + first.length());
+            return Arrays.stream(type.getDeclaredFields())
+                            .anyMatch(field -> field.getName().equals(first))
+                    || find(type.getName() + "$" + first)
+                            .filter(nested -> exists(nested, rest, member))
+                            .isPresent();
+        }
+        return member == null
+                || Stream.of(type.getMethods(), type.getDeclaredMethods())
+                        .flatMap(Arrays::stream)
+                        .map(Method::getName)
+                        .anyMatch(member::equals);
+    }
+
+    private static Optional<Class<?>> find(String name) {
+        try {
+            return Optional.of(Class.forName(name, false, VerbsDocTest.class.getClassLoader()));
+        } catch (ClassNotFoundException e) {
+            return Optional.empty();
+        }
+    }
+}
