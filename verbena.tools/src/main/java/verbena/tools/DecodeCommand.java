@@ -140,8 +140,8 @@ final class DecodeCommand implements Callable<Integer> {
         if (!frame.icrcValid) {
             badIcrc++;
         }
-        String source = Addresses.plain(new Gid(frame.sourceHigh, frame.sourceLow));
-        String destination = Addresses.plain(new Gid(frame.destinationHigh, frame.destinationLow));
+        var source = new Gid(frame.sourceHigh, frame.sourceLow);
+        var destination = new Gid(frame.destinationHigh, frame.destinationLow);
         out.println(head(packet) + "  " + source + " -> " + destination + "  "
                 + PacketText.format(frame, Names.NUMBERS)
                 + (shape == Malformed.OK ? "" : "  malformed " + words(shape)));

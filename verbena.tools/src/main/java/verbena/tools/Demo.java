@@ -83,7 +83,7 @@ final class Demo {
                 Locale.ROOT,
                 "process %d, %s, queue pair 0x%06x, first packet number %d",
                 pid,
-                Addresses.plain(endpoint.gid()),
+                endpoint.gid(),
                 endpoint.qpn(),
                 endpoint.psn());
     }

@@ -52,7 +52,7 @@ final class DevicesCommand implements Runnable {
                 : device.gids().stream()
                         .map(GidEntry::gid)
                         .distinct()
-                        .map(Addresses::plain)
+                        .map(Object::toString)
                         .collect(Collectors.joining(" "));
     }
 }

@@ -364,12 +364,12 @@ final class PingpongRcCommand implements Callable<Integer> {
     }
 
     private static String family(Gid gid) {
-        return (gid.isIpv4() ? "IPv4 " : "IPv6 ") + Addresses.plain(gid);
+        return (gid.isIpv4() ? "IPv4 " : "IPv6 ") + gid;
     }
 
     private String table(Context context) {
         return context.gids(devicePort).stream()
-                .map(entry -> entry.index() + " " + Addresses.plain(entry.gid()))
+                .map(entry -> entry.index() + " " + entry.gid())
                 .collect(Collectors.joining(", "));
     }
 

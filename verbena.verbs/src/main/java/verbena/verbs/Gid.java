@@ -73,9 +73,38 @@ public record Gid(long high, long low) {
         return groups.toString();
     }
 
-    /// The shortest usual form: `10.77.0.1` or an IPv6 literal.
+    /// The shortest usual form: `10.77.0.1`, or an IPv6 address as RFC 5952 writes it, `fd77::1`.
     @Override
     public String toString() {
-        return address().getHostAddress();
+        return isIpv4() ? address().getHostAddress() : compressed();
+    }
+
+    // RFC 5952, 4.2: the longest run of two or more zero groups becomes "::", the first of equals.
+    private String compressed() {
+        String[] groups = groups().split(":", -1);
+        int runStart = -1;
+        int runLength = 1;
+        for (int i = 0; i < groups.length; i++) {
+            int end = i;
+            while (end < groups.length && groups[end].equals("0000")) {
+                end++;
+            }
+            if (end - i > runLength) {
+                runStart = i;
+                runLength = end - i;
+            }
+            i = Math.max(i, end - 1);
+        }
+        var text = new StringBuilder();
+        for (int i = 0; i < groups.length; i++) {
+            if (i == runStart) {
+                text.append("::");
+                i += runLength - 1;
+            } else {
+                boolean first = text.isEmpty() || text.charAt(text.length() - 1) == ':';
+                text.append(first ? "" : ":").append(Integer.toHexString(Integer.parseInt(groups[i], 16)));
+            }
+        }
+        return text.toString();
     }
 }
