@@ -39,9 +39,14 @@ record RoceV2Device(
     public long nodeGuid() {
         long mac = host.mac();
         if (mac == 0) {
-            return 0x0200_00FF_FE00_0000L | (name.hashCode() & 0xFF_FFFF);
+            return guid(name);
         }
         return (((mac >>> 24) ^ 0x02_0000L) << 40) | 0xFF_FE00_0000L | (mac & 0xFF_FFFF);
+    }
+
+    /// A GUID, locally administered, for something that has nothing but a name.
+    static long guid(String name) {
+        return 0x0200_00FF_FE00_0000L | (name.hashCode() & 0xFF_FFFF);
     }
 
     @Override

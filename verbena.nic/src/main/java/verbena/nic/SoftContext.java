@@ -80,6 +80,24 @@ public final class SoftContext extends SoftObject implements Context {
         this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
     }
 
+    /// Opens a device that is nothing but `link`: how a simulator, a test, or a program with a wire of its own gets
+    /// one. The largest path MTU is what the link's packets have room for.
+    ///
+    /// @param name how messages and the thread call it
+    /// @param link closed with the context
+    /// @param clock nanoseconds, monotonic; `System::nanoTime`, or a simulator's
+    /// @param random unpredictable to peers ([#secureRandom()]); in a simulation, seeded
+    /// @param ownThread whether the engine has a thread; without one, [#drive()] has to be called
+    public static SoftContext open(
+            String name, Link link, LongSupplier clock, RandomGenerator random, boolean ownThread) {
+        return open(new LinkDevice(name, link), link, LinkDevice.largestMtu(link), clock, random, ownThread);
+    }
+
+    /// Numbers that nobody can guess, cheap enough for every key.
+    public static RandomGenerator secureRandom() {
+        return new SecureNumbers();
+    }
+
     /// Opens a device over any link.
     ///
     /// @param mtu largest path MTU that the link carries

@@ -1,0 +1,120 @@
+package verbena.nic;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.function.Predicate;
+import verbena.nic.link.Link;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.wire.Frame;
+
+/// One end of a wire in memory, whose sleep moves a virtual clock.
+final class Wire implements Link {
+    /// A clock that only tests, and sleeps, move.
+    static final class Clock {
+        long nanos = 1_000_000_000;
+
+        long nanos() {
+            return nanos;
+        }
+    }
+
+    private final GidEntry gid;
+    private final Clock clock;
+    private final ArrayDeque<Frame> arriving = new ArrayDeque<>();
+    private Wire peer = this;
+    private boolean woken;
+
+    /// Which of the frames sent from here get lost.
+    Predicate<Frame> loses = _ -> false;
+    /// How many frames the way out takes at once.
+    int room = Integer.MAX_VALUE;
+    /// Thrown by the next receive.
+    RuntimeException broken;
+
+    boolean closed;
+    int mtuBytes = Frame.PACKET_MAX;
+
+    Wire(String address, Clock clock) {
+        this.gid = new GidEntry(0, Gid.parse(address), GidType.ROCE_V2, "wire0", 1);
+        this.clock = clock;
+    }
+
+    void connect(Wire other) {
+        peer = other;
+        other.peer = this;
+    }
+
+    /// Lets a packet arrive here.
+    void deliver(Frame frame) {
+        Frame copy = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES))[0];
+        copy.copyFrom(frame);
+        arriving.add(copy);
+    }
+
+    @Override
+    public List<GidEntry> gids() {
+        return List.of(gid);
+    }
+
+    @Override
+    public int packetMax() {
+        return mtuBytes;
+    }
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        if (broken != null) {
+            throw broken;
+        }
+        int n = 0;
+        while (n < count && !arriving.isEmpty()) {
+            frames[from + n++].copyFrom(arriving.poll());
+        }
+        return n;
+    }
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        int n = Math.min(count, room);
+        for (int i = 0; i < n; i++) {
+            Frame frame = frames[from + i];
+            frame.icrcValid = true;
+            if (!loses.test(frame)) {
+                peer.deliver(frame);
+            }
+        }
+        return n;
+    }
+
+    /// Time passes.
+    @Override
+    public void await(long timeoutNanos) {
+        if (!woken && arriving.isEmpty() && timeoutNanos > 0) {
+            clock.nanos += timeoutNanos;
+        }
+        woken = false;
+    }
+
+    @Override
+    public void wakeup() {
+        woken = true;
+    }
+
+    @Override
+    public long malformed() {
+        return 0;
+    }
+
+    @Override
+    public long unsendable() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}
