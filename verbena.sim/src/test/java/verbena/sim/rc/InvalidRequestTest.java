@@ -388,4 +388,26 @@ class InvalidRequestTest {
                 a         memory  unchanged
                 """);
     }
+
+    @Test
+    void aReadResponseThatIsNoAckIsABadResponse() {
+        rc().run("""
+                a         post  read 8 <- r1+0  wr 1
+                a -> peer    READ_REQUEST  psn 100
+                peer -> a    READ_RESPONSE_ONLY  psn 100  syndrome 0x60  | 8
+                a         completion  wr 1 bad-resp-err
+                a         memory  unchanged
+                """);
+    }
+
+    @Test
+    void anAtomicAcknowledgeThatIsNoAckIsABadResponse() {
+        rc().run("""
+                a         post  fetch-add 1 -> r1+0  wr 1
+                a -> peer    FETCH_ADD  psn 100
+                peer -> a    ATOMIC_ACKNOWLEDGE  psn 100  syndrome 0x62  original 1
+                a         completion  wr 1 bad-resp-err
+                a         memory  unchanged
+                """);
+    }
 }

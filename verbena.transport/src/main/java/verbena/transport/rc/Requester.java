@@ -442,7 +442,7 @@ final class Requester {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = sends.at(head);
-        if (!request.operation.isAtomic()) {
+        if (!request.operation.isAtomic() || !saysAck(frame, Opcode.RC_ATOMIC_ACKNOWLEDGE)) {
             return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
         }
         // Big-endian on the wire, in this host's order in memory.
@@ -465,7 +465,7 @@ final class Requester {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = sends.at(head);
-        if (!request.operation.needsResponse() || request.operation.isAtomic()) {
+        if (!request.operation.needsResponse() || request.operation.isAtomic() || !saysAck(frame, opcode)) {
             return unexpected(opcode, psn);
         }
         int index = Psn.distance(request.firstPsn, psn);
@@ -511,8 +511,13 @@ final class Requester {
         readsOutstanding = Math.max(0, readsOutstanding - 1);
     }
 
+    /// What carries a result carries an ACK with it, where it has an AETH at all.
+    private static boolean saysAck(Frame frame, Opcode opcode) {
+        return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset()));
+    }
+
     private PacketFate unexpected(Opcode opcode, int psn) {
-        return failHead(WcStatus.BAD_RESP_ERR, 0, opcode + " answers PSN " + psn + ", which asked for something else");
+        return failHead(WcStatus.BAD_RESP_ERR, 0, opcode + " answers PSN " + psn + ", which it does not fit");
     }
 
     // ---- acknowledgement
