@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,8 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// The documents name classes and members of the code. What they name has to exist.
 class VerbsDocTest {
@@ -45,6 +48,7 @@ class VerbsDocTest {
             "java.nio.channels",
             "java.security",
             "java.time",
+            "java.util.random",
             "java.util.zip");
     /// `Class`, `Class.Nested`, `Class.CONSTANT`, `Class#member`: a capital, then a small letter somewhere.
     private static final Pattern NAME = Pattern.compile(
@@ -57,6 +61,27 @@ class VerbsDocTest {
                         .results()
                         .count())
                 .isGreaterThan(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ARCHITECTURE.md", "HACKING.md", "docs/conformance.md"})
+    void everyClassAndMemberNamedInADocumentExists(String document) throws IOException {
+        assertThat(namesThatDoNotExist(document)).isEmpty();
+    }
+
+    @Test
+    void everyDecisionNamesWhatExistsAndIsListed() throws IOException {
+        Path decisions = ROOT.resolve("docs/decisions");
+        String list = Files.readString(decisions.resolve("README.md"));
+        try (Stream<Path> files = Files.list(decisions)) {
+            assertThat(files.map(file -> file.getFileName().toString()).filter(name -> !name.equals("README.md")))
+                    .isNotEmpty()
+                    .allSatisfy(name -> {
+                        assertThat(list).contains("(" + name + ")");
+                        assertThat(namesThatDoNotExist("docs/decisions/" + name))
+                                .isEmpty();
+                    });
+        }
     }
 
     @Test
@@ -80,10 +105,29 @@ class VerbsDocTest {
     private static List<String> namesThatDoNotExist(String document) throws IOException {
         return NAME.matcher(Files.readString(ROOT.resolve(document)))
                 .results()
-                .filter(name -> !exists(name))
+                .filter(name -> !exists(name) && !isTest(name.group("class")))
                 .map(MatchResult::group)
                 .distinct()
                 .toList();
+    }
+
+    /// Tests of other rooms are not on the class path of this one.
+    private static boolean isTest(String name) {
+        try (Stream<Path> rooms = Files.list(ROOT)) {
+            return rooms.map(room -> room.resolve("src/test/java"))
+                    .filter(Files::isDirectory)
+                    .anyMatch(sources -> hasFile(sources, name + ".java"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean hasFile(Path folder, String name) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.anyMatch(file -> file.endsWith(name));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static boolean exists(MatchResult name) {
