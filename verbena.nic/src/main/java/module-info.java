@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// The software device: verbs objects over the transport, the engine that schedules them, the links that move frames.
 @NullMarked
 module verbena.nic {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive verbena.verbs;
     requires transitive verbena.wire;
     requires verbena.transport;

@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// A deterministic world for tests: virtual time, seeded faults, packet scripts, checkers.
 @NullMarked
 module verbena.sim {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive verbena.verbs;
     requires transitive verbena.wire;
     requires transitive verbena.transport;

@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// The command line.
 @NullMarked
 module verbena.tools {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires verbena.verbs;
     requires verbena.wire;
     requires verbena.transport;

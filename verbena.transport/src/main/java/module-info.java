@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// The transport protocols without input and output: functions of state, packet and time.
 @NullMarked
 module verbena.transport {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
     requires transitive verbena.verbs;
     requires transitive verbena.wire;
 

@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// What a program imports to do RDMA: the verbs, and the interface that providers of devices implement.
 @NullMarked
 module verbena.verbs {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports verbena.verbs;
     exports verbena.verbs.spi;

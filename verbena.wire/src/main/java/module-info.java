@@ -3,7 +3,7 @@ import org.jspecify.annotations.NullMarked;
 /// Every byte layout as a view over memory, and the notation in which packets are written and read.
 @NullMarked
 module verbena.wire {
-    requires static transitive org.jspecify;
+    requires static org.jspecify;
 
     exports verbena.wire;
     exports verbena.wire.ib;

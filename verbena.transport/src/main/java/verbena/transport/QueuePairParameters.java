@@ -28,7 +28,7 @@ public final class QueuePairParameters {
     public int readsOutstandingMax;
     /// READs and atomics that the peer may have outstanding.
     public int readsServedMax;
-    /// 5-bit code of what we ask a peer to wait; see [RnrTimer].
+    /// 5-bit code of what we ask a peer to wait; see [verbena.verbs.RnrTimer].
     public int minRnrTimerCode;
     /// 0: for ever.
     public long ackTimeoutNanos;
