@@ -206,14 +206,17 @@ final class Demo {
         packetsReceived = we.counter("received.packets");
     }
 
-    private void packets(DemoEnd we) {
+    private void packets(DemoEnd we) throws InterruptedException {
+        // The last acknowledgement may still be on its way out when all is done.
+        long sent = -1;
+        while (sent != we.counter("sent.packets")) {
+            sent = we.counter("sent.packets");
+            Thread.sleep(2);
+        }
         story.fact(
                 "wire",
-                String.format(
-                        Locale.ROOT,
-                        "%s from us, %s from the peer",
-                        packets(we.counter("sent.packets") - packetsSent),
-                        packets(we.counter("received.packets") - packetsReceived)));
+                packets(sent - packetsSent) + " from us, " + packets(we.counter("received.packets") - packetsReceived)
+                        + " from the peer");
     }
 
     private static String packets(long n) {
