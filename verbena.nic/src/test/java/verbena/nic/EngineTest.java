@@ -1,0 +1,188 @@
+package verbena.nic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import verbena.transport.PacketFate;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.DeviceException;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+
+/// How packets are dispatched, counted and scheduled, in virtual time.
+class EngineTest {
+    private final Pair pair = Pair.connected();
+    private final Pair.End a = pair.a;
+    private final Pair.End b = pair.b;
+    private final Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES))[0];
+
+    @AfterEach
+    void close() {
+        pair.close();
+    }
+
+    private void send(Opcode opcode, int qpn) {
+        Bth.write(frame.slot, Packet.BTH, opcode, false, 0, 0xFFFF, qpn, true, 0);
+        frame.length = Packet.length(opcode, 0);
+        frame.icrcValid = true;
+    }
+
+    private long count(Pair.End end, PacketFate fate) {
+        return end.context.counters().get(fate.label());
+    }
+
+    @Test
+    void whatIsNoPacketIsCountedAndDropped() {
+        send(Opcode.RC_SEND_ONLY, b.qp.qpn());
+        frame.length = 12;
+        b.wire.deliver(frame);
+        pair.settle();
+        assertThat(count(b, PacketFate.DROPPED_MALFORMED)).isEqualTo(1);
+    }
+
+    @Test
+    void aWrongIcrcIsCountedAndDropped() {
+        send(Opcode.RC_SEND_ONLY, b.qp.qpn());
+        frame.icrcValid = false;
+        b.wire.deliver(frame);
+        pair.settle();
+        assertThat(count(b, PacketFate.DROPPED_ICRC)).isEqualTo(1);
+    }
+
+    @Test
+    void nobodysNumbersAreCountedAndDropped() {
+        for (int qpn : new int[] {0, 1, 0xFFFFFF, b.qp.qpn() ^ 0x10}) {
+            send(Opcode.RC_SEND_ONLY, qpn);
+            b.wire.deliver(frame);
+        }
+        pair.settle();
+        assertThat(count(b, PacketFate.DROPPED_UNKNOWN_QP)).isEqualTo(4);
+    }
+
+    @Test
+    void packetsOfAnotherServiceAreCountedAndDropped() {
+        for (Opcode opcode : List.of(Opcode.UC_SEND_ONLY, Opcode.UD_SEND_ONLY)) {
+            send(opcode, b.qp.qpn());
+            b.wire.deliver(frame);
+        }
+        pair.settle();
+        assertThat(count(b, PacketFate.DROPPED_WRONG_SERVICE)).isEqualTo(2);
+    }
+
+    @Test
+    void aClosedQueuePairsPacketsFindNobody() {
+        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        b.qp.close();
+        pair.settle();
+        assertThat(count(b, PacketFate.DROPPED_UNKNOWN_QP)).isEqualTo(1);
+    }
+
+    @Test
+    void everyPacketHasOneFate() {
+        var random = new Random(42);
+        a.wire.loses = _ -> random.nextInt(10) == 0;
+        b.wire.loses = _ -> random.nextInt(10) == 0;
+        for (int i = 0; i < 100; i++) {
+            a.qp.postWrite(i, a.memory, 0, 5_000, b.memory.address(), b.memory.rkey());
+            send(Opcode.RC_SEND_ONLY, random.nextInt(1 << 24));
+            frame.icrcValid = random.nextBoolean();
+            b.wire.deliver(frame);
+        }
+        pair.settleWithin(Duration.ofSeconds(60).toNanos());
+        assertThat(a.completions()).hasSize(100).allMatch(c -> c.endsWith(" SUCCESS"));
+        for (Pair.End end : List.of(a, b)) {
+            Map<String, Long> counters = end.context.counters();
+            long fates = 0;
+            for (PacketFate fate : PacketFate.values()) {
+                fates += counters.get(fate.label());
+            }
+            assertThat(fates).isEqualTo(counters.get("received.packets"));
+        }
+    }
+
+    @Test
+    void whatTheWayOutDidNotTakeGoesFirstTheNextTime() {
+        a.wire.room = 3;
+        a.qp.postWrite(1, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+        pair.settle();
+        assertThat(a.completions()).containsExactly("1 SUCCESS");
+        assertThat(count(b, PacketFate.OUT_OF_SEQUENCE)).isZero();
+        assertThat(a.context.counters().get("sent.packets")).isEqualTo(16);
+    }
+
+    @Test
+    void aFullWayOutIsTriedAgainSoon() {
+        a.wire.room = 0;
+        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        pair.settle();
+        assertThat(a.context.deadlineNanos()).isBetween(pair.clock.nanos, pair.clock.nanos + 1_000_000);
+        a.wire.room = 64;
+        pair.settle();
+        assertThat(a.completions()).containsExactly("1 SUCCESS");
+    }
+
+    @Test
+    void queuePairsTakeTurns() {
+        var pairs = new ArrayList<QueuePair>();
+        for (int i = 0; i < 3; i++) {
+            QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+            QueuePair there = b.domain.createQueuePair(QueuePairOptions.rc(b.cq));
+            here.connect(there.endpoint());
+            there.connect(here.endpoint());
+            pairs.add(there);
+            here.postWrite(i, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+            here.postWrite(i, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+        }
+        var order = new ArrayList<Integer>();
+        a.wire.loses = sent -> {
+            order.add(Bth.destinationQp(sent.slot, Packet.BTH));
+            return false;
+        };
+        a.context.drive();
+        assertThat(order).hasSize(64);
+        // 16 packets each, in the order of the doorbells, and then from the start again.
+        for (int i = 0; i < 64; i++) {
+            assertThat(order.get(i)).isEqualTo(pairs.get(i / 16 % 3).qpn());
+        }
+    }
+
+    @Test
+    void nothingIsDueOnAnIdleDevice() {
+        pair.settleWithin(Duration.ofSeconds(60).toNanos());
+        assertThat(a.context.drive()).isFalse();
+        assertThat(a.context.deadlineNanos()).isEqualTo(Long.MAX_VALUE);
+        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        assertThat(a.context.deadlineNanos()).as("a doorbell has rung").isLessThanOrEqualTo(pair.clock.nanos);
+    }
+
+    @Test
+    void aBrokenDeviceSaysSoAndCanBeClosed() throws InterruptedException {
+        var wire = new Wire("10.0.0.3", new Wire.Clock());
+        wire.broken = new IllegalStateException("the wire is cut");
+        SoftContext context = SoftContext.open("cut", wire, System::nanoTime, new Random(1), true);
+        assertThat(context.awaitAsyncEvent(Duration.ofSeconds(20)))
+                .map(AsyncEvent::type)
+                .contains(AsyncEvent.Type.DEVICE_FATAL);
+        var cq = context.createCompletionQueue(1);
+        assertThatThrownBy(() -> cq.await(new WorkCompletion(), Duration.ofSeconds(20)))
+                .isInstanceOf(DeviceException.class)
+                .hasMessage("await: device cut has failed")
+                .hasRootCauseMessage("the wire is cut");
+        cq.close();
+        context.close();
+        assertThat(wire.closed).isTrue();
+    }
+}
