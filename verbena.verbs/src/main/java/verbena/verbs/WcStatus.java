@@ -26,8 +26,9 @@ public enum WcStatus {
     LOC_ACCESS_ERR("local access error", "The peer's write with immediate touched memory that it has no right to."),
     REM_INV_REQ_ERR(
             "remote invalid request error",
-            "The peer cannot take such a request: the operation is not enabled on its queue pair, the message is too"
-                    + " long for its receive, or more READs were outstanding than it allows."),
+            "Of a send: the peer cannot take such a request; the operation is not enabled on its queue pair, the message"
+                    + " is too long for its receive, or more READs were outstanding than it allows. Of a receive: the"
+                    + " peer's message was against the rules."),
     REM_ACCESS_ERR(
             "remote access error",
             "The peer's memory protection refused: wrong rkey, out of bounds, missing remote right, or another"
