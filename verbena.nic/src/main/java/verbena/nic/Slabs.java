@@ -3,10 +3,12 @@ package verbena.nic;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 
-/// Memory for regions that own theirs. Small pieces come from slabs that live as long as anything in them is in use,
-/// by sizes that are powers of two; a large piece has an arena of its own, closed with it. So many small regions cost
-/// neither an arena nor a page each: closing a shared arena takes some 20 to 60 microseconds.
+/// Memory for regions that own theirs. Small pieces come from slabs that live as long as anything in them is in
+/// use, by sizes that are powers of two; a large piece has an arena of its own, closed with it. So many small
+/// regions cost neither an arena nor a page each: closing a shared arena takes some 20 to 60 microseconds.
 final class Slabs {
     /// Pieces up to this many bytes share slabs.
     static final long SMALL_BYTES_MAX = 64 << 10;
@@ -16,6 +18,7 @@ final class Slabs {
     private static final long PAGE = 4_096;
 
     private final ArrayDeque<MemorySegment>[] free = newFreeLists();
+    private final List<Arena> lingering = new ArrayList<>();
     private MemorySegment slab = MemorySegment.NULL;
     private long used;
 
@@ -25,12 +28,27 @@ final class Slabs {
     Piece allocate(long bytes) {
         if (bytes > SMALL_BYTES_MAX) {
             Arena arena = Arena.ofShared();
-            return new Piece(arena.allocate(bytes, PAGE), arena::close);
+            return new Piece(arena.allocate(bytes, PAGE), () -> close(arena));
         }
         int shift = Math.max(SMALLEST_SHIFT, 64 - Long.numberOfLeadingZeros(Math.max(1, bytes - 1)));
         MemorySegment block = take(shift);
         block.fill((byte) 0);
         return new Piece(block.asSlice(0, bytes), () -> giveBack(shift, block));
+    }
+
+    /// A shared arena cannot be closed while a thread uses its memory in a system call: tried again later.
+    private synchronized void close(Arena arena) {
+        lingering.add(arena);
+        lingering.removeIf(Slabs::isClosed);
+    }
+
+    private static boolean isClosed(Arena arena) {
+        try {
+            arena.close();
+            return true;
+        } catch (IllegalStateException _) {
+            return false;
+        }
     }
 
     private synchronized MemorySegment take(int shift) {

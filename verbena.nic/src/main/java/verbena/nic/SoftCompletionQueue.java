@@ -3,6 +3,7 @@ package verbena.nic;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,8 +62,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
         this.context = context;
         this.channel = channel.orElse(null);
         this.ring = new CompletionRing(entries, this);
-        madeFrom(context);
-        channel.ifPresent(this::madeFrom);
+        madeFrom(channel.isPresent() ? List.of(context, channel.get()) : List.of(context));
         context.openQueues.add(this);
     }
 

@@ -23,16 +23,22 @@ abstract class SoftObject implements VerbsObject {
         this.label = label;
     }
 
-    /// Says that this object was made from `parent`, which then stays open as long as this.
+    /// Says what this object was made from, and what then stays open as long as this.
     ///
-    /// @throws InvalidStateException when the parent is closed
-    final void madeFrom(SoftObject parent) {
+    /// @throws InvalidStateException when one of them is closed; nothing was said then
+    final void madeFrom(List<? extends SoftObject> from) {
         synchronized (TREE) {
-            parent.checkOpen();
-            if (parent.children.add(this)) {
-                parents.add(parent);
+            from.forEach(SoftObject::checkOpen);
+            for (SoftObject parent : from) {
+                if (parent.children.add(this)) {
+                    parents.add(parent);
+                }
             }
         }
+    }
+
+    final void madeFrom(SoftObject parent) {
+        madeFrom(List.of(parent));
     }
 
     /// Exchanges a parent.

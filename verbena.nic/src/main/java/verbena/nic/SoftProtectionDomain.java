@@ -2,6 +2,8 @@ package verbena.nic;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.memory.Keyed;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.verbs.Access;
@@ -66,8 +68,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
             throw new IllegalArgumentException("register: iova: " + segment.byteSize() + " bytes from 0x"
                     + Long.toHexString(iova) + " on go past the end of the address space");
         }
-        return new SoftMemoryRegion(
-                this, add(new Region(number, segment, iova, Access.bits(access)), "register"), access, () -> {});
+        return add("register", new Region(number, segment, iova, Access.bits(access)), access, () -> {});
     }
 
     @Override
@@ -86,15 +87,34 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
         }
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
-        return new SoftMemoryRegion(
-                this, add(new Region(number, segment, iova, Access.bits(access)), "allocate"), access, piece.free());
+        return add("allocate", new Region(number, segment, iova, Access.bits(access)), access, piece.free());
     }
 
-    private Region add(Region region, String verb) {
-        if (!context.memory().add(region)) {
-            throw new ResourceLimitException(verb, "maxMr", SoftContext.MR_MAX, "all are in use; close some");
+    private MemoryRegion add(String verb, Region region, Set<Access> access, Runnable free) {
+        SoftMemoryRegion made = null;
+        boolean added = context.memory().add(region);
+        try {
+            if (!added) {
+                throw new ResourceLimitException(verb, "maxMr", SoftContext.MR_MAX, "all are in use; close some");
+            }
+            made = new SoftMemoryRegion(this, region, access, free);
+            return made;
+        } finally {
+            if (made == null) {
+                forget(added ? region : null);
+                free.run();
+            }
         }
-        return region;
+    }
+
+    /// What could not be made after all, because this domain was closed at the same moment.
+    private void forget(@Nullable Keyed keyed) {
+        if (keyed != null) {
+            context.engine().call(() -> {
+                context.memory().remove(keyed);
+                return true;
+            });
+        }
     }
 
     /// IBTA 10.6.3.1, ibv_reg_mr(3).
@@ -132,7 +152,15 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
             throw new ResourceLimitException(
                     "allocateWindow", "maxMw", SoftContext.MR_MAX, "all are in use; close some");
         }
-        return new SoftMemoryWindow(this, window);
+        SoftMemoryWindow made = null;
+        try {
+            made = new SoftMemoryWindow(this, window);
+            return made;
+        } finally {
+            if (made == null) {
+                forget(window);
+            }
+        }
     }
 
     @Override

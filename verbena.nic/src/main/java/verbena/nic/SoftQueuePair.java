@@ -3,6 +3,7 @@ package verbena.nic;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -128,11 +129,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                 ? null
                 : new SoftReceives(domain, receiveQueue, "maxReceiveWr", "maxReceiveSge", new ReceiveOwner());
         this.initialPsn = context.random().nextInt() & MASK_24;
-        madeFrom(domain);
-        madeFrom(sendCq);
-        madeFrom(receiveCq);
-        if (srq != null) {
-            madeFrom(srq);
+        boolean made = false;
+        try {
+            madeFrom(srq == null ? List.of(domain, sendCq, receiveCq) : List.of(domain, sendCq, receiveCq, srq));
+            made = true;
+        } finally {
+            if (!made) {
+                inline.free(); // one of them was closed this moment
+            }
         }
         sendCq.attach(this);
         receiveCq.attach(this);
