@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -44,13 +45,23 @@ class ProcessesTest {
         assertThat(lines.readLine()).contains("local address");
         assertThat(lines.readLine()).contains("remote address");
 
-        Thread.sleep(500); // until they play, of which nothing is to be seen from here
+        letItPlay(client);
         client.destroyForcibly();
 
         assertThat(server.waitFor()).isEqualTo(1);
         assertThat(server.errorReader().readLine())
                 .startsWith("verbena pingpong rc: ")
                 .containsAnyOf("RETRY_EXC_ERR (transport retry counter exceeded)", "nothing happened for 2 s");
+    }
+
+    /// An endless game prints nothing; but who plays, polls, and that takes processor time.
+    private static void letItPlay(Process client) throws InterruptedException {
+        Duration before = client.info().totalCpuDuration().orElseThrow();
+        while (client.info().totalCpuDuration().orElseThrow().minus(before).toMillis() < 300) {
+            assertThat(client.waitFor(10, TimeUnit.MILLISECONDS))
+                    .as("it has ended")
+                    .isFalse();
+        }
     }
 
     @Test

@@ -32,11 +32,12 @@ public record AckTimeout(int code) {
 
     /// The time; zero for [#NEVER].
     public Duration duration() {
-        return Duration.ofNanos(code == 0 ? 0 : nanos(code));
+        return Duration.ofNanos(nanos(code));
     }
 
-    private static long nanos(int code) {
-        return 4_096L << code;
+    /// The time of a code, 0 to 31, in nanoseconds, without allocation; 0 for code 0, which waits for ever.
+    public static long nanos(int code) {
+        return code == 0 ? 0 : 4_096L << code;
     }
 
     @Override

@@ -2,8 +2,8 @@ package verbena.sim.script;
 
 import java.util.Locale;
 import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
 import verbena.verbs.QpState;
-import verbena.wire.ib.AckTimeout;
 
 /// The lines that make, change and end an end's objects.
 final class Setup {

@@ -14,6 +14,7 @@ import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
+import verbena.verbs.RnrTimer;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
@@ -27,7 +28,6 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
-import verbena.wire.ib.RnrTimer;
 import verbena.wire.ib.Syndrome;
 
 /// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): cuts requests into packets, keeps what is

@@ -56,7 +56,7 @@ public final class Syndrome {
         return kind(syndrome) == Kind.NAK;
     }
 
-    /// The RNR NAK that asks for a wait of `timerCode`, `0..31`; see [RnrTimer].
+    /// The RNR NAK that asks for a wait of `timerCode`, `0..31`, a code of IBTA table 46.
     public static int rnrNak(int timerCode) {
         return RNR | (timerCode & VALUE_MASK);
     }
