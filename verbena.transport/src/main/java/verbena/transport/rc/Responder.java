@@ -473,7 +473,7 @@ final class Responder {
                     return PacketFate.DUPLICATE; // it is on its way
                 }
                 // The requester has gone back: the rest of the old answer would only be thrown away.
-                waiting.psnCount = Math.max(waiting.packet, 0);
+                waiting.psnCount = waiting.packet;
             }
         }
         answerRead(psn, psnCount, at, bytes, key, true);
