@@ -22,6 +22,7 @@ import verbena.nic.link.UdpLinks;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePairOptions;
@@ -81,6 +82,16 @@ class IndependentDecoderTest {
         @Override
         public int receive(Frame[] frames, int from, int count) {
             return link.receive(frames, from, count);
+        }
+
+        @Override
+        public void join(Gid group) {
+            link.join(group);
+        }
+
+        @Override
+        public void leave(Gid group) {
+            link.leave(group);
         }
 
         @Override

@@ -2,7 +2,9 @@ package verbena.nic;
 
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import verbena.nic.link.Link;
 import verbena.verbs.Gid;
@@ -33,6 +35,9 @@ final class Wire implements Link {
     int room = Integer.MAX_VALUE;
     /// Thrown by the next receive.
     RuntimeException broken;
+
+    /// The multicast groups it is a member of.
+    final Set<Gid> groups = new HashSet<>();
 
     boolean closed;
     int mtuBytes = Frame.PACKET_MAX;
@@ -87,6 +92,16 @@ final class Wire implements Link {
             }
         }
         return n;
+    }
+
+    @Override
+    public void join(Gid group) {
+        groups.add(group);
+    }
+
+    @Override
+    public void leave(Gid group) {
+        groups.remove(group);
     }
 
     /// Time passes.

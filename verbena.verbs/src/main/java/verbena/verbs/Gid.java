@@ -46,6 +46,11 @@ public record Gid(long high, long low) {
         return high >>> 54 == 0xFE80 >>> 6;
     }
 
+    /// Whether this is the address of a multicast group: `ff00::/8`, or `224.0.0.0/4` in GID form.
+    public boolean isMulticast() {
+        return isIpv4() ? (low >>> 28 & 0xF) == 0xE : high >>> 56 == 0xFF;
+    }
+
     /// The IP address, a plain IPv4 one where it can be.
     public InetAddress address() {
         try {

@@ -23,4 +23,18 @@ class GidTest {
         assertThat(Gid.parse(shortest)).isEqualTo(gid);
         assertThat(Gid.parse(groups)).isEqualTo(gid);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "223.255.255.255, false",
+        "224.0.0.0, true",
+        "239.255.255.255, true",
+        "240.0.0.0, false",
+        "ff02::1, true",
+        "fe80::1, false",
+        "::e000:1, false",
+    })
+    void groupsAreKnownByTheirPrefix(String literal, boolean multicast) {
+        assertThat(Gid.parse(literal).isMulticast()).isEqualTo(multicast);
+    }
 }

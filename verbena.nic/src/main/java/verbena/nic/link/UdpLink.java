@@ -4,6 +4,7 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.wire.Frame;
@@ -100,6 +101,16 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     /// Bytes of the smallest send buffer among the sockets.
     public abstract long sendBufferBytes();
+
+    @Override
+    public void join(Gid group) {
+        throw new LinkException(LinkException.Kind.UNSUPPORTED, "multicast " + group + ": not on UDP links");
+    }
+
+    @Override
+    public void leave(Gid group) {
+        // Never a member.
+    }
 
     @Override
     public final long malformed() {
