@@ -11,9 +11,8 @@ import verbena.wire.Frame;
 /// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may be in
 /// [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
 /// encapsulates: it seals the ICRC of what it sends and judges that of what it receives,
-/// because only the link knows the network headers that the ICRC covers. A frame that goes to a multicast group leaves
-/// by
-/// the interface of its source address, and its hop limit says how far it gets.
+/// because only the link knows the network headers that the ICRC covers. What goes to a multicast group leaves by the
+/// interface of its source address, and its hop limit says how far it gets.
 public interface Link extends AutoCloseable {
     /// The addresses this link sends from and receives on, in GID table order.
     List<GidEntry> gids();
@@ -31,17 +30,15 @@ public interface Link extends AutoCloseable {
     /// interface) is counted ([#unsendable()]) and treated as taken; the protocol above repairs it like a loss.
     int transmit(Frame[] frames, int from, int count);
 
-    /// Becomes a member of a multicast group, on the interface of each of [#gids()] that is of the group's family. From
-    /// now on what is sent to the group there arrives here, with the group as its destination, also what this link
-    and
-    /// others of this host send. A member already: does nothing. Called by whoever may receive, so never while
-    /// another thread does.
+    /// Becomes a member of a multicast group, on the interface of each of [#gids()] that is of the group's family.
+    /// From now on what is sent to the group there arrives here, with the group as its destination, also what this
+    /// link and others of this host send. A member already: does nothing. Called by whoever may receive, so never
+    /// while another thread does.
     ///
     /// @param group an IPv4-mapped or IPv6 multicast address
     /// @throws IllegalArgumentException when it is no multicast address
     /// @throws LinkException when that cannot be had: no own address of this family, no such interface, the
-    system's
-    ///     limit of memberships; the link is as it was
+    ///     system's limit of memberships; the link is as it was
     void join(Gid group);
 
     /// Ends the membership; what has arrived for the group and was not received is gone. No member: does nothing.
