@@ -5,18 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
-import verbena.transport.memory.MemoryTable;
-import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
@@ -25,37 +20,31 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
-import verbena.wire.ib.Bth;
-import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Packet;
 import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV2;
 
-/// One end of the scripted connection: a real [ReliableConnection] with memory, queues and one completion queue. Stands
-/// where an engine would stand and does nothing by itself.
+/// One end of a script: a real queue pair of a host, with queues and a completion queue of its own.
 final class End implements QueuePairEvents, CompletionRing.Listener {
     static final int DOMAIN = 1;
-    private static final int QUEUE_DEPTH = 512;
-    private static final int MAX_SGE = 4;
+    static final int QUEUE_DEPTH = 512;
+    static final int MAX_SGE = 4;
     private static final int MAX_INLINE = 256;
-    private static final int KEYS_MAX = 1_000;
-    private static final long FIRST_IOVA = 0x10_0000;
-    private static final long IOVA_STEP = 0x10_0000;
 
     final String name;
+    final Host host;
     final QueuePairParameters parameters;
     final SendQueue sends;
     final ReceiveQueue receives;
-    final CompletionRing completions;
-    final MemoryTable memory;
-    final Counters counters = new Counters();
-    final ReliableConnection connection;
-    final Deque<AsyncEvent.Type> events = new ArrayDeque<>();
-    final Map<String, Area> areas = new LinkedHashMap<>();
-    final Map<String, BoundWindow> windows = new LinkedHashMap<>();
+    final CompletionRing completions = new CompletionRing(2 * QUEUE_DEPTH, this);
+    final ReliableConnection protocol;
+    private final Transport transport;
+    private final Deque<AsyncEvent.Type> events = new ArrayDeque<>();
     /// Data of the messages posted here, by request and of the last one.
     final Map<Long, byte[]> sent = new HashMap<>();
+
+    /// The other end of the connection; of a datagram's end, the one that most is heard of.
+    End peer = this;
 
     byte @Nullable [] lastSent;
     int notifications;
@@ -64,62 +53,53 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     private boolean spareHolds;
     private final RoceV2 roce = new RoceV2();
 
-    /// @param keys where memory keys come from
-    End(String name, int qpn, RandomGenerator keys, boolean shared, boolean signalAll, Arena arena) {
+    /// @param shared whether it takes receives from the shared receive queue of its host
+    End(String name, int qpn, Host host, boolean shared, boolean signalAll, Arena arena) {
         this.name = name;
+        this.host = host;
         parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = DOMAIN;
         sends = new SendQueue(QUEUE_DEPTH, MAX_SGE, MAX_INLINE, arena);
-        receives = new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> onAsyncEvent(AsyncEvent.Type.SRQ_LIMIT_REACHED));
-        completions = new CompletionRing(2 * QUEUE_DEPTH, this);
-        memory = new MemoryTable(keys, KEYS_MAX);
-        connection = new ReliableConnection(
-                parameters, sends, receives, shared, signalAll, completions, completions, memory, counters, this);
+        receives = shared ? host.sharedReceives : new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> {});
+        transport = Transport.RC;
+        protocol = new ReliableConnection(
+                parameters,
+                sends,
+                receives,
+                shared,
+                signalAll,
+                completions,
+                completions,
+                host.memory,
+                host.counters,
+                this);
         spare = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
+        host.ends.add(this);
     }
 
     // ---- objects
 
-    Area addArea(String areaName, long bytes, long iova, int domain, int access) {
-        var area = new Area(areaName, domain, bytes, iova, access);
-        memory.add(area.region);
-        areas.put(areaName, area);
-        return area;
-    }
-
-    long nextIova() {
-        return FIRST_IOVA + IOVA_STEP * areas.size();
-    }
-
-    BoundWindow addWindow(String windowName, int type, int domain) {
-        var window = new Window(domain, type);
-        memory.add(window);
-        var bound = new BoundWindow(windowName, window);
-        windows.put(windowName, bound);
-        return bound;
-    }
-
     /// The region `out`, from which this end sends.
     Area out() {
-        return Objects.requireNonNull(areas.get(name + ".out"));
+        return Objects.requireNonNull(host.areas.get(name + ".out"));
     }
 
     /// The region `in`, into which this end receives.
     Area in() {
-        return Objects.requireNonNull(areas.get(name + ".in"));
+        return Objects.requireNonNull(host.areas.get(name + ".in"));
     }
 
     /// The region that this end calls so.
     @Nullable
     Area area(String areaName) {
-        Area own = areas.get(name + "." + areaName);
-        return own == null ? areas.get(areaName) : own;
+        Area own = host.areas.get(name + "." + areaName);
+        return own == null ? host.areas.get(areaName) : own;
     }
 
     void modify(QpState to, long now) {
         QpState from = parameters.state;
         parameters.state = to;
-        connection.onModified(from, to, now);
+        protocol.onModified(from, to, now);
     }
 
     // ---- packets
@@ -131,10 +111,10 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
             frame.copyFrom(spare);
             return true;
         }
-        if (!connection.poll(frame, now)) {
+        if (!protocol.poll(frame, now)) {
             return false;
         }
-        counters.count(Counter.SENT_PACKETS);
+        host.counters.count(Counter.SENT_PACKETS);
         roce.seal(frame, 0);
         frame.icrcValid = true;
         return true;
@@ -147,29 +127,11 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
         }
     }
 
-    /// What an engine does with an arriving packet.
-    PacketFate receive(Frame frame, long now) {
-        PacketFate fate = judge(frame, now);
-        counters.count(Counter.RECEIVED_PACKETS);
-        counters.count(fate);
-        return fate;
-    }
-
-    private PacketFate judge(Frame frame, long now) {
-        if (Packet.check(frame) != Malformed.OK) {
-            return PacketFate.DROPPED_MALFORMED;
-        }
-        if (!roce.verify(frame)) {
-            return PacketFate.DROPPED_ICRC;
-        }
-        if (Bth.destinationQp(frame.slot, Packet.BTH) != parameters.qpn) {
-            return PacketFate.DROPPED_UNKNOWN_QP;
-        }
-        Opcode opcode = Packet.opcode(frame);
-        if (opcode.transport() != Transport.RC) {
-            return PacketFate.DROPPED_WRONG_SERVICE;
-        }
-        return connection.onPacket(frame, opcode, now);
+    /// A packet for this queue pair has arrived at its host.
+    PacketFate receive(Frame frame, Opcode opcode, long now) {
+        return opcode.transport() == transport
+                ? protocol.onPacket(frame, opcode, now)
+                : PacketFate.DROPPED_WRONG_SERVICE;
     }
 
     // ---- what it says
@@ -180,6 +142,11 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
         }
         turn(now); // requests that never leave this side complete when the engine gets to them
         return completions.poll(wc);
+    }
+
+    /// The oldest event of this queue pair, else of its host's shared receive queue; null when there is none.
+    AsyncEvent.@Nullable Type takeEvent() {
+        return events.isEmpty() ? host.events.poll() : events.poll();
     }
 
     @Override

@@ -15,7 +15,7 @@ final class Posts {
 
     private Posts() {}
 
-    static void receive(RcScript script, End end, Words words) {
+    static void receive(PacketScript script, End end, Words words) {
         ReceiveRequest request = end.receives.claim();
         request.wrId = 0;
         request.scatter.clear();
@@ -39,7 +39,7 @@ final class Posts {
         end.receives.publish();
     }
 
-    static void send(RcScript script, End end, Words words) {
+    static void send(PacketScript script, End end, Words words) {
         String verb = words.next("operation");
         SendRequest request = end.sends.claim();
         request.begin(operation(verb, words), 0);
@@ -93,7 +93,7 @@ final class Posts {
         };
     }
 
-    private static void remote(RcScript script, SendRequest request, Words words) {
+    private static void remote(PacketScript script, SendRequest request, Words words) {
         String word = words.next("remote address");
         int plus = word.indexOf('+');
         Names.Region region = plus < 0 ? null : script.region(word.substring(0, plus));
@@ -105,8 +105,8 @@ final class Posts {
         }
     }
 
-    private static void bind(RcScript script, End end, SendRequest request, Words words) {
-        BoundWindow window = end.windows.get(words.next("window"));
+    private static void bind(PacketScript script, End end, SendRequest request, Words words) {
+        BoundWindow window = end.host.windows.get(words.next("window"));
         if (window == null) {
             throw words.wrong("there is no such window");
         }
@@ -125,7 +125,7 @@ final class Posts {
         window.virtualAddress = zeroBased ? 0 : request.windowAddress;
     }
 
-    private static void options(RcScript script, End end, SendRequest request, Words words) {
+    private static void options(PacketScript script, End end, SendRequest request, Words words) {
         while (!words.isEmpty()) {
             String word = words.next("option");
             switch (word) {
@@ -175,7 +175,7 @@ final class Posts {
     private static byte[] gather(End end, ScatterList list) {
         List<byte[]> parts = new ArrayList<>();
         for (int i = 0; i < list.count; i++) {
-            for (Area area : end.areas.values()) {
+            for (Area area : end.host.areas.values()) {
                 long offset = list.addresses[i] - area.region.iova();
                 if (area.region.key() == list.lkeys[i]
                         && !area.isClosed()
@@ -193,7 +193,7 @@ final class Posts {
     }
 
     /// `in+0 len 10 , in+100 len 20`
-    private static void list(RcScript script, End end, ScatterList list, Words words) {
+    private static void list(PacketScript script, End end, ScatterList list, Words words) {
         do {
             var key = new int[1];
             long address = script.address(end, words, (area, _) -> key[0] = area.region.key());

@@ -14,7 +14,7 @@ final class Reports {
     private Reports() {}
 
     /// What was found, for the log; null when none was expected.
-    static @Nullable String completion(RcScript script, End end, Words words, long now) {
+    static @Nullable String completion(PacketScript script, End end, Words words, long now) {
         var completion = new WorkCompletion();
         boolean none = words.accept("none");
         boolean there = end.takeCompletion(completion, now);
@@ -71,13 +71,14 @@ final class Reports {
 
     static void event(End end, Words words) {
         if (words.accept("none")) {
-            if (!end.events.isEmpty()) {
-                throw new Mismatch(end.name + " event " + end.events.peek());
+            AsyncEvent.Type event = end.takeEvent();
+            if (event != null) {
+                throw new Mismatch(end.name + " event " + event);
             }
             return;
         }
         AsyncEvent.Type expected = AsyncEvent.Type.valueOf(words.next("event"));
-        AsyncEvent.Type actual = end.events.poll();
+        AsyncEvent.Type actual = end.takeEvent();
         if (actual != expected) {
             throw new Mismatch(actual == null ? end.name + " has no event" : end.name + " event " + actual);
         }
@@ -92,7 +93,7 @@ final class Reports {
 
     static void counter(End end, Words words) {
         String counter = words.next("counter");
-        Long actual = end.counters.snapshot().get(counter);
+        Long actual = end.host.counters.snapshot().get(counter);
         if (actual == null) {
             throw words.wrong("there is no counter called " + counter);
         }
@@ -109,12 +110,12 @@ final class Reports {
         end.notifications = 0;
     }
 
-    static void memory(RcScript script, End end, Words words) {
+    static void memory(PacketScript script, End end, Words words) {
         if (words.accept("unchanged")) {
-            end.areas.values().forEach(area -> unchanged(end, area, 0, 0));
+            end.host.areas.values().forEach(area -> unchanged(end, area, 0, 0));
             return;
         }
-        RcScript.Place place = script.place(end, words);
+        PacketScript.Place place = script.place(end, words);
         if (words.accept("unchanged")) {
             unchanged(end, place.area(), 0, 0);
             return;
@@ -140,8 +141,8 @@ final class Reports {
         }
     }
 
-    private static byte[] expected(RcScript script, End end, int length, Words words) {
-        End sender = script.other(end);
+    private static byte[] expected(PacketScript script, End end, int length, Words words) {
+        End sender = end.peer;
         if (words.accept("sent")) {
             byte[] sent = sender.lastSent;
             return Arrays.copyOf(sent == null ? sender.out().pattern() : sent, length);
@@ -153,7 +154,7 @@ final class Reports {
             }
             return Arrays.copyOf(sent, length);
         }
-        RcScript.Place place = script.place(sender, words);
+        PacketScript.Place place = script.place(sender, words);
         return place.area().bytes(place.offset(), length);
     }
 
@@ -167,8 +168,8 @@ final class Reports {
         }
     }
 
-    static void word(RcScript script, End end, Words words) {
-        RcScript.Place place = script.place(end, words);
+    static void word(PacketScript script, End end, Words words) {
+        PacketScript.Place place = script.place(end, words);
         words.expect("is");
         long actual = place.area().word(place.offset());
         if (actual != words.number("value")) {

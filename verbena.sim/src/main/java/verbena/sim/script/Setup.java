@@ -11,10 +11,10 @@ final class Setup {
 
     static void region(End end, Words words) {
         String name = words.next("name");
-        int length = RcScript.AREA_BYTES;
-        long iova = end.nextIova();
+        int length = PacketScript.AREA_BYTES;
+        long iova = end.host.nextIova();
         int domain = End.DOMAIN;
-        int access = RcScript.REMOTE_ALL;
+        int access = PacketScript.REMOTE_ALL;
         while (!words.isEmpty()) {
             String word = words.next("word");
             switch (word) {
@@ -25,27 +25,27 @@ final class Setup {
                 default -> throw words.wrong("\"" + word + "\" means nothing here");
             }
         }
-        end.addArea(name, length, iova, domain, access);
+        end.host.addArea(name, length, iova, domain, access);
     }
 
     static void window(End end, Words words) {
         String name = words.next("name");
         words.expect("type");
         int type = words.integer("type");
-        end.addWindow(name, type, words.accept("pd") ? words.integer("protection domain") : End.DOMAIN);
+        end.host.addWindow(name, type, words.accept("pd") ? words.integer("protection domain") : End.DOMAIN);
     }
 
     static void close(End end, Words words) {
         String what = words.next("region, arena or window");
         String name = words.next("name");
-        BoundWindow window = end.windows.get(name);
+        BoundWindow window = end.host.windows.get(name);
         Area area = end.area(name);
         switch (what) {
             case "window" -> {
                 if (window == null) {
                     throw words.wrong("no such window");
                 }
-                end.memory.remove(window.window);
+                end.host.memory.remove(window.window);
             }
             case "region", "arena" -> {
                 if (area == null) {
@@ -54,7 +54,7 @@ final class Setup {
                 if (what.equals("arena")) {
                     area.close();
                 } else {
-                    end.memory.remove(area.region);
+                    end.host.memory.remove(area.region);
                 }
             }
             default -> throw words.wrong("a region, an arena or a window can be closed");
@@ -106,8 +106,8 @@ final class Setup {
         end.modify(to, now);
     }
 
-    static void set(RcScript script, End end, Words words) {
-        RcScript.Place place = script.place(end, words);
+    static void set(PacketScript script, End end, Words words) {
+        PacketScript.Place place = script.place(end, words);
         if (words.accept("word")) {
             place.area().setWord(place.offset(), words.number("value"));
         } else {

@@ -13,7 +13,7 @@
 ///          | "nothing until +" span  |  "nothing ever" and not while that time passes
 ///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, nobody sends
 ///          | end verb ...
-/// end      = "a" | "b"
+/// end      = "a" | "b" | "c" | "d"                   "c" and "d" with two connections: beside "a" and "b"
 /// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>"
 /// span     = number ( "ns" | "us" | "ms" | "s" )
 ///

@@ -1,6 +1,6 @@
 package verbena.sim.rc;
 
-import static verbena.sim.script.RcScript.rc;
+import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
@@ -66,6 +66,86 @@ class ReceiveQueueTest {
                 b         modify  RTS
                 peer -> b    SEND_ONLY  psn 100  | 1  => accepted
                 b         completion  wr 1 success
+                """);
+    }
+
+    @Test
+    void twoConnectionsTakeFromOneSharedReceiveQueueInTheOrderOfTheirMessages() {
+        rc().srq().twoConnections().run("""
+                b         post  recv 10 wr 1
+                b         post  recv 10 wr 2
+                c         post  send 10 wr 7
+                c -> d    SEND_ONLY  psn 100  ackreq  | 10
+                a         post  send 10 wr 8
+                a -> b    SEND_ONLY  psn 100  ackreq  | 10
+                d -> c    ACK  psn 100  msn 1
+                b -> a    ACK  psn 100  msn 1
+                d         completion  wr 1 success byte-len 10
+                b         completion  wr 2 success byte-len 10
+                """);
+    }
+
+    @Test
+    void aReceiveThatOneConnectionHasTakenIsNotForTheOther() {
+        rc().srq().twoConnections().mtu(256).run("""
+                b         post  recv 1000 wr 1
+                b         post  recv 10 wr 2
+                a         post  send 300
+                a -> b    SEND_FIRST  psn 100  | 256
+                c         post  send 10
+                c -> d    SEND_ONLY   psn 100  | 10
+                a -> b    SEND_LAST   psn 101  | 44
+                d         completion  wr 2 success byte-len 10
+                b         completion  wr 1 success byte-len 300
+                d -> c    ACK  psn 100
+                b -> a    ACK  psn 101
+                """);
+    }
+
+    @Test
+    void aConnectionThatFindsTheSharedQueueEmptyWaitsForWhatEitherSidePosts() {
+        rc().srq().twoConnections().run("""
+                b         post  recv 10 wr 1
+                a         post  send 10
+                a -> b    SEND_ONLY  psn 100
+                c         post  send 10
+                c -> d    SEND_ONLY  psn 100  => receiver-not-ready
+                d -> c    RNR timer 12  psn 100
+                b -> a    ACK  psn 100
+                b         post  recv 10 wr 2
+                +0.64ms  c -> d    SEND_ONLY  psn 100
+                d -> c    ACK  psn 100
+                b         completion  wr 1 success
+                d         completion  wr 2 success
+                """);
+    }
+
+    @Test
+    void whenOneConnectionFailsTheOtherKeepsTheSharedReceives() {
+        rc().srq().twoConnections().run("""
+                b         post  recv 10 wr 1
+                b         modify  ERR
+                b         event  QP_LAST_WQE_REACHED
+                c         post  send 10
+                c -> d    SEND_ONLY  psn 100
+                d -> c    ACK  psn 100
+                d         completion  wr 1 success
+                d         state  RTS
+                """);
+    }
+
+    @Test
+    void theLimitOfASharedQueueCountsWhatAllConnectionsTake() {
+        rc().srq().twoConnections().run("""
+                b         post  recv 10 wr 1
+                b         post  recv 10 wr 2
+                b         arm   limit 1
+                peer -> b    SEND_ONLY  psn 100  | 1
+                b         event  none
+                peer -> d    SEND_ONLY  psn 100  | 1
+                d         event  SRQ_LIMIT_REACHED
+                b         completion  wr 1 success
+                d         completion  wr 2 success
                 """);
     }
 

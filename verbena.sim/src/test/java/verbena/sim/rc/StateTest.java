@@ -1,6 +1,6 @@
 package verbena.sim.rc;
 
-import static verbena.sim.script.RcScript.rc;
+import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 

@@ -240,6 +240,8 @@ final class Replay {
     private final PrescribedKeys keys = new PrescribedKeys();
     private final Side side;
     private final Side other;
+    private final Gid addressOfA;
+    private final Gid addressOfB;
     private final End end;
     private final Region region;
     private long now;
@@ -254,8 +256,12 @@ final class Replay {
         Side b = one ? Side.of(json, "B") : new Side(plan.qpnB, 0xb200, 0x1000, 0x200);
         side = asA ? a : b;
         other = asA ? b : a;
-        end = new End(asA ? "a" : "b", side.qpn(), keys, false, true, arena);
         read(golden.resolve(plan.name + ".pcap"));
+        Frame any = packets.getFirst(); // who asks comes first
+        addressOfA = new Gid(any.sourceHigh, any.sourceLow);
+        addressOfB = new Gid(any.destinationHigh, any.destinationLow);
+        var host = new Host(asA ? addressOfA : addressOfB, keys);
+        end = new End(asA ? "a" : "b", side.qpn(), host, false, true, arena);
         region = region(side.rkey(), side.address(), REGION_BYTES, ALL, asA ? 3 : 5, asA ? 1 : 2);
         connect(json);
         if (!asA) {
@@ -294,16 +300,13 @@ final class Replay {
         }
         var made = new Region(End.DOMAIN, memory, address, access);
         keys.add(key);
-        end.memory.add(made);
+        end.host.memory.add(made);
         assertThat(made.key()).isEqualTo(key);
         return made;
     }
 
     private void connect(String json) {
         var p = end.parameters;
-        Frame any = packets.getFirst();
-        var addressOfA = new Gid(any.sourceHigh, any.sourceLow); // who asks comes first
-        var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
         p.path(asA ? addressOfA : addressOfB, asA ? addressOfB : addressOfA);
         p.pathMtu = number(json, "path MTU", 1024);
         p.access = number(json, "access", ALL);
@@ -336,7 +339,7 @@ final class Replay {
     private void bindWindow() {
         Region under = region(0x7700, plan.windowAddress, plan.windowBytes, ALL | Access.MW_BIND.bit(), 5, 2);
         keys.add(plan.windowKey);
-        BoundWindow window = end.addWindow("window", 2, End.DOMAIN);
+        BoundWindow window = end.host.addWindow("window", 2, End.DOMAIN);
         SendRequest bind = end.sends.claim();
         bind.begin(SendOperation.BIND_WINDOW, 0);
         bind.window = window.window;
@@ -500,14 +503,14 @@ final class Replay {
     private void arrive(Frame packet) {
         Frame copy = newFrame();
         copy.copyFrom(packet);
-        end.receive(copy, now);
+        end.host.receive(copy, now);
         drain();
     }
 
     private void advance(long to) {
-        while (end.connection.deadlineNanos() <= to) {
-            now = Math.max(now, end.connection.deadlineNanos());
-            end.connection.onDeadline(now);
+        while (end.protocol.deadlineNanos() <= to) {
+            now = Math.max(now, end.protocol.deadlineNanos());
+            end.protocol.onDeadline(now);
             drain();
         }
         now = Math.max(now, to);
@@ -530,8 +533,8 @@ final class Replay {
         }
         if (ours.isEmpty()
                 && plan.allows(Allowance.TIMER_IN_TICKS, number)
-                && end.connection.deadlineNanos() != Protocol.NEVER) {
-            advance(end.connection.deadlineNanos());
+                && end.protocol.deadlineNanos() != Protocol.NEVER) {
+            advance(end.protocol.deadlineNanos());
         }
         String what = "packet " + number + " of " + plan + " as " + end.name + ", recorded as " + text(recorded);
         assertThat(ours).as(what + ": we send nothing").isNotEmpty();
@@ -572,8 +575,8 @@ final class Replay {
                 .as("something was compared")
                 .isTrue();
         if (asA && plan.failure > 0) {
-            while (end.connection.deadlineNanos() != Protocol.NEVER) {
-                advance(end.connection.deadlineNanos());
+            while (end.protocol.deadlineNanos() != Protocol.NEVER) {
+                advance(end.protocol.deadlineNanos());
             }
         } else {
             assertThat(requests).as("requests that were not recorded").isEmpty();

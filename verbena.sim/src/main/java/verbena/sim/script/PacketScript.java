@@ -4,7 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
@@ -15,6 +17,7 @@ import verbena.transport.PacketFate;
 import verbena.transport.Protocol;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.WorkCompletion;
@@ -28,8 +31,7 @@ import verbena.wire.notation.PacketPattern;
 import verbena.wire.notation.PacketText;
 import verbena.wire.roce.RoceV2;
 
-/// Runs a script of two ends of a reliable connection, `a` and `b`, in virtual time. The package description has the
-/// grammar.
+/// Runs a script of two or more queue pairs, its ends, in virtual time. The package description has the grammar.
 ///
 ///     rc().mtu(1024).psn(100).run("""
 ///         a         post  write 10 -> r1+0  wr 7 signaled
@@ -43,9 +45,10 @@ import verbena.wire.roce.RoceV2;
 /// where a line says so. So acknowledgements merge exactly when the lines between leave them the time. At the end
 /// nobody may have anything more to send, to complete or to report. One run is like any other: keys, addresses and
 /// times are the same each time.
-public final class RcScript implements Names {
+public final class PacketScript implements Names {
     static final int AREA_BYTES = 1 << 16;
     private static final int TURNS_MAX = 10_000;
+    private static final int QPN_OF_A = 0x11;
     private static final Pattern STAMP = Pattern.compile("\\+([0-9.]+[a-z]+)\\s+(.*)");
     private static final Pattern FROM = Pattern.compile("\\s+from\\s+(\\S+)$");
     private static final Pattern FATE = Pattern.compile("\\s+=>\\s+(\\S+)$");
@@ -67,6 +70,7 @@ public final class RcScript implements Names {
     private int reads = 4;
     private boolean shared;
     private boolean signalAll;
+    private int connections = 1;
     private Gid addressA = Gid.parse("10.0.0.1");
     private Gid addressB = Gid.parse("10.0.0.2");
 
@@ -78,85 +82,90 @@ public final class RcScript implements Names {
     private final PriorityQueue<Late> late =
             new PriorityQueue<>(Comparator.comparingLong(Late::time).thenComparingLong(Late::order));
     private final List<String> happened = new ArrayList<>();
-    private End a = new End("a", 0x11, new SplittableRandom(1), false, false, arena);
-    private End b = new End("b", 0x12, new SplittableRandom(2), false, false, arena);
+    private final Map<String, End> ends = new LinkedHashMap<>();
     private long now;
     private long lateCount;
     private long peerPosition;
 
-    private RcScript() {}
+    private PacketScript() {}
 
     /// Two connected ends with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code 14 (67.108864 ms), 7
     /// retries, RNR timer code 12 (0.64 ms), RNR retry 7 (for ever), 4 READs, a window of 128 packets.
-    public static RcScript rc() {
-        return new RcScript();
+    public static PacketScript rc() {
+        return new PacketScript();
     }
 
-    public RcScript mtu(int bytes) {
+    public PacketScript mtu(int bytes) {
         mtu = bytes;
         return this;
     }
 
     /// First PSN from a to b.
-    public RcScript psn(int first) {
+    public PacketScript psn(int first) {
         psn = first;
         return this;
     }
 
     /// First PSN from b to a.
-    public RcScript psnBack(int first) {
+    public PacketScript psnBack(int first) {
         psnBack = first;
         return this;
     }
 
     /// PSNs that may be unacknowledged.
-    public RcScript window(int packets) {
+    public PacketScript window(int packets) {
         window = packets;
         return this;
     }
 
     /// Code of the local ACK timeout of both ends; 0 is never.
-    public RcScript timeout(int code) {
+    public PacketScript timeout(int code) {
         timeoutCode = code;
         return this;
     }
 
-    public RcScript retries(int count) {
+    public PacketScript retries(int count) {
         retryCount = count;
         return this;
     }
 
     /// 7 is for ever.
-    public RcScript rnrRetries(int count) {
+    public PacketScript rnrRetries(int count) {
         rnrRetry = count;
         return this;
     }
 
     /// Code of what both ends ask a peer to wait.
-    public RcScript rnrTimer(int code) {
+    public PacketScript rnrTimer(int code) {
         rnrTimerCode = code;
         return this;
     }
 
     /// READs and atomics that both ends may have outstanding and serve.
-    public RcScript reads(int max) {
+    public PacketScript reads(int max) {
         reads = max;
         return this;
     }
 
     /// Receives are posted to shared receive queues.
-    public RcScript srq() {
+    public PacketScript srq() {
         shared = true;
         return this;
     }
 
+    /// A second connection, from `c` beside `a` to `d` beside `b`, with the same first PSNs.
+    public PacketScript twoConnections() {
+        connections = 2;
+        return this;
+    }
+
     /// All send requests of both ends complete visibly.
-    public RcScript signalAll() {
+    public PacketScript signalAll() {
         signalAll = true;
         return this;
     }
 
-    public RcScript ipv6() {
+    public PacketScript ipv6() {
         addressA = Gid.parse("fd00::1");
         addressB = Gid.parse("fd00::2");
         return this;
@@ -197,19 +206,36 @@ public final class RcScript implements Names {
     // ---- before the first line
 
     private void connect() {
-        a = new End("a", 0x11, new SplittableRandom(1), shared, signalAll, arena);
-        b = new End("b", 0x12, new SplittableRandom(2), shared, signalAll, arena);
-        connect(a, b, addressA, addressB, psn, psnBack);
-        connect(b, a, addressB, addressA, psnBack, psn);
-        b.addArea("r1", AREA_BYTES, b.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
-        a.addArea("r2", AREA_BYTES, a.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
+        Host hostOfA = new Host(addressA, new SplittableRandom(1));
+        Host hostOfB = new Host(addressB, new SplittableRandom(2));
+        pair(add("a", hostOfA), add("b", hostOfB));
+        hostOfB.addArea("r1", AREA_BYTES, hostOfB.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
+        hostOfA.addArea("r2", AREA_BYTES, hostOfA.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
+        if (connections == 2) {
+            pair(add("c", hostOfA), add("d", hostOfB));
+        }
     }
 
-    private void connect(End end, End other, Gid from, Gid to, int sqPsn, int rqPsn) {
+    private End add(String name, Host host) {
+        var end = new End(name, QPN_OF_A + ends.size(), host, shared, signalAll, arena);
+        ends.put(name, end);
+        int local = Access.LOCAL_WRITE.bit();
+        host.addArea(name + ".out", AREA_BYTES, host.nextIova(), End.DOMAIN, local);
+        host.addArea(name + ".in", AREA_BYTES, host.nextIova(), End.DOMAIN, local);
+        return end;
+    }
+
+    private void pair(End first, End second) {
+        start(first, second, psn, psnBack);
+        start(second, first, psnBack, psn);
+    }
+
+    private void start(End end, End peer, int sqPsn, int rqPsn) {
+        end.peer = peer;
         var p = end.parameters;
         p.pathMtu = mtu;
         p.access = REMOTE_ALL;
-        p.destinationQpn = other.parameters.qpn;
+        p.destinationQpn = peer.parameters.qpn;
         p.sqPsn = sqPsn;
         p.rqPsn = rqPsn;
         p.readsOutstandingMax = reads;
@@ -219,11 +245,8 @@ public final class RcScript implements Names {
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
         p.windowPackets = window;
-        p.sourcePort = RoceV2.udpSourcePort(a.parameters.qpn, b.parameters.qpn);
-        p.path(from, to);
-        int local = Access.LOCAL_WRITE.bit();
-        end.addArea(end.name + ".out", AREA_BYTES, end.nextIova(), End.DOMAIN, local);
-        end.addArea(end.name + ".in", AREA_BYTES, end.nextIova(), End.DOMAIN, local);
+        p.sourcePort = RoceV2.udpSourcePort(end.parameters.qpn, peer.parameters.qpn);
+        p.path(end.host.address, peer.host.address);
         end.modify(QpState.INIT, now);
         end.modify(QpState.RTR, now);
         end.modify(QpState.RTS, now);
@@ -287,11 +310,11 @@ public final class RcScript implements Names {
     }
 
     private End end(String who, Words words) {
-        return switch (who) {
-            case "a" -> a;
-            case "b" -> b;
-            default -> throw words.wrong("there is no end called " + who);
-        };
+        End end = ends.get(who);
+        if (end == null) {
+            throw words.wrong("there is no end called " + who);
+        }
+        return end;
     }
 
     private void nothing(Words words) {
@@ -302,12 +325,13 @@ public final class RcScript implements Names {
             advance(Protocol.NEVER, true);
         } else if (words.accept("left")) {
             silent("the end of the script");
-            for (End end : List.of(a, b)) {
+            for (End end : ends.values()) {
                 if (end.takeCompletion(completion, now)) {
                     throw new Mismatch("left over: " + end.name + " completion " + Reports.text(completion));
                 }
-                if (!end.events.isEmpty()) {
-                    throw new Mismatch("left over: " + end.name + " event " + end.events.peek());
+                AsyncEvent.Type event = end.takeEvent();
+                if (event != null) {
+                    throw new Mismatch("left over: " + end.name + " event " + event);
                 }
             }
         } else {
@@ -321,8 +345,10 @@ public final class RcScript implements Names {
     private void advance(long target, boolean isSilent) {
         for (int turn = 0; turn < TURNS_MAX; turn++) {
             Late next = late.peek();
-            long at = Math.min(a.connection.deadlineNanos(), b.connection.deadlineNanos());
-            at = next == null ? at : Math.min(at, next.time());
+            long at = next == null ? Protocol.NEVER : next.time();
+            for (End end : ends.values()) {
+                at = Math.min(at, end.protocol.deadlineNanos());
+            }
             if (at > target || at == Protocol.NEVER) {
                 if (target != Protocol.NEVER && target > now) {
                     pass(target, isSilent);
@@ -336,9 +362,9 @@ public final class RcScript implements Names {
                 Late arrival = late.remove();
                 deliver(arrival.frame(), arrival.to());
             }
-            for (End end : List.of(a, b)) {
-                if (end.connection.deadlineNanos() <= now) {
-                    end.connection.onDeadline(now);
+            for (End end : ends.values()) {
+                if (end.protocol.deadlineNanos() <= now) {
+                    end.protocol.onDeadline(now);
                 }
             }
         }
@@ -353,14 +379,13 @@ public final class RcScript implements Names {
     }
 
     private void silent(String expected) {
-        silent(a, expected);
-        silent(b, expected);
+        ends.values().forEach(end -> silent(end, expected));
     }
 
     private void silent(End end, String expected) {
         if (end.poll(frame, now)) {
             throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name + " -> "
-                    + other(end).name + "  " + PacketText.format(frame, this));
+                    + end.peer.name + "  " + PacketText.format(frame, this));
         }
     }
 
@@ -410,20 +435,20 @@ public final class RcScript implements Names {
         if (!sender.poll(frame, now)) {
             throw new Mismatch(
                     sender.name + " has nothing to send at " + VirtualTime.text(now) + "; its next deadline is "
-                            + (sender.connection.deadlineNanos() == Protocol.NEVER
+                            + (sender.protocol.deadlineNanos() == Protocol.NEVER
                                     ? "never"
-                                    : "in " + VirtualTime.text(sender.connection.deadlineNanos() - now))
+                                    : "in " + VirtualTime.text(sender.protocol.deadlineNanos() - now))
                             + ", its state " + sender.parameters.state);
         }
         List<String> differences = pattern.differences(frame);
         if (!differences.isEmpty()) {
-            throw new Mismatch(sender.name + " -> " + other(sender).name + "  " + PacketText.format(frame, this) + "\n"
+            throw new Mismatch(sender.name + " -> " + sender.peer.name + "  " + PacketText.format(frame, this) + "\n"
                     + String.join("\n", differences));
         }
     }
 
     private void build(PacketPattern pattern, End receiver, @Nullable Gid from) {
-        End impersonated = other(receiver);
+        End impersonated = receiver.peer;
         Opcode opcode = pattern.opcode();
         if (opcode == null || opcode.startsMessage()) {
             peerPosition = 0;
@@ -467,7 +492,7 @@ public final class RcScript implements Names {
     }
 
     private PacketFate deliver(Frame packet, End receiver) {
-        PacketFate fate = receiver.receive(packet, now);
+        PacketFate fate = receiver.host.receive(packet, now);
         happened.add("%-14s   => %s".formatted("", fate.label()));
         return fate;
     }
@@ -488,10 +513,6 @@ public final class RcScript implements Names {
             }
         }
         throw words.wrong("there is no fate called " + label);
-    }
-
-    End other(End end) {
-        return end == a ? b : a;
     }
 
     // ---- requests
@@ -537,13 +558,13 @@ public final class RcScript implements Names {
 
     @Override
     public Names.@Nullable Region region(String name) {
-        for (End end : List.of(a, b)) {
-            Area area = end.areas.get(name);
+        for (End end : ends.values()) {
+            Area area = end.host.areas.get(name);
             if (area != null) {
                 return new Names.Region(name, area.region.key(), area.region.iova());
             }
             int dot = name.indexOf('.');
-            BoundWindow window = end.windows.get(dot < 0 ? name : name.substring(0, dot));
+            BoundWindow window = end.host.windows.get(dot < 0 ? name : name.substring(0, dot));
             if (window != null) {
                 int key = dot < 0 ? window.window.key() : window.keys.get(Integer.parseInt(name.substring(dot + 1)));
                 return new Names.Region(name, key, window.virtualAddress);
@@ -554,13 +575,13 @@ public final class RcScript implements Names {
 
     @Override
     public Names.@Nullable Region region(int rkey) {
-        for (End end : List.of(a, b)) {
-            for (Area area : end.areas.values()) {
+        for (End end : ends.values()) {
+            for (Area area : end.host.areas.values()) {
                 if (area.region.key() == rkey) {
                     return new Names.Region(area.name, rkey, area.region.iova());
                 }
             }
-            for (BoundWindow window : end.windows.values()) {
+            for (BoundWindow window : end.host.windows.values()) {
                 int which = window.keys.indexOf(rkey);
                 if (which >= 0) {
                     String name = rkey == window.window.key() ? window.name : window.name + "." + which;
@@ -573,15 +594,13 @@ public final class RcScript implements Names {
 
     @Override
     public @Nullable String queuePair(int qpn) {
-        return qpn == a.parameters.qpn || qpn == b.parameters.qpn ? null : "0x%06x".formatted(qpn);
+        boolean isKnown = ends.values().stream().anyMatch(end -> end.parameters.qpn == qpn);
+        return isKnown ? null : "0x%06x".formatted(qpn);
     }
 
     @Override
     public OptionalInt queuePair(String name) {
-        return switch (name) {
-            case "a" -> OptionalInt.of(a.parameters.qpn);
-            case "b" -> OptionalInt.of(b.parameters.qpn);
-            default -> OptionalInt.empty();
-        };
+        End end = ends.get(name);
+        return end == null ? OptionalInt.empty() : OptionalInt.of(end.parameters.qpn);
     }
 }

@@ -2,7 +2,7 @@ package verbena.sim.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static verbena.sim.script.RcScript.rc;
+import static verbena.sim.script.PacketScript.rc;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// That a script which did not happen fails, and says where; and how many scripts there are.
-class RcScriptTest {
+class PacketScriptTest {
     private static final int SCRIPTS_MIN = 300;
 
     @Test

@@ -1,0 +1,101 @@
+package verbena.sim.script;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Counter;
+import verbena.transport.Counters;
+import verbena.transport.PacketFate;
+import verbena.transport.memory.MemoryTable;
+import verbena.transport.memory.Window;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Gid;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Malformed;
+import verbena.wire.ib.Packet;
+import verbena.wire.roce.RoceV2;
+
+/// What the ends at one address share: memory, counters, and a shared receive queue. Stands where an engine would
+/// stand, between the link and the queue pairs, and does nothing by itself.
+final class Host {
+    private static final int KEYS_MAX = 1_000;
+    private static final long FIRST_IOVA = 0x10_0000;
+    private static final long IOVA_STEP = 0x10_0000;
+
+    final Gid address;
+    final MemoryTable memory;
+    final Counters counters = new Counters();
+    final ReceiveQueue sharedReceives =
+            new ReceiveQueue(End.QUEUE_DEPTH, End.MAX_SGE, () -> this.events.add(AsyncEvent.Type.SRQ_LIMIT_REACHED));
+    /// Of the shared receive queue.
+    final Deque<AsyncEvent.Type> events = new ArrayDeque<>();
+
+    final Map<String, Area> areas = new LinkedHashMap<>();
+    final Map<String, BoundWindow> windows = new LinkedHashMap<>();
+    final List<End> ends = new ArrayList<>();
+    private final RoceV2 roce = new RoceV2();
+
+    /// @param keys where memory keys come from
+    Host(Gid address, RandomGenerator keys) {
+        this.address = address;
+        this.memory = new MemoryTable(keys, KEYS_MAX);
+    }
+
+    // ---- objects
+
+    Area addArea(String name, long bytes, long iova, int domain, int access) {
+        var area = new Area(name, domain, bytes, iova, access);
+        memory.add(area.region);
+        areas.put(name, area);
+        return area;
+    }
+
+    long nextIova() {
+        return FIRST_IOVA + IOVA_STEP * areas.size();
+    }
+
+    BoundWindow addWindow(String name, int type, int domain) {
+        var window = new Window(domain, type);
+        memory.add(window);
+        var bound = new BoundWindow(name, window);
+        windows.put(name, bound);
+        return bound;
+    }
+
+    // ---- packets
+
+    /// What an engine does with an arriving packet.
+    PacketFate receive(Frame frame, long now) {
+        PacketFate fate = judge(frame, now);
+        counters.count(Counter.RECEIVED_PACKETS);
+        counters.count(fate);
+        return fate;
+    }
+
+    private PacketFate judge(Frame frame, long now) {
+        if (Packet.check(frame) != Malformed.OK) {
+            return PacketFate.DROPPED_MALFORMED;
+        }
+        if (!roce.verify(frame)) {
+            return PacketFate.DROPPED_ICRC;
+        }
+        End end = end(Bth.destinationQp(frame.slot, Packet.BTH));
+        return end == null ? PacketFate.DROPPED_UNKNOWN_QP : end.receive(frame, Packet.opcode(frame), now);
+    }
+
+    private @Nullable End end(int qpn) {
+        for (End end : ends) {
+            if (end.parameters.qpn == qpn) {
+                return end;
+            }
+        }
+        return null;
+    }
+}
