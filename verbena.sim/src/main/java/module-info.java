@@ -9,5 +9,6 @@ module verbena.sim {
     requires transitive verbena.transport;
     requires transitive verbena.nic;
 
+    exports verbena.sim;
     exports verbena.sim.script;
 }

@@ -1,3 +1,3 @@
-/// The deterministic world: virtual time, seeded faults, checkers. Empty for now; what runs a packet script is in
-/// [verbena.sim.script], and the seeded world will stand beside it.
+/// The deterministic world: real devices in virtual time on a simulated network with seeded faults. Start with
+/// [verbena.sim.World]. Packet scripts are in [verbena.sim.script].
 package verbena.sim;

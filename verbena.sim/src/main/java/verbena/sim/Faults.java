@@ -1,0 +1,74 @@
+package verbena.sim;
+
+/// What a network does to packets, and the world to devices. Shares are probabilities, 0 to 1, drawn for each packet
+/// by itself.
+///
+/// @param loss share of packets that get lost
+/// @param duplicate share that arrives a second time
+/// @param corrupt share that arrives with one bit flipped, after the ICRC was written
+/// @param reorder share that is overtaken
+/// @param reorderPackets by how many later packets of its sender, at most [#REORDER_PACKETS_MAX]
+/// @param jitterNanos how much longer than the shortest way a packet may take
+/// @param blackHoles now and then everything that one device sends is lost
+/// @param pauses now and then one device is not driven
+public record Faults(
+        double loss,
+        double duplicate,
+        double corrupt,
+        double reorder,
+        int reorderPackets,
+        long jitterNanos,
+        Spells blackHoles,
+        Spells pauses) {
+    /// The most packets that can overtake one.
+    public static final int REORDER_PACKETS_MAX = 256;
+
+    /// A network without faults.
+    public static final Faults NONE = new Faults(0, 0, 0, 0, 0, 0, Spells.NONE, Spells.NONE);
+
+    /// Something that comes now and then and lasts for a while.
+    ///
+    /// @param perSecond how often on the average
+    /// @param nanosMax it lasts between nothing and this
+    public record Spells(double perSecond, long nanosMax) {
+        public static final Spells NONE = new Spells(0, 0);
+    }
+
+    public Faults {
+        share("loss", loss);
+        share("duplicate", duplicate);
+        share("corrupt", corrupt);
+        share("reorder", reorder);
+        if (reorderPackets < 0 || reorderPackets > REORDER_PACKETS_MAX || (reorder > 0 && reorderPackets == 0)) {
+            throw new IllegalArgumentException(
+                    "reorderPackets: 1 to " + REORDER_PACKETS_MAX + ", got " + reorderPackets);
+        }
+    }
+
+    /// These shares; packets keep their order, and nothing else happens.
+    public static Faults of(double loss, double duplicate, double corrupt) {
+        return new Faults(loss, duplicate, corrupt, 0, 0, 0, Spells.NONE, Spells.NONE);
+    }
+
+    public Faults withReorder(double share, int packets) {
+        return new Faults(loss, duplicate, corrupt, share, packets, jitterNanos, blackHoles, pauses);
+    }
+
+    public Faults withJitter(long nanos) {
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, nanos, blackHoles, pauses);
+    }
+
+    public Faults withBlackHoles(Spells spells) {
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, spells, pauses);
+    }
+
+    public Faults withPauses(Spells spells) {
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, spells);
+    }
+
+    private static void share(String name, double value) {
+        if (!(value >= 0 && value <= 1)) {
+            throw new IllegalArgumentException(name + ": 0 to 1, got " + value);
+        }
+    }
+}

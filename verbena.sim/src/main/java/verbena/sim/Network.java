@@ -1,0 +1,277 @@
+package verbena.sim;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.LongSupplier;
+import verbena.transport.Protocol;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.wire.Frame;
+
+/// A network in virtual time: every device sends at [#NANOS_PER_BYTE], every packet takes [#LATENCY_NANOS], and
+/// [Faults] strike. Packets are kept in a pool; sending one allocates nothing.
+///
+/// A packet's destiny is drawn from the world's seed when it is sent, so that the [Trace] of what was sent tells all.
+public final class Network {
+    /// 8 Gbit/s.
+    static final long NANOS_PER_BYTE = 1;
+    /// The shortest way from one device to another.
+    static final long LATENCY_NANOS = 5_000;
+    /// Arrivals are told together once in this time, as a card with interrupt moderation does.
+    static final long TICK_NANOS = 1_000;
+    /// A device's way out is full when what waits there would take this long to leave.
+    static final long QUEUE_NANOS = 100_000;
+    /// A packet that is to be overtaken does not wait longer for others to do so.
+    static final long OVERTAKE_NANOS = 1_000_000;
+
+    /// Packets under way at once; more are lost.
+    private static final int FLIGHTS_MAX = 32_768;
+    private static final int SLAB_FRAMES = 128;
+
+    private final LongSupplier clock;
+    private final SplittableRandom random;
+    private final Trace trace;
+    private final List<SimLink> links = new ArrayList<>();
+    private final FlightHeap flights = new FlightHeap();
+    private final ArrayList<Flight> pool = new ArrayList<>();
+    private int poolSize;
+    private long number;
+
+    private Faults faults = Faults.NONE;
+    // Thresholds for 32 random bits.
+    private long lossBelow;
+    private long duplicateBelow;
+    private long corruptBelow;
+    private long reorderBelow;
+
+    // What has happened.
+    private long sent;
+    private long lost;
+    private long duplicated;
+    private long corrupted;
+    private long overtaken;
+    private long overrun;
+
+    Network(LongSupplier clock, SplittableRandom random, Trace trace) {
+        this.clock = clock;
+        this.random = random;
+        this.trace = trace;
+    }
+
+    SimLink attach(String name, int packetMax) {
+        int n = links.size() + 1;
+        var link = new SimLink(
+                this,
+                name,
+                n - 1,
+                List.of(
+                        new GidEntry(0, Gid.parse("10.0.0." + n), GidType.ROCE_V2, "sim0", 1),
+                        new GidEntry(1, Gid.parse("fd00::" + n), GidType.ROCE_V2, "sim0", 1)),
+                packetMax);
+        links.add(link);
+        return link;
+    }
+
+    // ---- faults
+
+    /// From now on these strike.
+    public void faults(Faults faults) {
+        this.faults = faults;
+        lossBelow = threshold(faults.loss());
+        duplicateBelow = threshold(faults.duplicate());
+        corruptBelow = threshold(faults.corrupt());
+        reorderBelow = threshold(faults.reorder());
+    }
+
+    /// Those that strike now.
+    public Faults faults() {
+        return faults;
+    }
+
+    /// Loses everything that `link` sends for so long.
+    void blackHole(SimLink link, long nanos) {
+        link.blackHoleUntil = clock.getAsLong() + nanos;
+    }
+
+    private static long threshold(double share) {
+        return (long) (share * 0x1p32);
+    }
+
+    private boolean strikes(long below) {
+        return below != 0 && Integer.toUnsignedLong(random.nextInt()) < below;
+    }
+
+    // ---- sending
+
+    boolean hasRoom(SimLink from) {
+        return from.freeNanos - clock.getAsLong() < QUEUE_NANOS;
+    }
+
+    /// Takes a sealed packet over, by copying it, for everybody who hears its destination.
+    void send(SimLink from, Frame frame) {
+        long now = clock.getAsLong();
+        from.freeNanos = Math.max(from.freeNanos, now) + frame.length * NANOS_PER_BYTE;
+        sent++;
+        boolean heard = false;
+        for (int i = 0; i < links.size(); i++) {
+            SimLink to = links.get(i);
+            if (to.hears(frame.destinationHigh, frame.destinationLow)) {
+                heard = true;
+                send(from, to, frame, now);
+            }
+        }
+        if (!heard) {
+            lost++;
+            trace.lost(now, from, null, frame);
+        }
+        letPass(from);
+    }
+
+    private void send(SimLink from, SimLink to, Frame frame, long now) {
+        if (now < from.blackHoleUntil || strikes(lossBelow) || poolSize - pool.size() >= FLIGHTS_MAX) {
+            lost++;
+            trace.lost(now, from, to, frame);
+            return;
+        }
+        Flight flight = take(from, to, frame);
+        if (strikes(corruptBelow)) {
+            corrupted++;
+            flip(flight.frame);
+        }
+        flight.arrivalNanos = arrival(from);
+        boolean isOvertaken = strikes(reorderBelow) && hold(from, flight, now);
+        boolean twice = strikes(duplicateBelow);
+        trace.sent(now, from, to, flight.frame, isOvertaken, twice);
+        flights.add(flight);
+        if (twice) {
+            duplicated++;
+            Flight second = take(from, to, frame);
+            second.arrivalNanos = arrival(from) + random.nextInt((int) LATENCY_NANOS);
+            flights.add(second);
+        }
+    }
+
+    private long arrival(SimLink from) {
+        long jitter = faults.jitterNanos() == 0 ? 0 : random.nextLong(faults.jitterNanos());
+        return from.freeNanos + LATENCY_NANOS + jitter;
+    }
+
+    private static final int BITS = 8;
+
+    private void flip(Frame frame) {
+        int bit = random.nextInt(frame.length * BITS);
+        int at = Frame.HEADROOM + bit / BITS;
+        byte damaged = (byte) (frame.slot.get(ValueLayout.JAVA_BYTE, at) ^ (1 << bit % BITS));
+        frame.slot.set(ValueLayout.JAVA_BYTE, at, damaged);
+        frame.icrcValid = false;
+    }
+
+    /// Lets the packet wait until some later ones of its sender have passed it, or for [#OVERTAKE_NANOS].
+    private boolean hold(SimLink from, Flight flight, long now) {
+        int place = (int) ((from.sent + 1 + random.nextInt(faults.reorderPackets())) % from.overtaken.length);
+        if (from.overtaken[place] != null) {
+            return false;
+        }
+        overtaken++;
+        from.overtaken[place] = flight;
+        flight.waitingPlace = place;
+        flight.arrivalNanos = Math.max(flight.arrivalNanos, now + OVERTAKE_NANOS);
+        return true;
+    }
+
+    /// The packet just sent passes those that were waiting for it.
+    private void letPass(SimLink from) {
+        int place = (int) (from.sent++ % from.overtaken.length);
+        Flight waiting = from.overtaken[place];
+        if (waiting != null) {
+            from.overtaken[place] = null;
+            waiting.waitingPlace = -1;
+            flights.advance(waiting, from.freeNanos + LATENCY_NANOS + 1);
+        }
+    }
+
+    // ---- arriving
+
+    /// When the next packet arrives; [Protocol#NEVER] when none is under way.
+    long nextNanos() {
+        if (flights.isEmpty()) {
+            return Protocol.NEVER;
+        }
+        return (flights.first().arrivalNanos + TICK_NANOS - 1) / TICK_NANOS * TICK_NANOS;
+    }
+
+    /// Hands over what has arrived.
+    void deliver(long now) {
+        while (!flights.isEmpty() && flights.first().arrivalNanos <= now) {
+            Flight flight = flights.removeFirst();
+            if (flight.waitingPlace >= 0) {
+                flight.from.overtaken[flight.waitingPlace] = null;
+                flight.waitingPlace = -1;
+            }
+            if (!flight.to.arrive(flight)) {
+                overrun++;
+                free(flight);
+            }
+        }
+    }
+
+    // ---- the pool
+
+    private Flight take(SimLink from, SimLink to, Frame frame) {
+        if (pool.isEmpty()) {
+            MemorySegment slab = Arena.ofAuto().allocate((long) SLAB_FRAMES * Frame.SLOT_BYTES, 64);
+            for (Frame fresh : Frame.allocate(slab)) {
+                pool.add(new Flight(fresh, from, to));
+            }
+            poolSize += SLAB_FRAMES;
+        }
+        Flight flight = pool.removeLast();
+        flight.from = from;
+        flight.to = to;
+        flight.number = number++;
+        flight.frame.copyFrom(frame);
+        flight.frame.icrcValid = true;
+        return flight;
+    }
+
+    void free(Flight flight) {
+        pool.add(flight);
+    }
+
+    // ---- figures
+
+    /// Packets sent.
+    public long sent() {
+        return sent;
+    }
+
+    /// Packets lost on the way.
+    public long lost() {
+        return lost;
+    }
+
+    /// Packets that arrive twice.
+    public long duplicated() {
+        return duplicated;
+    }
+
+    /// Packets damaged on the way.
+    public long corrupted() {
+        return corrupted;
+    }
+
+    /// Packets held back until later ones have passed.
+    public long overtaken() {
+        return overtaken;
+    }
+
+    /// Packets that found a receive buffer full.
+    public long overrun() {
+        return overrun;
+    }
+}

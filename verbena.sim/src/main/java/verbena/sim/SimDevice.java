@@ -1,0 +1,88 @@
+package verbena.sim;
+
+import java.lang.foreign.Arena;
+import java.util.Set;
+import verbena.nic.SoftContext;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.WorkCompletion;
+
+/// A real device in a world. The world drives it; what programs do with it goes through its [#context()], as ever.
+public final class SimDevice {
+    private static final long REGION_STEP = 1L << 32;
+    private static final long PAGE = 4_096;
+
+    private final World world;
+    private final SimLink link;
+    private final SoftContext context;
+    private long pausedUntil = Long.MIN_VALUE;
+    private long regions;
+
+    SimDevice(World world, SimLink link, SoftContext context) {
+        this.world = world;
+        this.link = link;
+        this.context = context;
+    }
+
+    /// Its name in traces: `a`, `b`, ...
+    public String name() {
+        return link.name;
+    }
+
+    int number() {
+        return link.number;
+    }
+
+    SimLink link() {
+        return link;
+    }
+
+    public SoftContext context() {
+        return context;
+    }
+
+    /// Registers `bytes` of fresh, zeroed memory. Peers address it by a number that is the same in every run of the
+    /// world, as the address of the memory is not.
+    public MemoryRegion register(ProtectionDomain domain, long bytes, Set<Access> access) {
+        long iova = access.contains(Access.ZERO_BASED) ? 0 : ++regions * REGION_STEP;
+        return domain.register(Arena.ofAuto().allocate(bytes, PAGE), iova, access);
+    }
+
+    /// Takes a completion as [CompletionQueue#poll(WorkCompletion)] does, and records it in the world's trace.
+    public boolean poll(CompletionQueue queue, WorkCompletion wc) {
+        if (!queue.poll(wc)) {
+            return false;
+        }
+        world.trace().completion(world.nowNanos(), this, wc);
+        return true;
+    }
+
+    /// Records in the world's trace that something was done here.
+    public void note(String text) {
+        world.trace().note(world.nowNanos(), name(), text);
+    }
+
+    /// Leaves the device alone for so long: nothing is received, sent or timed out meanwhile.
+    public void pause(long nanos) {
+        pausedUntil = world.nowNanos() + nanos;
+    }
+
+    /// When it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
+    long dueNanos() {
+        return Math.max(pausedUntil, link.hasArrivals() ? Long.MIN_VALUE : context.deadlineNanos());
+    }
+
+    /// Drives it until it has nothing to do now.
+    void drive(long now) {
+        if (now < pausedUntil) {
+            return;
+        }
+        for (int pieces = 0; context.drive(); pieces++) {
+            if (pieces == World.PIECES_MAX) {
+                throw new IllegalStateException(name() + " does not come to rest");
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package verbena.sim;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Link;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
+
+/// A device's way into the simulated network. It behaves as a socket does: it seals what it sends, judges what it
+/// receives by what a socket can see, takes fewer frames when its way out is full, and loses what arrives when nobody
+/// has received for long.
+final class SimLink implements Link {
+    /// Packets that wait to be received; more are lost, as in a socket's buffer.
+    static final int ARRIVALS_MAX = 4_096;
+
+    private static final int SOURCE_PORT = RoceV2.UDP_PORT;
+
+    final String name;
+    /// Stands for the device in the trace.
+    final int number;
+
+    private final Network network;
+    private final List<GidEntry> gids;
+    private final int packetMax;
+    private final RoceV2 roce = new RoceV2();
+    private final Set<Gid> groups = new HashSet<>();
+    private final Flight[] arrivals = new Flight[ARRIVALS_MAX];
+    private int arrivalsFirst;
+    private int arrivalsCount;
+
+    // The network's, of this link as a sender.
+
+    /// When the last bit of what was sent last has left.
+    long freeNanos;
+    /// Everything sent before this time is lost.
+    long blackHoleUntil = Long.MIN_VALUE;
+    /// Packets sent.
+    long sent;
+    /// Those that are to be overtaken: each stands where the number of the packet is that it will follow.
+    final @Nullable Flight[] overtaken = new @Nullable Flight[2 * Faults.REORDER_PACKETS_MAX];
+
+    SimLink(Network network, String name, int number, List<GidEntry> gids, int packetMax) {
+        this.network = network;
+        this.name = name;
+        this.number = number;
+        this.gids = gids;
+        this.packetMax = packetMax;
+    }
+
+    // ---- the network's side
+
+    /// Whether packets to this address arrive here.
+    boolean hears(long high, long low) {
+        for (int i = 0; i < gids.size(); i++) {
+            Gid own = gids.get(i).gid();
+            if (own.low() == low && own.high() == high) {
+                return true;
+            }
+        }
+        return !groups.isEmpty() && groups.contains(new Gid(high, low));
+    }
+
+    boolean hasArrivals() {
+        return arrivalsCount > 0;
+    }
+
+    /// A packet is there; false when it is one too many.
+    boolean arrive(Flight flight) {
+        if (arrivalsCount == ARRIVALS_MAX) {
+            return false;
+        }
+        arrivals[(arrivalsFirst + arrivalsCount++) % ARRIVALS_MAX] = flight;
+        return true;
+    }
+
+    // ---- the engine's side
+
+    @Override
+    public List<GidEntry> gids() {
+        return gids;
+    }
+
+    @Override
+    public int packetMax() {
+        return packetMax;
+    }
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        int n = 0;
+        while (n < count && arrivalsCount > 0) {
+            Flight flight = arrivals[arrivalsFirst];
+            arrivalsFirst = (arrivalsFirst + 1) % ARRIVALS_MAX;
+            arrivalsCount--;
+            Frame frame = frames[from + n++];
+            frame.copyFrom(flight.frame);
+            frame.icrcValid = roce.verify(frame);
+            network.free(flight);
+        }
+        return n;
+    }
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        int n = 0;
+        while (n < count && network.hasRoom(this)) {
+            Frame frame = frames[from + n];
+            frame.sourcePort = SOURCE_PORT;
+            roce.seal(frame, n); // the i-th of one send has identification i, as with UDP GSO
+            network.send(this, frame);
+            n++;
+        }
+        return n;
+    }
+
+    @Override
+    public void join(Gid group) {
+        if (!group.isMulticast()) {
+            throw new IllegalArgumentException("join: " + group + " is no multicast address");
+        }
+        groups.add(group);
+    }
+
+    @Override
+    public void leave(Gid group) {
+        groups.remove(group);
+    }
+
+    /// Nobody sleeps here: the world drives.
+    @Override
+    public void await(long timeoutNanos) {}
+
+    @Override
+    public void wakeup() {}
+
+    @Override
+    public long malformed() {
+        return 0;
+    }
+
+    @Override
+    public long unsendable() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        groups.clear();
+    }
+}
