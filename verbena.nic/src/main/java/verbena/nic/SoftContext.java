@@ -17,6 +17,7 @@ import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
 import verbena.transport.Counter;
+import verbena.transport.PacketFate;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
 import verbena.verbs.AsyncEvent;
@@ -75,8 +76,8 @@ public final class SoftContext extends SoftObject implements Context {
         this.device = device;
         this.mtu = mtu;
         this.random = random;
-        this.memory = new MemoryTable(random, MR_MAX);
-        this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX), this::onFailure);
+        this.memory = new MemoryTable(random, MR_MAX, clock);
+        this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX, clock), new Listener());
         this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
     }
 
@@ -142,11 +143,26 @@ public final class SoftContext extends SoftObject implements Context {
         return mtu;
     }
 
-    private void onFailure(Throwable cause) {
-        System.getLogger("verbena.nic")
-                .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
-        events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
-        openQueues.forEach(SoftCompletionQueue::wakeAll);
+    private final class Listener implements Engine.Listener {
+        @Override
+        public void onFailure(Throwable cause) {
+            System.getLogger("verbena.nic")
+                    .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
+            events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
+            openQueues.forEach(SoftCompletionQueue::wakeAll);
+        }
+
+        @Override
+        public void onSearch(PacketFate last, long sourceHigh, long sourceLow) {
+            System.getLogger("verbena.nic")
+                    .log(
+                            System.Logger.Level.WARNING,
+                            "device {0}: somebody may be searching for queue pairs or keys: many packets fit none, the"
+                                    + " last from {1} ({2}); see the counters",
+                            device.name(),
+                            new Gid(sourceHigh, sourceLow),
+                            last.label());
+        }
     }
 
     void raise(AsyncEvent event) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.DeviceException;
@@ -87,7 +88,56 @@ class EngineTest {
         a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
         b.qp.close();
         pair.settle();
-        assertThat(count(b, PacketFate.DROPPED_UNKNOWN_QP)).isEqualTo(1);
+        assertThat(count(b, PacketFate.DROPPED_CLOSED_QP)).isEqualTo(1);
+    }
+
+    @Test
+    void aThousandGuessesAtOnceAreNoticedAndReportedOnceInTenSeconds() {
+        for (int i = 0; i < 999; i++) {
+            guess(i);
+        }
+        assertThat(searches()).isZero();
+        guess(999);
+        assertThat(searches()).isEqualTo(1);
+        for (int i = 0; i < 5_000; i++) {
+            guess(i);
+        }
+        assertThat(searches()).isEqualTo(1);
+        pair.clock.nanos += 10_000_000_000L;
+        guess(1);
+        assertThat(searches()).as("it never stopped").isEqualTo(2);
+    }
+
+    @Test
+    void straysNowAndThenAreNoSearch() {
+        for (int i = 0; i < 10_000; i++) {
+            guess(i);
+            pair.clock.nanos += 10_000_000;
+        }
+        assertThat(searches()).isZero();
+    }
+
+    @Test
+    void whatComesTooLateIsNoSearch() {
+        int closed = b.qp.qpn();
+        b.qp.close();
+        for (int i = 0; i < 5_000; i++) {
+            send(Opcode.RC_SEND_ONLY, closed);
+            b.wire.deliver(frame);
+        }
+        pair.settle();
+        assertThat(count(b, PacketFate.DROPPED_CLOSED_QP)).isEqualTo(5_000);
+        assertThat(searches()).isZero();
+    }
+
+    private void guess(int number) {
+        send(Opcode.RC_SEND_ONLY, b.qp.qpn() ^ (number + 1));
+        b.wire.deliver(frame);
+        pair.settle();
+    }
+
+    private long searches() {
+        return b.context.engine().counters().get(Counter.SEARCHES);
     }
 
     @Test

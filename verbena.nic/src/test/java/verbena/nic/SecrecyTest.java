@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -25,7 +27,7 @@ class SecrecyTest {
     }
 
     private static int[] memoryKeys(int count) {
-        var table = new MemoryTable(SoftContext.secureRandom(), count);
+        var table = new MemoryTable(SoftContext.secureRandom(), count, System::nanoTime);
         return draw(count, () -> {
             var region = new Region(1, MemorySegment.NULL, 0, 0);
             assertThat(table.add(region)).isTrue();
@@ -34,7 +36,7 @@ class SecrecyTest {
     }
 
     private static int[] queuePairNumbers(int count) {
-        var table = new KeyTable<Object>(SoftContext.secureRandom(), 2, count);
+        var table = new KeyTable<Object>(SoftContext.secureRandom(), 2, count, System::nanoTime);
         return draw(count, () -> table.add(new Object()));
     }
 
@@ -115,14 +117,20 @@ class SecrecyTest {
     }
 
     @Test
-    void numbersRestBeforeTheyAreUsedAgain() {
-        var table = new KeyTable<Object>(SoftContext.secureRandom(), 2, 10);
-        var recent = new HashSet<Integer>();
-        for (int i = 0; i < KeyTable.QUARANTINE; i++) {
-            int number = table.add(new Object());
-            assertThat(recent.add(number)).isTrue();
-            table.remove(number);
-        }
+    void aNumberRestsForAMinuteWhateverIsDrawn() {
+        var clock = new AtomicLong(5);
+        var draws = List.of(77L, 77L, 78L, 77L).iterator();
+        var table = new KeyTable<String>(() -> draws.next() << 32, 2, 10, clock::get);
+        assertThat(table.add("first")).isEqualTo(77);
+        table.remove(77);
+        assertThat(table.get(77)).isNull();
+        assertThat(table.isResting(77)).isTrue();
+        clock.addAndGet(KeyTable.REST_NANOS - 1);
+        assertThat(table.add("second")).as("77 was drawn and still rests").isEqualTo(78);
+        clock.addAndGet(1);
+        assertThat(table.add("third")).isEqualTo(77);
+        assertThat(table.isResting(77)).isFalse();
+        assertThat(table.get(77)).isEqualTo("third");
     }
 
     @Test

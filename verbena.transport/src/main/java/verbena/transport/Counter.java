@@ -22,7 +22,9 @@ public enum Counter {
     COMPLETIONS("completions"),
     COMPLETION_ERRORS("completion-errors"),
     COMPLETION_OVERFLOWS("completion-overflows"),
-    ASYNC_EVENTS("async-events");
+    ASYNC_EVENTS("async-events"),
+    /// Times that somebody was noticed who tries numbers.
+    SEARCHES("searches");
 
     private final String label;
 

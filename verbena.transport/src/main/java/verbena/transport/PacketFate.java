@@ -18,6 +18,8 @@ public enum PacketFate {
     DROPPED_MALFORMED("dropped.malformed"),
     DROPPED_ICRC("dropped.icrc"),
     DROPPED_UNKNOWN_QP("dropped.unknown-qp"),
+    /// For a queue pair that was closed not long ago.
+    DROPPED_CLOSED_QP("dropped.closed-qp"),
     DROPPED_WRONG_SERVICE("dropped.wrong-service"),
 
     // Dropped by a queue pair.
@@ -40,6 +42,14 @@ public enum PacketFate {
 
     PacketFate(String label) {
         this.label = label;
+    }
+
+    /// Whether a peer that knows its connection never gets this: many of them mean that somebody is trying numbers.
+    public boolean isGuess() {
+        return switch (this) {
+            case DROPPED_UNKNOWN_QP, DROPPED_SOURCE, DROPPED_PKEY, DROPPED_QKEY -> true;
+            default -> false;
+        };
     }
 
     /// The counter's name.

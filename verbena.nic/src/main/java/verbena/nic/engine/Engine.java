@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -82,7 +81,8 @@ public final class Engine implements AutoCloseable {
     private final Link link;
     private final LongSupplier clock;
     private final KeyTable<Station> stations;
-    private final Consumer<Throwable> onFailure;
+    private final Listener listener;
+    private final SearchAlarm searchAlarm = new SearchAlarm();
     private final Counters counters = new Counters();
     private final Arena arena = Arena.ofAuto();
     private final Frame[] arrivals;
@@ -117,16 +117,28 @@ public final class Engine implements AutoCloseable {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private @Nullable Station rung;
 
+    /// What an engine tells its device; called by the engine's owner, which does not go on meanwhile.
+    public interface Listener {
+        /// It is impossible to go on. Once.
+        void onFailure(Throwable cause);
+
+        /// Somebody tries numbers of queue pairs or keys of theirs; at most every 10 s.
+        ///
+        /// @param last what became of the packet that made it certain
+        /// @param sourceHigh upper half of the GID that this packet came from, or claims to
+        /// @param sourceLow its lower half
+        void onSearch(PacketFate last, long sourceHigh, long sourceLow);
+    }
+
     /// An engine without a thread: the caller drives.
     ///
     /// @param clock nanoseconds, monotonic; read once per piece of work
     /// @param stations queue pairs by number
-    /// @param onFailure told, once, what makes it impossible to go on
-    public Engine(Link link, LongSupplier clock, KeyTable<Station> stations, Consumer<Throwable> onFailure) {
+    public Engine(Link link, LongSupplier clock, KeyTable<Station> stations, Listener listener) {
         this.link = link;
         this.clock = clock;
         this.stations = stations;
-        this.onFailure = onFailure;
+        this.listener = listener;
         this.arrivals = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
         this.departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
     }
@@ -356,7 +368,7 @@ public final class Engine implements AutoCloseable {
             }
             failure = cause;
         }
-        onFailure.accept(cause);
+        listener.onFailure(cause);
     }
 
     // ---- the owner's
@@ -415,7 +427,12 @@ public final class Engine implements AutoCloseable {
             Frame frame = arrivals[i];
             counters.count(Counter.RECEIVED_PACKETS);
             counters.add(Counter.RECEIVED_BYTES, frame.length);
-            counters.count(dispatch(frame, now));
+            PacketFate fate = dispatch(frame, now);
+            counters.count(fate);
+            if (fate.isGuess() && searchAlarm.isSearch(now)) {
+                counters.count(Counter.SEARCHES);
+                listener.onSearch(fate, frame.sourceHigh, frame.sourceLow);
+            }
         }
         return n;
     }
@@ -432,7 +449,7 @@ public final class Engine implements AutoCloseable {
         // has such numbers.
         Station station = stations.get(qpn);
         if (station == null) {
-            return PacketFate.DROPPED_UNKNOWN_QP;
+            return stations.isResting(qpn) ? PacketFate.DROPPED_CLOSED_QP : PacketFate.DROPPED_UNKNOWN_QP;
         }
         Opcode opcode = Packet.opcode(frame);
         if (opcode.transport() != station.transport) {

@@ -45,7 +45,7 @@ final class Host {
     /// @param keys where memory keys come from
     Host(Gid address, RandomGenerator keys) {
         this.address = address;
-        this.memory = new MemoryTable(keys, KEYS_MAX);
+        this.memory = new MemoryTable(keys, KEYS_MAX, () -> 0);
     }
 
     // ---- objects

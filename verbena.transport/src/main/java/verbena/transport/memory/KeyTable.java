@@ -2,17 +2,24 @@ package verbena.transport.memory;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /// Finds things by a 24-bit handle that nobody can guess: handles are drawn at random from all that are free, and a
-/// handle that was given back rests before it can be drawn again. Finding costs two array reads and never locks.
+/// handle that was given back rests before it can be drawn again, so that a late packet does not meet a new owner.
+/// Finding costs two array reads and never locks.
 ///
 /// @param <T> what is found
 public final class KeyTable<T> {
-    /// Handles that rest after they were given back, so that a late packet does not meet a new owner.
-    public static final int QUARANTINE = 4_096;
+    /// How long a handle rests: 60 s, as long as Linux's TCP stays in TIME_WAIT. A peer with an ACK timeout of up
+    /// to 1.07 s and 7 retries has given up by then, even if each timer runs for four times its value (IBTA
+    /// C9-141), and no network that carries RDMA holds a packet for so long.
+    public static final long REST_NANOS = 60_000_000_000L;
+    /// Handles that rest at once, at most; when one more comes, the oldest has rested.
+    static final int RESTING_MAX = 1 << 20;
 
     private static final int LEAF_BITS = 8;
     private static final int LEAF_SIZE = 1 << LEAF_BITS;
@@ -24,15 +31,19 @@ public final class KeyTable<T> {
     private final RandomGenerator random;
     private final int first;
     private final int limit;
-    private final int[] resting = new int[QUARANTINE];
-    private int restingNext;
-    private int restingCount;
+    private final LongSupplier clock;
+    private final ArrayDeque<Rest> resting = new ArrayDeque<>();
     private int count;
+
+    /// A handle and the time at which it was given back.
+    private record Rest(int handle, long sinceNanos) {}
 
     /// @param random unpredictable to peers; in a simulation, seeded
     /// @param first smallest handle to give out
     /// @param limit how many can be in use at once, up to 2^23
-    public KeyTable(RandomGenerator random, int first, int limit) {
+    /// @param clock nanoseconds, monotonic
+    public KeyTable(RandomGenerator random, int first, int limit, LongSupplier clock) {
+        this.clock = clock;
         this.random = random;
         this.first = first;
         this.limit = Math.min(limit, 1 << 23);
@@ -41,12 +52,18 @@ public final class KeyTable<T> {
     /// Finds without locking; null when nothing has this handle.
     @SuppressWarnings("unchecked") // what is neither absent nor resting is a T
     public @Nullable T get(int handle) {
-        Object leaf = ELEMENT.getAcquire(leaves, (handle >>> LEAF_BITS) & 0xFFFF);
-        if (leaf == null) {
-            return null;
-        }
-        Object found = ELEMENT.getAcquire((Object[]) leaf, handle & (LEAF_SIZE - 1));
+        Object found = find(handle);
         return RESTING.equals(found) ? null : (T) found;
+    }
+
+    /// Whether this handle was given back not long ago. Never locks.
+    public boolean isResting(int handle) {
+        return RESTING.equals(find(handle));
+    }
+
+    private @Nullable Object find(int handle) {
+        Object leaf = ELEMENT.getAcquire(leaves, (handle >>> LEAF_BITS) & 0xFFFF);
+        return leaf == null ? null : ELEMENT.getAcquire((Object[]) leaf, handle & (LEAF_SIZE - 1));
     }
 
     /// Puts `value` under a fresh handle; -1 when the limit is reached.
@@ -59,6 +76,7 @@ public final class KeyTable<T> {
         if (count == limit) {
             return -1;
         }
+        wakeRested(clock.getAsLong());
         while (true) {
             int handle = random.nextInt() & HANDLE_MASK;
             // All ones is nobody's own: as a queue pair number it means a multicast (IBTA 9.2).
@@ -78,13 +96,16 @@ public final class KeyTable<T> {
         }
         set(handle, RESTING);
         count--;
-        if (restingCount == QUARANTINE) {
-            set(resting[restingNext], null);
-        } else {
-            restingCount++;
+        resting.add(new Rest(handle, clock.getAsLong()));
+    }
+
+    private void wakeRested(long now) {
+        for (Rest oldest = resting.peek();
+                oldest != null && (now - oldest.sinceNanos >= REST_NANOS || resting.size() > RESTING_MAX);
+                oldest = resting.peek()) {
+            set(oldest.handle, null);
+            resting.remove();
         }
-        resting[restingNext] = handle;
-        restingNext = (restingNext + 1) % QUARANTINE;
     }
 
     /// How many are in use.

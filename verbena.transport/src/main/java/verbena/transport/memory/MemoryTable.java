@@ -3,6 +3,7 @@ package verbena.transport.memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.queue.ScatterList;
@@ -27,9 +28,10 @@ public final class MemoryTable {
 
     /// @param random unpredictable to peers
     /// @param limit regions and windows that can exist at once
-    public MemoryTable(RandomGenerator random, int limit) {
+    /// @param clock nanoseconds, monotonic
+    public MemoryTable(RandomGenerator random, int limit, LongSupplier clock) {
         this.random = random;
-        this.keys = new KeyTable<>(random, 1, limit);
+        this.keys = new KeyTable<>(random, 1, limit, clock);
     }
 
     // ---- any thread
