@@ -78,9 +78,11 @@ class GoldenReplayTest {
                 .sendBytes(2500)
                 .allow(Allowance.SHORT_RECEIVE_IS_OPERATIONAL, 2)
                 .failsWith(11));
-        // Two connections share B's receive queue; each is replayed by itself.
-        plans.add(new Plan("rc-send-srq").connection(0x6f, 0x6e, 0xa100).receivesOfB(1, 1024));
-        plans.add(new Plan("rc-send-srq").connection(0x70, 0x6f, 0xb100).receivesOfB(1, 1024));
+        plans.add(new Plan("rc-send-srq")
+                .connection(0x6f, 0x6e, 0xa100)
+                .connection(0x70, 0x6f, 0xb100)
+                .receivesOfB(2, 1024)
+                .received("wr 100 success opcode recv byte-len 100", "wr 101 success opcode recv byte-len 100"));
         return plans;
     }
 

@@ -94,9 +94,8 @@ final class Replay {
         private int boundKey;
         private long windowAddress;
         private int windowBytes;
-        private int qpnA = -1;
-        private int qpnB;
-        private int psnA;
+        private @Nullable List<String> received;
+        private final List<int[]> connections = new ArrayList<>();
 
         Plan(String name) {
             this.name = name;
@@ -168,12 +167,22 @@ final class Replay {
             return this;
         }
 
-        /// For a capture of several connections: which one.
+        /// For a capture of several connections, whose ends at B share a receive queue: the numbers of the two queue
+        /// pairs and A's first PSN.
         Plan connection(int a, int b, int psn) {
-            qpnA = a;
-            qpnB = b;
-            psnA = psn;
+            connections.add(new int[] {a, b, psn});
             return this;
+        }
+
+        /// What becomes of B's receives, the one posted first has number 100; of several connections, one after
+        /// another.
+        Plan received(String... completions) {
+            received = List.of(completions);
+            return this;
+        }
+
+        boolean sharesReceives() {
+            return !connections.isEmpty();
         }
 
         boolean allows(Allowance allowance, int packet) {
@@ -182,7 +191,7 @@ final class Replay {
 
         @Override
         public String toString() {
-            return name + (qpnA < 0 ? "" : " connection 0x" + Integer.toHexString(qpnA));
+            return name;
         }
     }
 
@@ -234,43 +243,46 @@ final class Replay {
     private final List<Long> times = new ArrayList<>();
     private final RoceV2 roce = new RoceV2();
     private final Arena arena = Arena.ofConfined();
-    private final Deque<Message> toPost = new ArrayDeque<>();
-    private final Deque<Frame> requests = new ArrayDeque<>();
-    private final Deque<Frame> responses = new ArrayDeque<>();
     private final PrescribedKeys keys = new PrescribedKeys();
-    private final Side side;
-    private final Side other;
-    private final Gid addressOfA;
-    private final Gid addressOfB;
-    private final End end;
+    private final String json;
+    private final Host host;
     private final Region region;
+    private final long regionAddress;
+    private final List<Seat> seats = new ArrayList<>();
     private long now;
     private int compared;
+    private long nextReceive = 100;
 
     private Replay(Plan plan, Path golden, boolean asA) throws IOException {
         this.plan = plan;
         this.asA = asA;
-        String json = Files.readString(golden.resolve(plan.name + ".json"));
-        boolean one = plan.qpnA < 0;
-        Side a = one ? Side.of(json, "A") : new Side(plan.qpnA, plan.psnA, 0x1000, 0x100);
-        Side b = one ? Side.of(json, "B") : new Side(plan.qpnB, 0xb200, 0x1000, 0x200);
-        side = asA ? a : b;
-        other = asA ? b : a;
+        json = Files.readString(golden.resolve(plan.name + ".json"));
         read(golden.resolve(plan.name + ".pcap"));
         Frame any = packets.getFirst(); // who asks comes first
-        addressOfA = new Gid(any.sourceHigh, any.sourceLow);
-        addressOfB = new Gid(any.destinationHigh, any.destinationLow);
-        var host = new Host(asA ? addressOfA : addressOfB, keys);
-        end = new End(asA ? "a" : "b", side.qpn(), host, false, true, arena);
-        region = region(side.rkey(), side.address(), REGION_BYTES, ALL, asA ? 3 : 5, asA ? 1 : 2);
-        connect(json);
+        var addressOfA = new Gid(any.sourceHigh, any.sourceLow);
+        var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
+        host = new Host(asA ? addressOfA : addressOfB, keys);
+        if (plan.connections.isEmpty()) {
+            sit(Side.of(json, "A"), Side.of(json, "B"));
+        }
+        for (int[] c : plan.connections) {
+            sit(new Side(c[0], c[2], 0x1000, 0x100), new Side(c[1], 0xb200, 0x1000, 0x200));
+        }
+        Side own = seats.getFirst().side;
+        regionAddress = own.address();
+        region = region(own.rkey(), regionAddress, REGION_BYTES, ALL, asA ? 3 : 5, asA ? 1 : 2);
+        seats.forEach(seat -> seat.connect(asA ? addressOfB : addressOfA));
         if (!asA) {
-            prepareB();
+            prepareB(seats.getFirst());
         }
-        findMessages();
+        seats.forEach(Seat::findMessages);
         if (asA && plan.receiveBytesOfA > 0) {
-            receive(plan.receiveOffsetOfA, plan.receiveBytesOfA);
+            receive(seats.getFirst(), plan.receiveOffsetOfA, plan.receiveBytesOfA);
         }
+    }
+
+    private void sit(Side a, Side b) {
+        seats.add(new Seat(asA ? a : b, asA ? b : a));
     }
 
     /// @param asA whether we are A
@@ -300,46 +312,27 @@ final class Replay {
         }
         var made = new Region(End.DOMAIN, memory, address, access);
         keys.add(key);
-        end.host.memory.add(made);
+        host.memory.add(made);
         assertThat(made.key()).isEqualTo(key);
         return made;
     }
 
-    private void connect(String json) {
-        var p = end.parameters;
-        p.path(asA ? addressOfA : addressOfB, asA ? addressOfB : addressOfA);
-        p.pathMtu = number(json, "path MTU", 1024);
-        p.access = number(json, "access", ALL);
-        p.destinationQpn = other.qpn();
-        p.sqPsn = side.psn();
-        p.rqPsn = other.psn();
-        p.readsOutstandingMax = 16;
-        p.readsServedMax = 16;
-        p.minRnrTimerCode = number(json, "min_rnr_timer", 12);
-        p.ackTimeoutNanos = AckTimeout.nanos(number(json, "timeout", 14));
-        p.retryCount = number(json, "retry", 7);
-        p.rnrRetry = number(json, "rnr_retry", 7);
-        end.modify(QpState.INIT, now);
-        end.modify(QpState.RTR, now);
-        end.modify(QpState.RTS, now);
-    }
-
-    private void prepareB() {
+    private void prepareB(Seat seat) {
         for (int i = 0; i < plan.receivesOfB; i++) {
-            receive(0, plan.receiveBytesOfB);
+            receive(seat, 0, plan.receiveBytesOfB);
         }
         if (plan.wordOffset >= 0) {
             region.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, plan.wordOffset, plan.word);
         }
         if (plan.windowBytes > 0) {
-            bindWindow();
+            bindWindow(seat.end);
         }
     }
 
-    private void bindWindow() {
+    private void bindWindow(End end) {
         Region under = region(0x7700, plan.windowAddress, plan.windowBytes, ALL | Access.MW_BIND.bit(), 5, 2);
         keys.add(plan.windowKey);
-        BoundWindow window = end.host.addWindow("window", 2, End.DOMAIN);
+        BoundWindow window = host.addWindow("window", 2, End.DOMAIN);
         SendRequest bind = end.sends.claim();
         bind.begin(SendOperation.BIND_WINDOW, 0);
         bind.window = window.window;
@@ -354,119 +347,12 @@ final class Replay {
         assertThat(wc.status()).isEqualTo(WcStatus.SUCCESS);
     }
 
-    private void receive(int offset, int bytes) {
-        ReceiveRequest request = end.receives.claim();
-        request.wrId = 100;
+    private void receive(Seat seat, int offset, int bytes) {
+        ReceiveRequest request = seat.end.receives.claim();
+        request.wrId = nextReceive++;
         request.scatter.clear();
-        request.scatter.add(region.key(), side.address() + offset, bytes);
-        end.receives.publish();
-    }
-
-    /// The messages behind our recorded requests, each once.
-    private void findMessages() {
-        Set<Integer> seen = new HashSet<>();
-        @Nullable Frame first = null;
-        int bytes = 0;
-        int count = 0;
-        for (int i = 0; i < packets.size(); i++) {
-            Frame frame = packets.get(i);
-            Opcode opcode = Packet.opcode(frame);
-            int psn = Bth.psn(frame.slot, Packet.BTH);
-            if (!isOurs(frame) || opcode.isResponse() || isCoveredByRead(seen, frame, opcode) || !seen.add(psn)) {
-                continue;
-            }
-            if (opcode.startsMessage()) {
-                first = frame;
-                bytes = 0;
-            }
-            bytes += Packet.payloadBytes(frame, opcode);
-            boolean broken = !opcode.endsMessage() && isLastNew(i + 1, seen);
-            if (first != null && (opcode.endsMessage() || broken)) {
-                int offset = count < plan.localOffsets.length ? plan.localOffsets[count] : 0;
-                int whole = broken && plan.sendBytes > 0 ? plan.sendBytes : bytes;
-                toPost.add(message(first, frame, whole, offset));
-                count++;
-                first = null;
-            }
-        }
-    }
-
-    private boolean isLastNew(int from, Set<Integer> seen) {
-        return packets.subList(from, packets.size()).stream()
-                .noneMatch(frame -> isOurs(frame) && !seen.contains(Bth.psn(frame.slot, Packet.BTH)));
-    }
-
-    // A READ takes the PSNs of its answer; asked again, it starts at one of them.
-    private boolean isCoveredByRead(Set<Integer> seen, Frame frame, Opcode opcode) {
-        int psn = Bth.psn(frame.slot, Packet.BTH);
-        if (opcode != Opcode.RC_READ_REQUEST || seen.contains(psn)) {
-            return false;
-        }
-        long bytes = Reth.dmaLength(frame.slot, Packet.BTH + opcode.rethOffset());
-        for (int i = 1; i < Psn.count(bytes, end.parameters.pathMtu); i++) {
-            seen.add(Psn.add(psn, i));
-        }
-        return false;
-    }
-
-    private static Message message(Frame first, Frame last, int payloadBytes, int offset) {
-        Opcode opening = Packet.opcode(first);
-        Opcode closing = Packet.opcode(last);
-        SendOperation operation = operation(opening, closing);
-        int bytes = opening.rethOffset() >= 0
-                ? (int) Reth.dmaLength(first.slot, Packet.BTH + opening.rethOffset())
-                : opening.isAtomic() ? Long.BYTES : payloadBytes;
-        return new Message(operation, Bth.psn(first.slot, Packet.BTH), bytes, first, last, offset);
-    }
-
-    private static SendOperation operation(Opcode opening, Opcode closing) {
-        if (opening.isSend()) {
-            return closing.hasImmediate()
-                    ? SendOperation.SEND_WITH_IMMEDIATE
-                    : closing.hasInvalidate() ? SendOperation.SEND_WITH_INVALIDATE : SendOperation.SEND;
-        }
-        if (opening.isWrite()) {
-            return closing.hasImmediate() ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.WRITE;
-        }
-        return switch (opening) {
-            case RC_FETCH_ADD -> SendOperation.FETCH_ADD;
-            case RC_COMPARE_SWAP -> SendOperation.COMPARE_SWAP;
-            default -> SendOperation.READ;
-        };
-    }
-
-    private void post(Message message) {
-        SendRequest request = end.sends.claim();
-        request.begin(message.operation(), 0);
-        Frame first = message.first();
-        Frame last = message.last();
-        Opcode opening = Packet.opcode(first);
-        Opcode closing = Packet.opcode(last);
-        if (opening.rethOffset() >= 0) {
-            long reth = Packet.BTH + (long) opening.rethOffset();
-            request.remoteAddress = Reth.virtualAddress(first.slot, reth);
-            request.rkey = Reth.rkey(first.slot, reth);
-        }
-        if (opening.isAtomic()) {
-            long eth = Packet.BTH + (long) opening.atomicEthOffset();
-            boolean swaps = message.operation() == SendOperation.COMPARE_SWAP;
-            request.remoteAddress = AtomicEth.virtualAddress(first.slot, eth);
-            request.rkey = AtomicEth.rkey(first.slot, eth);
-            request.operand = swaps ? AtomicEth.compare(first.slot, eth) : AtomicEth.swapOrAdd(first.slot, eth);
-            request.swap = swaps ? AtomicEth.swapOrAdd(first.slot, eth) : 0;
-        }
-        if (closing.hasImmediate()) {
-            request.immediateOrKey = ImmDt.immediate(last.slot, Packet.BTH + (long) closing.immediateOffset());
-        }
-        if (closing.hasInvalidate()) {
-            request.immediateOrKey = Ieth.rkey(last.slot, Packet.BTH + (long) closing.iethOffset());
-        }
-        request.solicited = Bth.solicited(last.slot, Packet.BTH);
-        if (message.bytes() > 0) {
-            request.scatter.add(region.key(), side.address() + message.offset(), message.bytes());
-        }
-        end.sends.publish();
-        drain();
+        request.scatter.add(region.key(), regionAddress + offset, bytes);
+        seat.end.receives.publish();
     }
 
     // ---- the run
@@ -475,70 +361,230 @@ final class Replay {
         for (int i = 0; i < packets.size(); i++) {
             Frame packet = packets.get(i);
             int number = i + 1;
-            advance(times.get(i) - times.getFirst());
+            long time = times.get(i) - times.getFirst();
+            seats.forEach(seat -> seat.advance(time));
+            now = Math.max(now, time);
             if (!asA && number == plan.receiveBefore) {
-                receive(0, plan.receiveBytesOfB);
+                receive(seats.getFirst(), 0, plan.receiveBytesOfB);
             }
             boolean leftOut = asA && plan.allows(Allowance.WHOLE_WRITE_AGAIN_AFTER_RNR, number);
-            if (isOurs(packet) && !leftOut) {
-                expect(packet, number);
-            } else if (isTheirs(packet) && !leftOut && !(asA ? plan.lostToA : plan.lostToB).contains(number)) {
-                arrive(packet);
+            for (Seat seat : seats) {
+                if (seat.isOurs(packet) && !leftOut) {
+                    seat.expect(packet, number);
+                } else if (seat.isTheirs(packet) && !leftOut && !(asA ? plan.lostToA : plan.lostToB).contains(number)) {
+                    seat.arrive(packet);
+                }
             }
         }
-        finish();
+        seats.forEach(Seat::finish);
+        if (!asA && plan.received != null) {
+            assertThat(seats.stream().flatMap(seat -> seat.completions().stream()))
+                    .containsExactlyElementsOf(plan.received);
+        }
+        assertThat(compared > 0 || (!asA && plan.lostToB.size() == packets.size()))
+                .as("something was compared")
+                .isTrue();
     }
 
-    // The numbers of different connections may be equal at different ends: the address counts too.
-    private boolean isOurs(Frame packet) {
-        return packet.sourceLow == end.parameters.sourceLow
-                && Bth.destinationQp(packet.slot, Packet.BTH) == other.qpn();
-    }
+    /// One of our queue pairs: what it has to send, and what it wants to.
+    private final class Seat {
+        private final Side side;
+        private final Side other;
+        private final End end;
+        private final Deque<Message> toPost = new ArrayDeque<>();
+        private final Deque<Frame> requests = new ArrayDeque<>();
+        private final Deque<Frame> responses = new ArrayDeque<>();
 
-    private boolean isTheirs(Frame packet) {
-        return packet.destinationLow == end.parameters.sourceLow
-                && Bth.destinationQp(packet.slot, Packet.BTH) == side.qpn();
-    }
+        Seat(Side side, Side other) {
+            this.side = side;
+            this.other = other;
+            end = new End(asA ? "a" : "b", side.qpn(), host, plan.sharesReceives(), true, arena);
+        }
 
-    private void arrive(Frame packet) {
-        Frame copy = newFrame();
-        copy.copyFrom(packet);
-        end.host.receive(copy, now);
-        drain();
-    }
+        private void connect(Gid to) {
+            var p = end.parameters;
+            p.path(host.address, to);
+            p.pathMtu = number(json, "path MTU", 1024);
+            p.access = number(json, "access", ALL);
+            p.destinationQpn = other.qpn();
+            p.sqPsn = side.psn();
+            p.rqPsn = other.psn();
+            p.readsOutstandingMax = 16;
+            p.readsServedMax = 16;
+            p.minRnrTimerCode = number(json, "min_rnr_timer", 12);
+            p.ackTimeoutNanos = AckTimeout.nanos(number(json, "timeout", 14));
+            p.retryCount = number(json, "retry", 7);
+            p.rnrRetry = number(json, "rnr_retry", 7);
+            end.modify(QpState.INIT, now);
+            end.modify(QpState.RTR, now);
+            end.modify(QpState.RTS, now);
+        }
 
-    private void advance(long to) {
-        while (end.protocol.deadlineNanos() <= to) {
-            now = Math.max(now, end.protocol.deadlineNanos());
-            end.protocol.onDeadline(now);
+        /// The messages behind our recorded requests, each once.
+        void findMessages() {
+            Set<Integer> seen = new HashSet<>();
+            @Nullable Frame first = null;
+            int bytes = 0;
+            int count = 0;
+            for (int i = 0; i < packets.size(); i++) {
+                Frame frame = packets.get(i);
+                Opcode opcode = Packet.opcode(frame);
+                int psn = Bth.psn(frame.slot, Packet.BTH);
+                if (!isOurs(frame) || opcode.isResponse() || isCoveredByRead(seen, frame, opcode) || !seen.add(psn)) {
+                    continue;
+                }
+                if (opcode.startsMessage()) {
+                    first = frame;
+                    bytes = 0;
+                }
+                bytes += Packet.payloadBytes(frame, opcode);
+                boolean broken = !opcode.endsMessage() && isLastNew(i + 1, seen);
+                if (first != null && (opcode.endsMessage() || broken)) {
+                    int offset = count < plan.localOffsets.length ? plan.localOffsets[count] : 0;
+                    int whole = broken && plan.sendBytes > 0 ? plan.sendBytes : bytes;
+                    toPost.add(message(first, frame, whole, offset));
+                    count++;
+                    first = null;
+                }
+            }
+        }
+
+        private boolean isLastNew(int from, Set<Integer> seen) {
+            return packets.subList(from, packets.size()).stream()
+                    .noneMatch(frame -> isOurs(frame) && !seen.contains(Bth.psn(frame.slot, Packet.BTH)));
+        }
+
+        // A READ takes the PSNs of its answer; asked again, it starts at one of them.
+        private boolean isCoveredByRead(Set<Integer> seen, Frame frame, Opcode opcode) {
+            int psn = Bth.psn(frame.slot, Packet.BTH);
+            if (opcode != Opcode.RC_READ_REQUEST || seen.contains(psn)) {
+                return false;
+            }
+            long bytes = Reth.dmaLength(frame.slot, Packet.BTH + opcode.rethOffset());
+            for (int i = 1; i < Psn.count(bytes, end.parameters.pathMtu); i++) {
+                seen.add(Psn.add(psn, i));
+            }
+            return false;
+        }
+
+        private void post(Message message) {
+            SendRequest request = end.sends.claim();
+            request.begin(message.operation(), 0);
+            Frame first = message.first();
+            Frame last = message.last();
+            Opcode opening = Packet.opcode(first);
+            Opcode closing = Packet.opcode(last);
+            if (opening.rethOffset() >= 0) {
+                long reth = Packet.BTH + (long) opening.rethOffset();
+                request.remoteAddress = Reth.virtualAddress(first.slot, reth);
+                request.rkey = Reth.rkey(first.slot, reth);
+            }
+            if (opening.isAtomic()) {
+                long eth = Packet.BTH + (long) opening.atomicEthOffset();
+                boolean swaps = message.operation() == SendOperation.COMPARE_SWAP;
+                request.remoteAddress = AtomicEth.virtualAddress(first.slot, eth);
+                request.rkey = AtomicEth.rkey(first.slot, eth);
+                request.operand = swaps ? AtomicEth.compare(first.slot, eth) : AtomicEth.swapOrAdd(first.slot, eth);
+                request.swap = swaps ? AtomicEth.swapOrAdd(first.slot, eth) : 0;
+            }
+            if (closing.hasImmediate()) {
+                request.immediateOrKey = ImmDt.immediate(last.slot, Packet.BTH + (long) closing.immediateOffset());
+            }
+            if (closing.hasInvalidate()) {
+                request.immediateOrKey = Ieth.rkey(last.slot, Packet.BTH + (long) closing.iethOffset());
+            }
+            request.solicited = Bth.solicited(last.slot, Packet.BTH);
+            if (message.bytes() > 0) {
+                request.scatter.add(region.key(), regionAddress + message.offset(), message.bytes());
+            }
+            end.sends.publish();
             drain();
         }
-        now = Math.max(now, to);
-    }
 
-    private void drain() {
-        Frame frame = newFrame();
-        while (end.poll(frame, now)) {
-            (Packet.opcode(frame).isResponse() ? responses : requests).add(frame);
-            frame = newFrame();
+        // The numbers of different connections may be equal at different ends: the address counts too.
+        private boolean isOurs(Frame packet) {
+            return packet.sourceLow == end.parameters.sourceLow
+                    && Bth.destinationQp(packet.slot, Packet.BTH) == other.qpn();
         }
-    }
 
-    private void expect(Frame recorded, int number) {
-        boolean isResponse = Packet.opcode(recorded).isResponse();
-        Deque<Frame> ours = isResponse ? responses : requests;
-        Message next = toPost.peek();
-        if (ours.isEmpty() && next != null && next.firstPsn() == Bth.psn(recorded.slot, Packet.BTH)) {
-            post(toPost.remove());
+        private boolean isTheirs(Frame packet) {
+            return packet.destinationLow == end.parameters.sourceLow
+                    && Bth.destinationQp(packet.slot, Packet.BTH) == side.qpn();
         }
-        if (ours.isEmpty()
-                && plan.allows(Allowance.TIMER_IN_TICKS, number)
-                && end.protocol.deadlineNanos() != Protocol.NEVER) {
-            advance(end.protocol.deadlineNanos());
+
+        private void arrive(Frame packet) {
+            Frame copy = newFrame();
+            copy.copyFrom(packet);
+            host.receive(copy, now);
+            drain();
         }
-        String what = "packet " + number + " of " + plan + " as " + end.name + ", recorded as " + text(recorded);
-        assertThat(ours).as(what + ": we send nothing").isNotEmpty();
-        compare(recorded, ours.remove(), number, what);
+
+        private void advance(long to) {
+            while (end.protocol.deadlineNanos() <= to) {
+                now = Math.max(now, end.protocol.deadlineNanos());
+                end.protocol.onDeadline(now);
+                drain();
+            }
+            now = Math.max(now, to);
+        }
+
+        private void drain() {
+            Frame frame = newFrame();
+            while (end.poll(frame, now)) {
+                (Packet.opcode(frame).isResponse() ? responses : requests).add(frame);
+                frame = newFrame();
+            }
+        }
+
+        private void expect(Frame recorded, int number) {
+            boolean isResponse = Packet.opcode(recorded).isResponse();
+            Deque<Frame> ours = isResponse ? responses : requests;
+            Message next = toPost.peek();
+            if (ours.isEmpty() && next != null && next.firstPsn() == Bth.psn(recorded.slot, Packet.BTH)) {
+                post(toPost.remove());
+            }
+            if (ours.isEmpty()
+                    && plan.allows(Allowance.TIMER_IN_TICKS, number)
+                    && end.protocol.deadlineNanos() != Protocol.NEVER) {
+                advance(end.protocol.deadlineNanos());
+            }
+            String what = "packet " + number + " of " + plan + " as " + end.name + ", recorded as " + text(recorded);
+            assertThat(ours).as(what + ": we send nothing").isNotEmpty();
+            compare(recorded, ours.remove(), number, what);
+        }
+
+        List<String> completions() {
+            var all = new ArrayList<String>();
+            var wc = new WorkCompletion();
+            while (end.completions.poll(wc)) {
+                all.add(Reports.text(wc));
+            }
+            return all;
+        }
+
+        void finish() {
+            requests.removeIf(frame -> plan.allowed.getOrDefault(Allowance.ASKED_AGAIN_AT_ONCE, Set.of()).stream()
+                    .anyMatch(number -> text(frame).equals(text(packets.get(number - 1)))));
+            if (asA && plan.failure > 0) {
+                while (end.protocol.deadlineNanos() != Protocol.NEVER) {
+                    advance(end.protocol.deadlineNanos());
+                }
+            } else {
+                assertThat(requests).as("requests that were not recorded").isEmpty();
+                assertThat(end.parameters.state == QpState.ERR).isEqualTo(plan.failure > 0 && isRefusal());
+            }
+            assertThat(responses).as("answers that were not recorded").isEmpty();
+            assertThat(toPost).isEmpty();
+            if (asA) {
+                WcStatus last = WcStatus.SUCCESS;
+                var wc = new WorkCompletion();
+                while (end.completions.poll(wc)) {
+                    assertThat(last).as("only the last one fails").isEqualTo(WcStatus.SUCCESS);
+                    last = wc.status();
+                }
+                assertThat(last.code()).as("status of the last request").isEqualTo(plan.failure);
+            }
+        }
     }
 
     private void compare(Frame recorded, Frame ours, int number, String what) {
@@ -568,36 +614,35 @@ final class Replay {
                 .isEqualTo(new Gid(recorded.sourceHigh, recorded.sourceLow));
     }
 
-    private void finish() {
-        requests.removeIf(frame -> plan.allowed.getOrDefault(Allowance.ASKED_AGAIN_AT_ONCE, Set.of()).stream()
-                .anyMatch(number -> text(frame).equals(text(packets.get(number - 1)))));
-        assertThat(compared > 0 || (!asA && plan.lostToB.size() == packets.size()))
-                .as("something was compared")
-                .isTrue();
-        if (asA && plan.failure > 0) {
-            while (end.protocol.deadlineNanos() != Protocol.NEVER) {
-                advance(end.protocol.deadlineNanos());
-            }
-        } else {
-            assertThat(requests).as("requests that were not recorded").isEmpty();
-            assertThat(end.parameters.state == QpState.ERR).isEqualTo(plan.failure > 0 && isRefusal());
-        }
-        assertThat(responses).as("answers that were not recorded").isEmpty();
-        assertThat(toPost).isEmpty();
-        if (asA) {
-            WcStatus last = WcStatus.SUCCESS;
-            var wc = new WorkCompletion();
-            while (end.completions.poll(wc)) {
-                assertThat(last).as("only the last one fails").isEqualTo(WcStatus.SUCCESS);
-                last = wc.status();
-            }
-            assertThat(last.code()).as("status of the last request").isEqualTo(plan.failure);
-        }
-    }
-
     // B stays well when it is A that gives up.
     private boolean isRefusal() {
         return plan.failure != WcStatus.RETRY_EXC_ERR.code() && plan.failure != WcStatus.RNR_RETRY_EXC_ERR.code();
+    }
+
+    private static Message message(Frame first, Frame last, int payloadBytes, int offset) {
+        Opcode opening = Packet.opcode(first);
+        Opcode closing = Packet.opcode(last);
+        SendOperation operation = operation(opening, closing);
+        int bytes = opening.rethOffset() >= 0
+                ? (int) Reth.dmaLength(first.slot, Packet.BTH + opening.rethOffset())
+                : opening.isAtomic() ? Long.BYTES : payloadBytes;
+        return new Message(operation, Bth.psn(first.slot, Packet.BTH), bytes, first, last, offset);
+    }
+
+    private static SendOperation operation(Opcode opening, Opcode closing) {
+        if (opening.isSend()) {
+            return closing.hasImmediate()
+                    ? SendOperation.SEND_WITH_IMMEDIATE
+                    : closing.hasInvalidate() ? SendOperation.SEND_WITH_INVALIDATE : SendOperation.SEND;
+        }
+        if (opening.isWrite()) {
+            return closing.hasImmediate() ? SendOperation.WRITE_WITH_IMMEDIATE : SendOperation.WRITE;
+        }
+        return switch (opening) {
+            case RC_FETCH_ADD -> SendOperation.FETCH_ADD;
+            case RC_COMPARE_SWAP -> SendOperation.COMPARE_SWAP;
+            default -> SendOperation.READ;
+        };
     }
 
     private byte[] payload(Frame frame) {
