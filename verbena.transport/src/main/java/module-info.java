@@ -11,4 +11,5 @@ module verbena.transport {
     exports verbena.transport.memory;
     exports verbena.transport.queue;
     exports verbena.transport.rc;
+    exports verbena.transport.unreliable;
 }

@@ -14,12 +14,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import verbena.nic.engine.Engine;
+import verbena.nic.engine.MulticastGroups;
 import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
 import verbena.transport.Counter;
 import verbena.transport.PacketFate;
+import verbena.transport.Path;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
+import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.AtomicCapability;
 import verbena.verbs.Capability;
@@ -31,6 +34,7 @@ import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
+import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
@@ -49,6 +53,8 @@ public final class SoftContext extends SoftObject implements Context {
     static final int MR_MAX = 1 << 20;
     static final int PD_MAX = 65_536;
     static final int SRQ_MAX = 65_536;
+    /// Address handles cost nothing but heap.
+    static final int AH_MAX = Integer.MAX_VALUE;
     static final int READ_ATOMIC_MAX = 128;
     /// Longest message (IBTA 9.7.7).
     static final long MESSAGE_BYTES_MAX = 1L << 31;
@@ -200,10 +206,10 @@ public final class SoftContext extends SoftObject implements Context {
                 READ_ATOMIC_MAX,
                 AtomicCapability.HCA,
                 MR_MAX,
-                0,
-                0,
-                0,
-                0,
+                MulticastGroups.GROUPS_MAX,
+                MulticastGroups.ATTACHED_MAX,
+                MulticastGroups.GROUPS_MAX * MulticastGroups.ATTACHED_MAX,
+                AH_MAX,
                 SRQ_MAX,
                 QP_WR_MAX,
                 SGE_MAX,
@@ -213,6 +219,8 @@ public final class SoftContext extends SoftObject implements Context {
                 MESSAGE_BYTES_MAX,
                 EnumSet.of(
                         Capability.RC,
+                        Capability.UC,
+                        Capability.UD,
                         Capability.SRQ,
                         Capability.RDMA_READ,
                         Capability.RDMA_WRITE,
@@ -222,6 +230,9 @@ public final class SoftContext extends SoftObject implements Context {
                         Capability.LOCAL_INVALIDATE,
                         Capability.MEMORY_WINDOW_TYPE_1,
                         Capability.MEMORY_WINDOW_TYPE_2,
+                        Capability.FLUSH,
+                        Capability.ATOMIC_WRITE,
+                        Capability.MULTICAST,
                         Capability.RESIZE_CQ,
                         Capability.REREGISTER,
                         Capability.ZERO_BASED,
@@ -274,6 +285,26 @@ public final class SoftContext extends SoftObject implements Context {
             }
         }
         return fitting.getFirst();
+    }
+
+    /// The way that an address vector describes, when its two ends fit.
+    ///
+    /// @param verb what the message begins with
+    Path path(String verb, AddressVector to) {
+        GidEntry own;
+        try {
+            own = gid(1, to.sourceGidIndex());
+        } catch (IllegalArgumentException e) {
+            throw new InvalidAttributesException(verb + ": " + e.getMessage());
+        }
+        if (to.port() != 1) {
+            throw new InvalidAttributesException(verb + ": port: 1 is the only one, got " + to.port());
+        }
+        if (own.gid().isIpv4() != to.destination().isIpv4()) {
+            throw new InvalidAttributesException(verb + ": own GID " + own.index() + " is " + own.gid()
+                    + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
+        }
+        return Path.of(own.gid(), to.destination(), to.trafficClass(), to.hopLimit());
     }
 
     /// The address that the host's routes would send from; `peer` itself when nobody knows. Sends nothing.

@@ -14,7 +14,6 @@ import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
@@ -61,6 +60,10 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
                     "register: segment: is confined to one thread; use Arena.ofShared() or Arena.ofAuto()");
         }
         checkWritable("register", segment, access);
+        if (access.contains(Access.FLUSH_PERSISTENT) && !segment.isMapped()) {
+            throw new IllegalArgumentException("register: access: FLUSH_PERSISTENT is for memory that persists: map a"
+                    + " file (FileChannel.map with an arena) and register that");
+        }
         if (access.contains(Access.ZERO_BASED) && iova != 0) {
             throw new IllegalArgumentException("register: iova: 0 with ZERO_BASED, got 0x" + Long.toHexString(iova));
         }
@@ -77,6 +80,10 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
         checkAccess("allocate", context, access);
         if (bytes < 1) {
             throw new IllegalArgumentException("allocate: bytes: at least 1, got " + bytes);
+        }
+        if (access.contains(Access.FLUSH_PERSISTENT)) {
+            throw new IllegalArgumentException("allocate: access: FLUSH_PERSISTENT is for memory that persists: map a"
+                    + " file and register that");
         }
         Slabs.Piece piece;
         try {
@@ -128,10 +135,6 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
             throw new UnsupportedException(
                     verb, Capability.ON_DEMAND_PAGING, context.device().name());
         }
-        if (access.contains(Access.FLUSH_GLOBAL) || access.contains(Access.FLUSH_PERSISTENT)) {
-            throw new UnsupportedException(
-                    verb, Capability.FLUSH, context.device().name());
-        }
     }
 
     static void checkWritable(String verb, MemorySegment segment, Set<Access> access) {
@@ -166,12 +169,6 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
-        if (options.type() != QpType.RC) {
-            throw new UnsupportedException(
-                    "createQueuePair",
-                    options.type() == QpType.UC ? Capability.UC : Capability.UD,
-                    context.device().name());
-        }
         check("createQueuePair", "maxSendWr", options.maxSendWr(), SoftContext.QP_WR_MAX);
         check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), SoftContext.QP_WR_MAX);
         check("createQueuePair", "maxSendSge", options.maxSendSge(), SoftContext.SGE_MAX);
@@ -212,8 +209,8 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
 
     @Override
     public AddressHandle createAddressHandle(AddressVector to) {
-        throw new UnsupportedException(
-                "createAddressHandle", Capability.UD, context.device().name());
+        checkOpen("createAddressHandle");
+        return new SoftAddressHandle(this, to, context.path("createAddressHandle", to));
     }
 
     @Override

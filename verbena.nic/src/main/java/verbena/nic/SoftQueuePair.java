@@ -8,17 +8,22 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Station;
+import verbena.nic.link.LinkException;
+import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.rc.ReliableConnection;
+import verbena.transport.unreliable.UnreliableConnection;
+import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
+import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -39,13 +44,17 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
-import verbena.verbs.UnsupportedException;
 import verbena.wire.ib.Transport;
 
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
 /// the engine. Modifying it is a command to the engine.
 final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEvents {
-    private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
+    private static final Set<Access> REMOTE = EnumSet.of(
+            Access.REMOTE_READ,
+            Access.REMOTE_WRITE,
+            Access.REMOTE_ATOMIC,
+            Access.FLUSH_GLOBAL,
+            Access.FLUSH_PERSISTENT);
     private static final int MASK_24 = 0xFF_FFFF;
 
     private final SoftProtectionDomain domain;
@@ -54,7 +63,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private final SoftCompletionQueue sendCq;
     private final SoftCompletionQueue receiveCq;
     private final QueuePairParameters parameters;
-    private final ReliableConnection connection;
+    private final QueuePairProtocol protocol;
     private final Station station;
     private final InlineMemory inlineMemory;
     private final SoftSends sends;
@@ -107,24 +116,53 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         this.receiveCq = receiveCq;
         this.parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = domain.number();
+        parameters.pathMtu = type() == QpType.UD ? context.mtu().bytes() : parameters.pathMtu;
         var inline = new InlineMemory(context.slabs);
         this.inlineMemory = inline;
         var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
         ReceiveQueue receiveQueue =
                 srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
-        this.connection = new ReliableConnection(
-                parameters,
-                sendQueue,
-                receiveQueue,
-                srq != null,
-                options.signalAll(),
-                sendCq.ring(),
-                receiveCq.ring(),
-                context.memory(),
-                context.engine().counters(),
-                this);
-        this.station = new Station(connection, Transport.RC);
-        this.sends = new SoftSends(this, domain, sendQueue, options.maxSendSge(), options.maxInlineBytes());
+        this.protocol = switch (options.type()) {
+            case RC ->
+                new ReliableConnection(
+                        parameters,
+                        sendQueue,
+                        receiveQueue,
+                        srq != null,
+                        options.signalAll(),
+                        sendCq.ring(),
+                        receiveCq.ring(),
+                        context.memory(),
+                        context.engine().counters(),
+                        this);
+            case UC ->
+                new UnreliableConnection(
+                        parameters,
+                        sendQueue,
+                        receiveQueue,
+                        srq != null,
+                        options.signalAll(),
+                        sendCq.ring(),
+                        receiveCq.ring(),
+                        context.memory(),
+                        context.engine().counters(),
+                        this);
+            case UD ->
+                new UnreliableDatagram(
+                        parameters,
+                        sendQueue,
+                        receiveQueue,
+                        srq != null,
+                        options.signalAll(),
+                        sendCq.ring(),
+                        receiveCq.ring(),
+                        context.memory(),
+                        context.engine().counters(),
+                        this);
+        };
+        Transport transport = transport(options.type());
+        this.station = new Station(protocol, transport);
+        this.sends = new SoftSends(this, domain, transport, sendQueue, options);
         this.receives = srq != null
                 ? null
                 : new SoftReceives(domain, receiveQueue, "maxReceiveWr", "maxReceiveSge", new ReceiveOwner());
@@ -154,7 +192,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public QpType type() {
-        return QpType.RC;
+        return options.type();
     }
 
     @Override
@@ -297,22 +335,22 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                     Set.of(),
                     EnumSet.of(QpAttribute.ALT_PATH, QpAttribute.PATH_MIG_STATE));
         }
-        QpStateTable.check(QpType.RC, state, modification);
+        QpStateTable.check(type(), state, modification);
         checkValues(modification);
         AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
-        Gid source = modification.has(QpAttribute.AV) ? checkPath(to) : NO_PATH.destination();
+        Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
         context.engine().call(() -> {
             // Again, on the engine: it may have broken down meanwhile.
             QpState from = parameters.state;
-            QpState next = QpStateTable.check(QpType.RC, from, modification);
+            QpState next = QpStateTable.check(type(), from, modification);
             if (next == QpState.RESET) {
                 forget();
             } else {
-                apply(modification, to, source);
+                apply(modification, to, way);
             }
             parameters.state = next;
             state = next;
-            connection.onModified(from, next, context.engine().nowNanos());
+            protocol.onModified(from, next, context.engine().nowNanos());
             context.engine().makeReady(station);
             return next;
         });
@@ -322,7 +360,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private void forget() {
         var p = parameters;
         var fresh = new QueuePairParameters(p.qpn);
-        p.pathMtu = fresh.pathMtu;
+        p.pathMtu = type() == QpType.UD ? context.mtu().bytes() : fresh.pathMtu;
         p.access = fresh.access;
         p.destinationQpn = fresh.destinationQpn;
         p.rqPsn = fresh.rqPsn;
@@ -333,9 +371,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         p.ackTimeoutNanos = fresh.ackTimeoutNanos;
         p.retryCount = fresh.retryCount;
         p.rnrRetry = fresh.rnrRetry;
-        p.path(NO_PATH.destination(), NO_PATH.destination());
-        p.trafficClass = fresh.trafficClass;
-        p.hopLimit = fresh.hopLimit;
+        p.path = Path.NONE;
+        p.qkey = fresh.qkey;
         p.notifyWhenDrained = fresh.notifyWhenDrained;
         path = Optional.empty();
         ackTimeout = AckTimeout.NEVER;
@@ -370,25 +407,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         }
     }
 
-    /// The own GID of the path, when the two ends fit.
-    private Gid checkPath(AddressVector to) {
-        GidEntry own;
-        try {
-            own = context.gid(1, to.sourceGidIndex());
-        } catch (IllegalArgumentException e) {
-            throw new InvalidAttributesException("modify: AV: " + e.getMessage());
-        }
-        if (to.port() != 1) {
-            throw new InvalidAttributesException("modify: AV: port: 1 is the only one, got " + to.port());
-        }
-        if (own.gid().isIpv4() != to.destination().isIpv4()) {
-            throw new InvalidAttributesException("modify: AV: own GID " + own.index() + " is " + own.gid()
-                    + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
-        }
-        return own.gid();
-    }
-
-    private void apply(QpModification m, AddressVector to, Gid source) {
+    private void apply(QpModification m, AddressVector to, Path way) {
         var p = parameters;
         if (m.has(QpAttribute.ACCESS_FLAGS)) {
             var access = EnumSet.noneOf(Access.class);
@@ -400,12 +419,11 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         }
         if (m.has(QpAttribute.AV)) {
             path = Optional.of(to);
-            p.path(source, to.destination());
-            p.trafficClass = to.trafficClass();
-            p.hopLimit = to.hopLimit();
+            p.path = way;
         }
         p.pathMtu =
                 m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(p.pathMtu)).bytes();
+        p.qkey = m.getInt(QpAttribute.QKEY, p.qkey);
         p.destinationQpn = m.getInt(QpAttribute.DEST_QPN, p.destinationQpn);
         p.rqPsn = m.getInt(QpAttribute.RQ_PSN, p.rqPsn);
         p.sqPsn = m.getInt(QpAttribute.SQ_PSN, p.sqPsn);
@@ -438,7 +456,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                     path,
                     0,
                     1,
-                    connection.isDraining(),
+                    protocol.isDraining(),
                     p.readsOutstandingMax,
                     p.readsServedMax,
                     new RnrTimer(p.minRnrTimerCode),
@@ -462,6 +480,10 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     @Override
     public void connect(Endpoint remote, ConnectOptions choices) {
         checkOpen("connect");
+        if (type() == QpType.UD) {
+            throw new InvalidStateException("connect: " + label() + " is of type UD, which has no peer: modify it to"
+                    + " INIT, RTR and RTS, and name the receiver of each datagram with an address handle");
+        }
         if (state != QpState.RESET && state != QpState.INIT) {
             throw new InvalidStateException("connect: " + label() + " is in " + state + ", not in RESET or INIT");
         }
@@ -490,13 +512,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         } else {
             modify(new QpModification().access(choices.access()));
         }
+        var path = AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass());
+        if (type() == QpType.UC) {
+            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
+            modify(new Transition.ToRtsUnreliable(initialPsn));
+            return;
+        }
         modify(new Transition.ToRtr(
-                AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass()),
-                mtu,
-                remote.qpn(),
-                remote.psn(),
-                choices.maxReadAtomic(),
-                choices.minRnrTimer()));
+                path, mtu, remote.qpn(), remote.psn(), choices.maxReadAtomic(), choices.minRnrTimer()));
         modify(new Transition.ToRts(
                 initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), choices.maxReadAtomic()));
     }
@@ -515,14 +538,35 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public void attachMulticast(Gid group) {
-        throw new UnsupportedException(
-                "attachMulticast", Capability.MULTICAST, context.device().name());
+        checkMulticast("attachMulticast", group);
+        try {
+            context.engine().call(() -> {
+                checkOpen("attachMulticast"); // again, on the engine
+                context.engine().attach(station, group);
+                return true;
+            });
+        } catch (LinkException e) {
+            throw new DeviceException("attachMulticast: " + e.getMessage(), e);
+        }
     }
 
     @Override
     public void detachMulticast(Gid group) {
-        throw new UnsupportedException(
-                "detachMulticast", Capability.MULTICAST, context.device().name());
+        checkMulticast("detachMulticast", group);
+        if (!context.engine().call(() -> context.engine().detach(station, group))) {
+            throw new InvalidStateException("detachMulticast: " + label() + " is not attached to " + group);
+        }
+    }
+
+    private void checkMulticast(String verb, Gid group) {
+        checkOpen(verb);
+        if (type() != QpType.UD) {
+            throw new InvalidStateException(verb + ": " + label() + " is of type " + type() + "; only UD takes part");
+        }
+        if (!group.isMulticast()) {
+            throw new IllegalArgumentException(
+                    verb + ": group: 224.0.0.0 to 239.255.255.255 or ff00::/8, got " + group);
+        }
     }
 
     // ---- by the engine
@@ -539,8 +583,16 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     /// Engine: to ERR, for a reason outside the protocol.
     void breakDown(String cause) {
-        connection.breakDown(cause);
+        protocol.breakDown(cause);
         context.engine().makeReady(station);
+    }
+
+    private static Transport transport(QpType type) {
+        return switch (type) {
+            case RC -> Transport.RC;
+            case UC -> Transport.UC;
+            case UD -> Transport.UD;
+        };
     }
 
     @Override
@@ -550,7 +602,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         context.engine().call(() -> {
             parameters.state = QpState.RESET;
             state = QpState.RESET;
-            connection.onModified(
+            protocol.onModified(
                     parameters.state, QpState.RESET, context.engine().nowNanos());
             context.engine().remove(qpn(), station);
             return true;

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.Messages;
 import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
@@ -13,9 +14,11 @@ import verbena.verbs.Capability;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
+import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
-import verbena.verbs.UnsupportedException;
+import verbena.wire.ib.Feth;
+import verbena.wire.ib.Transport;
 
 /// The posting side of a send queue: one per queue pair, used again for every batch. Requests are written straight
 /// into their slots.
@@ -25,19 +28,28 @@ final class SoftSends implements SendBatch {
 
     private final SoftQueuePair qp;
     private final SoftProtectionDomain domain;
+    private final Transport transport;
     private final SendQueue queue;
     private final int maxSge;
     private final int maxInlineBytes;
+    private final Set<Capability> extensions;
     private final ReentrantLock turn = new ReentrantLock();
     private final Posting.Dropper dropper = this::drop;
     private @Nullable SendRequest current;
 
-    SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, int maxSge, int maxInlineBytes) {
+    SoftSends(
+            SoftQueuePair qp,
+            SoftProtectionDomain domain,
+            Transport transport,
+            SendQueue queue,
+            QueuePairOptions options) {
         this.qp = qp;
         this.domain = domain;
+        this.transport = transport;
         this.queue = queue;
-        this.maxSge = maxSge;
-        this.maxInlineBytes = maxInlineBytes;
+        this.maxSge = options.maxSendSge();
+        this.maxInlineBytes = options.maxInlineBytes();
+        this.extensions = options.extensions();
     }
 
     SoftSends begin() {
@@ -128,15 +140,35 @@ final class SoftSends implements SendBatch {
 
     @Override
     public SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value) {
-        checkOpen();
-        throw unsupported("atomicWrite", Capability.ATOMIC_WRITE);
+        SendRequest request = remote(SendOperation.ATOMIC_WRITE, wrId, remoteAddress, rkey);
+        checkExtension(Capability.ATOMIC_WRITE);
+        request.operand = value;
+        return this;
     }
 
     @Override
     public SendBatch flush(
             long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist) {
-        checkOpen();
-        throw unsupported("flush", Capability.FLUSH);
+        SendRequest request = remote(SendOperation.FLUSH, wrId, remoteAddress, rkey);
+        checkExtension(Capability.FLUSH);
+        if (length < 0) {
+            throw new IllegalArgumentException(drop() + "flush: length: not negative, got " + length);
+        }
+        if (!global && !persist) {
+            throw new IllegalArgumentException(drop() + "flush: at least one of global and persist");
+        }
+        request.flushBytes = length;
+        request.flushSelectivity = wholeRegion ? Feth.WHOLE_REGION : Feth.RANGE;
+        request.flushPlacement = (global ? Feth.GLOBAL_VISIBILITY : 0) | (persist ? Feth.PERSISTENCE : 0);
+        return this;
+    }
+
+    /// What many peers do not know, and leave without an answer, is posted only by those who said that they mean it.
+    private void checkExtension(Capability extension) {
+        if (!extensions.contains(extension)) {
+            throw new InvalidStateException(
+                    drop() + "this queue pair was not made for " + extension + "; see QueuePairOptions.withExtensions");
+        }
     }
 
     @Override
@@ -214,7 +246,9 @@ final class SoftSends implements SendBatch {
     }
 
     private SendBatch add(SendRequest request, int lkey, long address, int length) {
-        if (request.operation.isLocal()) {
+        if (request.operation.isLocal()
+                || request.operation == SendOperation.FLUSH
+                || request.operation == SendOperation.ATOMIC_WRITE) {
             throw new IllegalArgumentException(drop() + "sge: " + name(request) + " has no data");
         }
         if (request.isInline) {
@@ -276,9 +310,28 @@ final class SoftSends implements SendBatch {
 
     @Override
     public SendBatch to(AddressHandle handle, int qpn, int qkey) {
-        current();
-        drop();
-        throw unsupported("to", Capability.UD);
+        SendRequest request = current();
+        if (transport != Transport.UD) {
+            throw new IllegalArgumentException(
+                    drop() + "to: " + qp + " is of type " + qp.type() + ", which has one peer; only UD chooses");
+        }
+        if (!(handle instanceof SoftAddressHandle way)) {
+            throw new IllegalArgumentException(drop() + "to: handle: of another device");
+        }
+        if (way.isClosed()) {
+            throw new InvalidStateException(drop() + "to: " + way + " is closed");
+        }
+        if (!way.protectionDomain().equals(domain)) {
+            throw new IllegalArgumentException(
+                    drop() + "to: handle: of " + way.protectionDomain() + ", and the request is of " + domain);
+        }
+        if (qpn < 0 || qpn > 0xFF_FFFF) {
+            throw new IllegalArgumentException(drop() + "to: qpn: 0 to 0xffffff, got 0x" + Integer.toHexString(qpn));
+        }
+        request.path = way.path();
+        request.destinationQpn = qpn;
+        request.qkey = qkey;
+        return this;
     }
 
     // ---- the end
@@ -328,21 +381,43 @@ final class SoftSends implements SendBatch {
         SendRequest request = queue.claim();
         request.begin(operation, wrId);
         current = request;
+        if (!Messages.carries(transport, operation)) {
+            throw new IllegalArgumentException(
+                    drop() + operation + ": a queue pair of type " + qp.type() + " has no such request");
+        }
         return request;
     }
 
     /// The request is complete: checks what could not be checked before.
     private void finish() {
         SendRequest request = current;
-        if (request != null
-                && request.operation.isAtomic()
-                && (request.scatter.count != 1 || request.scatter.lengths[0] != Long.BYTES)) {
-            int count = request.scatter.count;
+        if (request != null && request.operation.isAtomic()) {
+            checkAtomic(request);
+        } else if (request != null && transport == Transport.UD) {
+            checkDatagram(request);
+        }
+        current = null;
+    }
+
+    private void checkAtomic(SendRequest request) {
+        int count = request.scatter.count;
+        if (count != 1 || request.scatter.lengths[0] != Long.BYTES) {
             throw new IllegalArgumentException(drop() + name(request)
                     + ": the value before goes to exactly one sge of 8 bytes, got "
                     + (count == 1 ? "one of " + request.scatter.lengths[0] + " bytes" : count + " of them"));
         }
-        current = null;
+    }
+
+    private void checkDatagram(SendRequest request) {
+        if (request.path == null) {
+            throw new IllegalArgumentException(drop() + name(request) + ": name the receiver: to(handle, qpn, qkey)");
+        }
+        int max = domain.soft().mtu().bytes();
+        if (request.bytes() > max) {
+            String place = drop();
+            throw new IllegalArgumentException(place + name(request) + ": a datagram has at most " + max
+                    + " bytes, the port's active MTU, got " + request.bytes());
+        }
     }
 
     private static String name(SendRequest request) {
@@ -371,10 +446,5 @@ final class SoftSends implements SendBatch {
         queue.unclaim();
         current = null;
         return place;
-    }
-
-    private UnsupportedException unsupported(String verb, Capability capability) {
-        return new UnsupportedException(
-                verb, capability, domain.context().device().name());
     }
 }

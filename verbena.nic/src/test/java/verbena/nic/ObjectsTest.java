@@ -37,7 +37,6 @@ import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
@@ -65,14 +64,7 @@ class ObjectsTest {
     void whatIsMissingIsNoCapability() {
         var attributes = a.context.attributes();
         assertThat(attributes.has(Capability.RC)).isTrue();
-        assertThat(attributes.capabilities())
-                .doesNotContain(
-                        Capability.UC,
-                        Capability.UD,
-                        Capability.MULTICAST,
-                        Capability.FLUSH,
-                        Capability.ATOMIC_WRITE,
-                        Capability.ON_DEMAND_PAGING);
+        assertThat(attributes.capabilities()).isEqualTo(EnumSet.complementOf(EnumSet.of(Capability.ON_DEMAND_PAGING)));
         assertThat(attributes.maxQpWr()).isEqualTo(16_384);
         assertThat(attributes.maxInlineBytes()).isEqualTo(512);
     }
@@ -233,8 +225,9 @@ class ObjectsTest {
         }
         assertThatThrownBy(() -> a.domain.allocate(8, EnumSet.of(Access.ON_DEMAND)))
                 .isInstanceOf(UnsupportedException.class);
-        assertThatThrownBy(() -> a.domain.allocate(8, EnumSet.of(Access.FLUSH_GLOBAL)))
-                .isInstanceOf(UnsupportedException.class);
+        assertThatThrownBy(() -> a.domain.allocate(8, EnumSet.of(Access.FLUSH_PERSISTENT)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("allocate: access: FLUSH_PERSISTENT is for memory that persists");
         assertThatThrownBy(() -> a.domain.allocate(0, Access.local()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("allocate: bytes: at least 1, got 0");
@@ -325,22 +318,6 @@ class ObjectsTest {
         a.domain
                 .createQueuePair(options.withDepth(0, 0).withSge(0, 0).withInline(0))
                 .close();
-    }
-
-    @Test
-    void onlyReliableConnectionsExistYet() {
-        assertThatThrownBy(() -> a.domain.createQueuePair(QueuePairOptions.of(QpType.UC, a.cq)))
-                .isInstanceOfSatisfying(
-                        UnsupportedException.class,
-                        e -> assertThat(e.capability()).isEqualTo(Capability.UC));
-        assertThatThrownBy(() -> a.domain.createQueuePair(QueuePairOptions.of(QpType.UD, a.cq)))
-                .isInstanceOfSatisfying(
-                        UnsupportedException.class,
-                        e -> assertThat(e.capability()).isEqualTo(Capability.UD));
-        assertThatThrownBy(() -> a.domain.createAddressHandle(AddressVector.to(Gid.parse("10.0.0.2"), 0)))
-                .isInstanceOf(UnsupportedException.class);
-        assertThatThrownBy(() -> a.qp.attachMulticast(Gid.parse("ff02::1"))).isInstanceOf(UnsupportedException.class);
-        assertThatThrownBy(() -> a.qp.detachMulticast(Gid.parse("ff02::1"))).isInstanceOf(UnsupportedException.class);
     }
 
     @Test

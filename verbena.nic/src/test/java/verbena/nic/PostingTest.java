@@ -23,7 +23,6 @@ import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
-import verbena.verbs.UnsupportedException;
 
 /// What can be posted, and what is said about what cannot.
 class PostingTest {
@@ -395,14 +394,13 @@ class PostingTest {
     }
 
     @Test
-    void whatIsNotThereYetSaysSo() {
+    void extensionsArePostedOnlyByThoseWhoSaidSo() {
         try (SendBatch batch = a.qp.send()) {
-            refused(UnsupportedException.class, () -> batch.atomicWrite(1, 0, 0, 0))
-                    .hasMessage("atomicWrite: device wire-10.0.0.1 does not support ATOMIC_WRITE");
-            refused(UnsupportedException.class, () -> batch.flush(1, 0, 0, 0, false, true, false))
-                    .hasMessageContaining("does not support FLUSH");
-            batch.send(1);
-            refused(UnsupportedException.class, () -> batch.to(null, 1, 1)).hasMessageContaining("does not support UD");
+            refused(InvalidStateException.class, () -> batch.atomicWrite(1, 0, 0, 0))
+                    .hasMessage("batch request 1 (wrId 1): this queue pair was not made for ATOMIC_WRITE; see"
+                            + " QueuePairOptions.withExtensions");
+            refused(InvalidStateException.class, () -> batch.flush(2, 0, 0, 0, false, true, false))
+                    .hasMessageContaining("not made for FLUSH");
             assertThat(batch.submit()).isZero();
         }
     }

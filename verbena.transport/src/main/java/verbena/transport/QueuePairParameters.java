@@ -36,15 +36,8 @@ public final class QueuePairParameters {
     /// 7: without limit.
     public int rnrRetry;
 
-    // The way to the peer.
-    public long sourceHigh;
-    public long sourceLow;
-    public long destinationHigh;
-    public long destinationLow;
-    public int trafficClass;
-    public int hopLimit = 64;
-    /// UDP source port to claim; 0 leaves it to the link.
-    public int sourcePort;
+    /// The way to the peer of a connection.
+    public Path path = Path.NONE;
 
     /// PSNs that may be unacknowledged.
     public int windowPackets = 128;
@@ -55,11 +48,8 @@ public final class QueuePairParameters {
         this.qpn = qpn;
     }
 
-    /// Where packets come from and go to.
+    /// Connects two addresses the usual way.
     public void path(Gid source, Gid destination) {
-        sourceHigh = source.high();
-        sourceLow = source.low();
-        destinationHigh = destination.high();
-        destinationLow = destination.low();
+        path = Path.of(source, destination, 0, 64);
     }
 }

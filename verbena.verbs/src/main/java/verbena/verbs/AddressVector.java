@@ -1,5 +1,10 @@
 package verbena.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Objects;
 
 /// The way to a peer's port (`struct ibv_ah_attr`, ibv_create_ah(3)). RoCE always goes by GID.
@@ -21,6 +26,10 @@ public record AddressVector(
         int flowLabel,
         int serviceLevel,
         int destinationLid) {
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
     public AddressVector {
         Objects.requireNonNull(destination, "destination");
         Checks.range("sourceGidIndex", sourceGidIndex, 0, 65_535);
@@ -35,6 +44,49 @@ public record AddressVector(
     /// The usual way: port 1, hop limit 64, no traffic class.
     public static AddressVector to(Gid destination, int sourceGidIndex) {
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
+    }
+
+    /// The way back to whoever sent a datagram, with the traffic class that it had.
+    ///
+    /// @param area the 40 bytes that precede the data in its receive: a GRH or IPv6 header, or 20 bytes that
+    ///     mean nothing and an IPv4 header (IBTA A17.4.5.1)
+    /// @param context of the device that received it
+    public static AddressVector toSender(MemorySegment area, Context context) {
+        if (area.byteSize() < 40) {
+            throw new IllegalArgumentException("area: 40 bytes, got " + area.byteSize());
+        }
+        boolean isIpv4 = isIpv4(area);
+        Gid source = isIpv4 ? ipv4(area, 32) : gid(area, 8);
+        Gid destination = isIpv4 ? ipv4(area, 36) : gid(area, 24);
+        int trafficClass = isIpv4 ? area.get(JAVA_BYTE, 21) & 0xFF : area.get(INT, 0) >>> 20 & 0xFF;
+        int own = context.gids(1).stream()
+                .filter(entry -> entry.gid().equals(destination))
+                .findFirst()
+                .orElseGet(() -> context.gidFor(1, source)) // it came to a multicast group
+                .index();
+        return to(source, own).withTrafficClass(trafficClass);
+    }
+
+    /// As libibverbs decides: an IPv6 header has its version in front, and nothing in it looks like an IPv4 header
+    /// with the right checksum.
+    private static boolean isIpv4(MemorySegment area) {
+        if (area.get(JAVA_BYTE, 20) != 0x45) {
+            return false;
+        }
+        int sum = 0;
+        for (int i = 20; i < 40; i += 2) {
+            sum += area.get(SHORT, i) & 0xFFFF;
+        }
+        boolean checksumIsRight = (sum & 0xFFFF) + (sum >>> 16) == 0xFFFF;
+        return area.get(JAVA_BYTE, 0) >>> 4 != 6 || checksumIsRight;
+    }
+
+    private static Gid ipv4(MemorySegment area, int offset) {
+        return new Gid(0, 0xFFFF_0000_0000L | Integer.toUnsignedLong(area.get(INT, offset)));
+    }
+
+    private static Gid gid(MemorySegment area, int offset) {
+        return new Gid(area.get(LONG, offset), area.get(LONG, offset + 8));
     }
 
     /// The same way with another traffic class.

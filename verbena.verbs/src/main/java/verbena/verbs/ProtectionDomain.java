@@ -43,5 +43,19 @@ public interface ProtectionDomain extends VerbsObject {
     SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge);
 
     /// Makes an address handle for datagrams (ibv_create_ah(3)).
+    ///
+    /// @throws InvalidAttributesException when its own GID does not exist or is of another address family
     AddressHandle createAddressHandle(AddressVector to);
+
+    /// Makes an address handle to whoever sent a datagram (ibv_create_ah_from_wc(3)); its queue pair is
+    /// [WorkCompletion#sourceQpn()].
+    ///
+    /// @param received the completion of its receive
+    /// @param area the receive's first 40 bytes
+    default AddressHandle createAddressHandle(WorkCompletion received, MemorySegment area) {
+        if (!received.ok() || (received.flags() & WorkCompletion.GRH) == 0) {
+            throw new IllegalArgumentException("createAddressHandle: received: no datagram's completion: " + received);
+        }
+        return createAddressHandle(AddressVector.toSender(area, context()));
+    }
 }

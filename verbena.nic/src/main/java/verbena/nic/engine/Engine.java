@@ -16,6 +16,8 @@ import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.transport.Protocol;
 import verbena.transport.memory.KeyTable;
+import verbena.verbs.Gid;
+import verbena.verbs.ResourceLimitException;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
@@ -37,6 +39,8 @@ import verbena.wire.ib.Packet;
 /// `turns` first and then looks at `sleeping`. All of these are volatile and so have one order that all agree on:
 /// in it, one side of each pair sees the other.
 public final class Engine implements AutoCloseable {
+    /// The destination queue pair of every multicast (IBTA 9.2.4).
+    private static final int MULTICAST_QPN = 0xFF_FFFF;
     /// Frames received, and frames sent, in one piece of work at most.
     private static final int BATCH = 64;
     /// Frames that one queue pair may fill before the next has its turn.
@@ -92,6 +96,7 @@ public final class Engine implements AutoCloseable {
 
     private final ArrayDeque<Station> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
+    private final MulticastGroups groups = new MulticastGroups();
     private final ConcurrentLinkedQueue<Task<?>> commands = new ConcurrentLinkedQueue<>();
 
     private @Nullable Thread thread;
@@ -380,9 +385,53 @@ public final class Engine implements AutoCloseable {
 
     /// Takes a queue pair out; as a command.
     public void remove(int qpn, Station station) {
+        groups.of(station).forEach(group -> detach(station, group));
         stations.remove(qpn);
         station.isGone = true;
         deadlines.remove(station);
+    }
+
+    /// Hands what is sent to a multicast group to a queue pair too; as a command. Nothing changes when it is attached
+    /// already.
+    ///
+    /// @throws ResourceLimitException when there are too many
+    /// @throws verbena.nic.link.LinkException when the link cannot become a member
+    public void attach(Station station, Gid gid) {
+        MulticastGroups.Group group = groups.find(gid.high(), gid.low());
+        if (group == null) {
+            if (!groups.hasRoom()) {
+                throw new ResourceLimitException(
+                        "attachMulticast", "maxMulticastGroups", MulticastGroups.GROUPS_MAX, "leave some");
+            }
+            link.join(gid);
+            group = groups.add(gid);
+        }
+        if (group.stations.contains(station)) {
+            return;
+        }
+        if (group.stations.size() == MulticastGroups.ATTACHED_MAX) {
+            throw new ResourceLimitException(
+                    "attachMulticast",
+                    "maxMulticastQpAttach",
+                    MulticastGroups.ATTACHED_MAX,
+                    "so many are attached to " + gid);
+        }
+        group.stations.add(station);
+    }
+
+    /// Ends that; false when it was not so. As a command.
+    public boolean detach(Station station, Gid gid) {
+        MulticastGroups.Group group = groups.find(gid.high(), gid.low());
+        return group != null && detach(station, group);
+    }
+
+    private boolean detach(Station station, MulticastGroups.Group group) {
+        boolean was = group.stations.remove(station);
+        if (group.stations.isEmpty()) {
+            groups.remove(group);
+            link.leave(group.gid);
+        }
+        return was;
     }
 
     /// Sees to it that the queue pair is asked for packets; as a command.
@@ -444,14 +493,34 @@ public final class Engine implements AutoCloseable {
         if (!frame.icrcValid) {
             return PacketFate.DROPPED_ICRC;
         }
+        Opcode opcode = Packet.opcode(frame);
         int qpn = Bth.destinationQp(frame.slot, Packet.BTH);
-        // The connection manager will listen at queue pair 1, and multicasts go to those attached; the table never
-        // has such numbers.
+        if (qpn == MULTICAST_QPN) {
+            return dispatchToGroup(frame, opcode, now);
+        }
+        // The connection manager will listen at queue pair 1; the table never has such a number.
         Station station = stations.get(qpn);
         if (station == null) {
             return stations.isResting(qpn) ? PacketFate.DROPPED_CLOSED_QP : PacketFate.DROPPED_UNKNOWN_QP;
         }
-        Opcode opcode = Packet.opcode(frame);
+        return hand(station, frame, opcode, now);
+    }
+
+    /// Every queue pair of the group gets the datagram; the packet is accepted when one of them accepts it.
+    private PacketFate dispatchToGroup(Frame frame, Opcode opcode, long now) {
+        MulticastGroups.Group group = groups.find(frame.destinationHigh, frame.destinationLow);
+        if (group == null) {
+            return PacketFate.DROPPED_UNKNOWN_QP;
+        }
+        PacketFate fate = hand(group.stations.getFirst(), frame, opcode, now);
+        for (int i = 1; i < group.stations.size(); i++) {
+            PacketFate another = hand(group.stations.get(i), frame, opcode, now);
+            fate = fate == PacketFate.ACCEPTED ? fate : another;
+        }
+        return fate;
+    }
+
+    private PacketFate hand(Station station, Frame frame, Opcode opcode, long now) {
         if (opcode.transport() != station.transport) {
             return PacketFate.DROPPED_WRONG_SERVICE;
         }

@@ -14,6 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
+import verbena.transport.Path;
 import verbena.transport.Protocol;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -245,8 +246,10 @@ public final class PacketScript implements Names {
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
         p.windowPackets = window;
-        p.sourcePort = RoceV2.udpSourcePort(end.parameters.qpn, peer.parameters.qpn);
-        p.path(end.host.address, peer.host.address);
+        Gid from = end.host.address;
+        Gid to = peer.host.address;
+        int port = RoceV2.udpSourcePort(end.parameters.qpn, peer.parameters.qpn);
+        p.path = new Path(from.high(), from.low(), to.high(), to.low(), 0, 64, port);
         end.modify(QpState.INIT, now);
         end.modify(QpState.RTR, now);
         end.modify(QpState.RTS, now);
@@ -457,11 +460,11 @@ public final class PacketScript implements Names {
         pattern.build(frame, MemorySegment.ofArray(data).asSlice(peerPosition));
         peerPosition += pattern.payloadBytes().orElse(0);
         var p = impersonated.parameters;
-        frame.sourceHigh = from == null ? p.sourceHigh : from.high();
-        frame.sourceLow = from == null ? p.sourceLow : from.low();
-        frame.destinationHigh = p.destinationHigh;
-        frame.destinationLow = p.destinationLow;
-        frame.sourcePort = p.sourcePort;
+        frame.sourceHigh = from == null ? p.path.sourceHigh() : from.high();
+        frame.sourceLow = from == null ? p.path.sourceLow() : from.low();
+        frame.destinationHigh = p.path.destinationHigh();
+        frame.destinationLow = p.path.destinationLow();
+        frame.sourcePort = p.path.sourcePort();
         if (frame.length >= Packet.BYTES_MIN) {
             if (pattern.value("qp").isEmpty()) {
                 Bth.setDestinationQp(frame.slot, Packet.BTH, receiver.parameters.qpn);

@@ -503,12 +503,12 @@ final class Replay {
 
         // The numbers of different connections may be equal at different ends: the address counts too.
         private boolean isOurs(Frame packet) {
-            return packet.sourceLow == end.parameters.sourceLow
+            return packet.sourceLow == end.parameters.path.sourceLow()
                     && Bth.destinationQp(packet.slot, Packet.BTH) == other.qpn();
         }
 
         private boolean isTheirs(Frame packet) {
-            return packet.destinationLow == end.parameters.sourceLow
+            return packet.destinationLow == end.parameters.path.sourceLow()
                     && Bth.destinationQp(packet.slot, Packet.BTH) == side.qpn();
         }
 

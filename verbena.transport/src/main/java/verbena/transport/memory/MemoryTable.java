@@ -1,5 +1,6 @@
 package verbena.transport.memory;
 
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -130,6 +131,53 @@ public final class MemoryTable {
     /// before.
     public MemoryVerdict compareSwap(int rkey, long address, long compare, long swap) {
         return atomic(rkey, address, swap, compare, true);
+    }
+
+    /// Sets 8 bytes that [#checkRemote] has allowed to a natively ordered value, all at once.
+    public MemoryVerdict atomicWrite(int rkey, long address, long value) {
+        long at = targetOffset(rkey, address);
+        try {
+            if ((target.address() + at & 7) == 0) {
+                ATOMIC.setVolatile(target, at, value);
+            } else {
+                target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, value); // see atomic
+            }
+            return MemoryVerdict.OK;
+        } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | UnsupportedOperationException e) {
+            return MemoryVerdict.GONE;
+        }
+    }
+
+    /// Sees to it that what was written before is visible to everyone, and, when `access` has
+    /// [Access#FLUSH_PERSISTENT], that it is in the mapped file (`MemorySegment.force`), which takes as long as the
+    /// disk does.
+    ///
+    /// @param whole all of the region instead of the range
+    /// @param access the rights that are asked for
+    public MemoryVerdict flush(int rkey, int domain, int qpn, long address, long bytes, boolean whole, int access) {
+        Keyed keyed = find(rkey);
+        boolean all = whole && keyed instanceof Region;
+        long from = all && keyed instanceof Region region ? region.iova : address;
+        long length = all && keyed instanceof Region region ? region.memory.byteSize() : bytes;
+        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, from, length, access);
+        if (verdict != MemoryVerdict.OK) {
+            return verdict;
+        }
+        VarHandle.fullFence();
+        if ((access & Access.FLUSH_PERSISTENT.bit()) == 0 || length == 0) {
+            return MemoryVerdict.OK;
+        }
+        long at = targetOffset(rkey, from);
+        try {
+            target.asSlice(at, length).force();
+            return MemoryVerdict.OK;
+        } catch (IllegalStateException
+                | InternalError
+                | IndexOutOfBoundsException
+                | UnsupportedOperationException
+                | UncheckedIOException e) {
+            return MemoryVerdict.GONE;
+        }
     }
 
     /// The value that the last atomic found.

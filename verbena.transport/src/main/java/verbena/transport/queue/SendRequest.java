@@ -2,6 +2,7 @@ package verbena.transport.queue;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.Path;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.verbs.WcStatus;
@@ -23,9 +24,15 @@ public final class SendRequest {
     public long operand;
     /// CMP_SWAP: what to put in.
     public long swap;
-    /// FLUSH: bytes of the range, and the FETH bits.
+    /// FLUSH: bytes of the range, and what the FETH says.
     public int flushBytes;
-    public int flushBits;
+    public int flushSelectivity;
+    public int flushPlacement;
+
+    // A datagram's; null and 0 for a connection.
+    public @Nullable Path path;
+    public int destinationQpn;
+    public int qkey;
 
     public final ScatterList scatter;
     /// Where inline data lies; its first [#inlineBytes] count.
@@ -73,7 +80,11 @@ public final class SendRequest {
         operand = 0;
         swap = 0;
         flushBytes = 0;
-        flushBits = 0;
+        flushSelectivity = 0;
+        flushPlacement = 0;
+        path = null;
+        destinationQpn = 0;
+        qkey = 0;
         scatter.clear();
         isInline = false;
         inlineBytes = 0;

@@ -7,7 +7,9 @@ final class Answers {
         /// ACK, NAK or RNR NAK, by its syndrome.
         ACKNOWLEDGE,
         READ,
-        ATOMIC
+        ATOMIC,
+        /// Of an ATOMIC WRITE or FLUSH.
+        EMPTY
     }
 
     static final class Answer {

@@ -2,9 +2,11 @@ package verbena.transport.rc;
 
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.Protocol;
+import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
+import verbena.transport.Receiving;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
@@ -12,18 +14,16 @@ import verbena.transport.queue.SendQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
-import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Packet;
 
 /// A reliable connection (IBTA 9.7): a [Requester] and a [Responder] that share nothing but the parameters. Each
 /// arriving packet goes to exactly one of them. Engine-confined.
-public final class ReliableConnection implements Protocol {
-    private final Shared shared;
+public final class ReliableConnection implements QueuePairProtocol {
+    private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Requester requester;
     private final Responder responder;
-    private final boolean receivesShared;
+    private final Receiving receiving;
 
     /// @param receivesShared whether `receives` is a shared receive queue
     /// @param signalAll whether every send request completes visibly
@@ -39,18 +39,17 @@ public final class ReliableConnection implements Protocol {
             Counters counters,
             QueuePairEvents events) {
         this.p = parameters;
-        this.shared = new Shared(parameters, memory, counters, events);
-        this.requester = new Requester(shared, this, sends, sendCompletions, signalAll);
-        this.responder = new Responder(shared, this, receives, receivesShared, receiveCompletions);
-        this.receivesShared = receivesShared;
+        this.core = new QueuePairCore(parameters, memory, counters, events);
+        this.receiving = new Receiving(core, receives, receivesShared, receiveCompletions);
+        this.requester = new Requester(core, this, sends, sendCompletions, signalAll);
+        this.responder = new Responder(core, this, receiving);
     }
 
-    /// The owner has changed [QueuePairParameters#state] and whatever goes with it; called also for changes within a
-    /// state.
+    @Override
     public void onModified(QpState from, QpState to, long nowNanos) {
         switch (to) {
             case RESET -> {
-                shared.rootCause = null;
+                core.rootCause = null;
                 requester.reset();
                 responder.reset();
             }
@@ -77,23 +76,17 @@ public final class ReliableConnection implements Protocol {
         }
     }
 
-    /// Whether SQD still waits for started requests.
+    @Override
     public boolean isDraining() {
         return requester.isDraining();
     }
 
     @Override
     public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        if (!pkeyMatches(Bth.pkey(frame.slot, Packet.BTH))) {
+        if (!core.pkeyMatches(frame)) {
             return PacketFate.DROPPED_PKEY;
         }
-        // IBTA 9.6.1.5: only the peer that this queue pair is connected to.
-        if (p.state != QpState.RESET
-                && p.state != QpState.INIT
-                && (frame.sourceHigh != p.destinationHigh
-                        || frame.sourceLow != p.destinationLow
-                        || frame.destinationHigh != p.sourceHigh
-                        || frame.destinationLow != p.sourceLow)) {
+        if (p.state != QpState.RESET && p.state != QpState.INIT && !core.isFromPeer(frame)) {
             return PacketFate.DROPPED_SOURCE;
         }
         return opcode.isResponse()
@@ -108,7 +101,7 @@ public final class ReliableConnection implements Protocol {
         }
         if (p.state == QpState.ERR) {
             requester.flush();
-            responder.flushPosted();
+            receiving.flush();
             return false;
         }
         return requester.poll(frame, nowNanos);
@@ -124,7 +117,7 @@ public final class ReliableConnection implements Protocol {
         requester.onDeadline(nowNanos);
     }
 
-    /// The owner has to end the connection, for a reason of its own.
+    @Override
     public void breakDown(String cause) {
         if (p.state != QpState.RESET && p.state != QpState.ERR) {
             fail(cause, false);
@@ -135,24 +128,18 @@ public final class ReliableConnection implements Protocol {
     ///
     /// @param keepAnswers whether the responder still sends what it owes, a NAK at its end
     void fail(String cause, boolean keepAnswers) {
-        p.state = QpState.ERR;
-        shared.events.onState(QpState.ERR); // before anything is flushed: see the posters' side
+        core.enter(QpState.ERR, cause);
         enterError(cause, keepAnswers);
     }
 
     private void enterError(String cause, boolean keepAnswers) {
-        if (shared.rootCause == null) {
-            shared.rootCause = cause;
+        if (core.rootCause == null) {
+            core.rootCause = cause;
         }
         requester.flush();
         responder.flush(keepAnswers);
-        if (receivesShared) {
-            shared.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
+        if (receiving.isShared()) {
+            core.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
         }
-    }
-
-    /// IBTA 10.9.3: the 15 low bits are equal, and at least one side is a full member.
-    private boolean pkeyMatches(int pkey) {
-        return ((pkey ^ p.pkey) & 0x7FFF) == 0 && ((pkey | p.pkey) & 0x8000) != 0;
     }
 }

@@ -1,9 +1,9 @@
 package verbena.transport.rc;
 
-/// What the responder remembers of a READ or atomic, to answer a duplicate of it (IBTA 9.7.5.1.3): READs are carried
-/// out again from memory, atomics get the result that they had.
+/// What the responder remembers of a request that has an answer of its own, for a duplicate of it (IBTA 9.7.5.1.3):
+/// READs are carried out again from memory, all else gets the answer that it had.
 final class ReplaySlot {
-    boolean isAtomic;
+    Answers.Kind kind = Answers.Kind.READ;
     boolean isValid;
     int psn;
     int psnCount;

@@ -3,8 +3,10 @@ package verbena.transport.rc;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import verbena.transport.Counter;
+import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Protocol;
+import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
@@ -22,6 +24,7 @@ import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
 import verbena.wire.ib.AtomicEth;
 import verbena.wire.ib.Bth;
+import verbena.wire.ib.Feth;
 import verbena.wire.ib.Ieth;
 import verbena.wire.ib.ImmDt;
 import verbena.wire.ib.Opcode;
@@ -29,6 +32,7 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
+import verbena.wire.ib.Transport;
 
 /// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): cuts requests into packets, keeps what is
 /// unacknowledged, and repairs losses by going back to the first PSN that is.
@@ -49,7 +53,7 @@ final class Requester {
     /// four times its value (IBTA C9-141).
     static final long ACK_TIMEOUT_NANOS_MIN = 2_000_000;
 
-    private final Shared shared;
+    private final QueuePairCore core;
     private final QueuePairParameters p;
     private final ReliableConnection connection;
     private final SendQueue sends;
@@ -82,13 +86,13 @@ final class Requester {
     private long rnrDeadline = Protocol.NEVER;
 
     Requester(
-            Shared shared,
+            QueuePairCore core,
             ReliableConnection connection,
             SendQueue sends,
             CompletionRing completions,
             boolean signalAll) {
-        this.shared = shared;
-        this.p = shared.parameters;
+        this.core = core;
+        this.p = core.parameters;
         this.connection = connection;
         this.sends = sends;
         this.completions = completions;
@@ -120,7 +124,7 @@ final class Requester {
             long wrId = request.wrId;
             WcOpcode opcode = request.operation.completion();
             sends.retire(head);
-            shared.flush(completions, wrId, opcode);
+            core.flush(completions, wrId, opcode);
         }
         current = started = head;
         packet = 0;
@@ -131,7 +135,7 @@ final class Requester {
         if (p.state == QpState.SQD && !drainedReported && head == started) {
             drainedReported = true;
             if (p.notifyWhenDrained) {
-                shared.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED);
+                core.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED);
             }
         }
     }
@@ -207,7 +211,7 @@ final class Requester {
     private boolean start(SendRequest request) {
         MemoryVerdict verdict = request.isInline
                 ? MemoryVerdict.OK
-                : shared.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
+                : core.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
         if (verdict != MemoryVerdict.OK) {
             return failLocally(request, verdict, "a scatter/gather entry: ");
         }
@@ -227,7 +231,7 @@ final class Requester {
         Window window = request.window;
         Region region = request.windowRegion;
         if (window != null && region != null) {
-            verdict = shared.memory.bind(
+            verdict = core.memory.bind(
                     window,
                     request.rkey,
                     region,
@@ -237,7 +241,7 @@ final class Requester {
                     p.protectionDomain,
                     p.qpn);
         } else {
-            verdict = shared.memory.invalidate(request.immediateOrKey, p.protectionDomain, p.qpn);
+            verdict = core.memory.invalidate(request.immediateOrKey, p.protectionDomain, p.qpn);
         }
         if (verdict != MemoryVerdict.OK) {
             request.localError = WcStatus.MW_BIND_ERR;
@@ -259,7 +263,7 @@ final class Requester {
                 last = index + psns == request.psnCount;
                 long skipped = (long) index * p.pathMtu;
                 long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
-                shared.begin(frame, Opcode.RC_READ_REQUEST, 0, false, true, next);
+                core.begin(frame, Opcode.RC_READ_REQUEST, 0, false, true, next);
                 Reth.write(
                         frame.slot,
                         Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset(),
@@ -270,9 +274,9 @@ final class Requester {
                 sinceAckRequest = 0;
             }
             case FETCH_ADD, COMPARE_SWAP -> {
-                Opcode opcode = Messages.opcode(request.operation, true, true);
+                Opcode opcode = Messages.opcode(Transport.RC, request.operation, true, true);
                 last = true;
-                shared.begin(frame, opcode, 0, false, true, next);
+                core.begin(frame, opcode, 0, false, true, next);
                 boolean swap = opcode == Opcode.RC_COMPARE_SWAP;
                 AtomicEth.write(
                         frame.slot,
@@ -284,6 +288,14 @@ final class Requester {
                 readsOutstanding++;
                 sinceAckRequest = 0;
             }
+            case ATOMIC_WRITE -> {
+                last = true;
+                sendAtomicWrite(request, frame);
+            }
+            case FLUSH -> {
+                last = true;
+                sendFlush(request, frame);
+            }
             default -> {
                 last = index + 1 == request.psnCount;
                 if (!sendData(request, frame, index, last)) {
@@ -292,7 +304,7 @@ final class Requester {
             }
         }
         if (Psn.isBefore(next, sent)) {
-            shared.counters.count(Counter.RETRANSMITTED_PACKETS);
+            core.counters.count(Counter.RETRANSMITTED_PACKETS);
         }
         next = Psn.add(next, psns);
         sent = Psn.max(sent, next);
@@ -307,8 +319,28 @@ final class Requester {
         return true;
     }
 
+    /// The value travels as it lies in this host's memory (IBTA A19).
+    private void sendAtomicWrite(SendRequest request, Frame frame) {
+        Opcode opcode = Opcode.RC_ATOMIC_WRITE;
+        core.begin(frame, opcode, Long.BYTES, false, true, next);
+        Reth.write(frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, Long.BYTES);
+        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(opcode), request.operand);
+        readsOutstanding++;
+        sinceAckRequest = 0;
+    }
+
+    private void sendFlush(SendRequest request, Frame frame) {
+        Opcode opcode = Opcode.RC_FLUSH;
+        core.begin(frame, opcode, 0, false, true, next);
+        Feth.write(frame.slot, Packet.BTH + opcode.fethOffset(), request.flushSelectivity, request.flushPlacement);
+        Reth.write(
+                frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
+        readsOutstanding++;
+        sinceAckRequest = 0;
+    }
+
     private boolean sendData(SendRequest request, Frame frame, int index, boolean last) {
-        Opcode opcode = Messages.opcode(request.operation, index == 0, last);
+        Opcode opcode = Messages.opcode(Transport.RC, request.operation, index == 0, last);
         long position = (long) index * p.pathMtu;
         int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
         int payload = Packet.payloadOffset(opcode);
@@ -316,7 +348,7 @@ final class Requester {
             MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
         } else {
             MemoryVerdict verdict =
-                    shared.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
+                    core.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
             if (verdict != MemoryVerdict.OK) {
                 return failLocally(request, verdict, "a gather entry, after " + position + " bytes: ");
             }
@@ -328,7 +360,7 @@ final class Requester {
             sinceAckRequest = 0;
         }
         boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
-        shared.begin(frame, opcode, bytes, solicited, ask, next);
+        core.begin(frame, opcode, bytes, solicited, ask, next);
         if (opcode.rethOffset() >= 0) {
             Reth.write(
                     frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.bytes());
@@ -390,7 +422,7 @@ final class Requester {
 
     /// IBTA 9.7.5.1.1: everything before the PSN has arrived, and the packet of that PSN has not.
     private PacketFate onSequenceNak(int psn, long now) {
-        shared.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
+        core.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
         acknowledge(Psn.previous(psn), now);
         if (isWorking() && !recovering && rnrDeadline == Protocol.NEVER) {
             retry(now, "the peer misses PSN " + psn);
@@ -399,7 +431,7 @@ final class Requester {
     }
 
     private PacketFate onRnrNak(int syndrome, int psn, long now) {
-        shared.counters.count(Counter.RECEIVED_NAK_RNR);
+        core.counters.count(Counter.RECEIVED_NAK_RNR);
         acknowledge(Psn.previous(psn), now);
         if (!isWorking() || unacked != psn) {
             impliedNak(now);
@@ -421,7 +453,7 @@ final class Requester {
     }
 
     private PacketFate onFatalNak(int syndrome, int psn, long now) {
-        shared.counters.count(Counter.RECEIVED_NAK_FATAL);
+        core.counters.count(Counter.RECEIVED_NAK_FATAL);
         acknowledge(Psn.previous(psn), now);
         if (!isWorking() || (unacked != psn && !isWithinHead(psn))) {
             impliedNak(now);
@@ -448,8 +480,7 @@ final class Requester {
         // Big-endian on the wire, in this host's order in memory.
         int at = Packet.BTH + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
         frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, AtomicAckEth.original(frame.slot, at));
-        MemoryVerdict verdict =
-                shared.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
+        MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
         if (verdict != MemoryVerdict.OK) {
             return failHead(WcStatus.LOC_PROT_ERR, 0, "the atomic's result: " + verdict.explanation());
         }
@@ -479,7 +510,7 @@ final class Requester {
                     0,
                     opcode + " at PSN " + psn + " carries " + bytes + " bytes, expected " + expected);
         }
-        MemoryVerdict verdict = shared.memory.scatter(
+        MemoryVerdict verdict = core.memory.scatter(
                 request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(opcode), bytes);
         if (verdict != MemoryVerdict.OK) {
             return failHead(WcStatus.LOC_PROT_ERR, 0, "a scatter entry of the READ: " + verdict.explanation());
@@ -586,7 +617,7 @@ final class Requester {
         long bytes = request.bytes();
         sends.retire(head);
         if (visible) {
-            shared.succeed(completions, wrId, opcode, bytes, 0, 0, false);
+            core.succeed(completions, wrId, opcode, bytes, 0, 0, 0, false);
         }
     }
 
@@ -594,7 +625,7 @@ final class Requester {
 
     private void impliedNak(long now) {
         if (isWorking() && !recovering && rnrDeadline == Protocol.NEVER) {
-            shared.counters.count(Counter.IMPLIED_NAKS);
+            core.counters.count(Counter.IMPLIED_NAKS);
             retry(now, "the response to PSN " + unacked + " was lost");
         }
     }
@@ -641,7 +672,7 @@ final class Requester {
         }
         if (ackDeadline <= now) {
             ackDeadline = Protocol.NEVER;
-            shared.counters.count(Counter.ACK_TIMEOUTS);
+            core.counters.count(Counter.ACK_TIMEOUTS);
             retry(now, "no answer to PSN " + unacked);
         }
     }
@@ -683,7 +714,7 @@ final class Requester {
         long wrId = request.wrId;
         WcOpcode opcode = request.operation.completion();
         sends.retire(head);
-        shared.fail(completions, wrId, status, opcode, vendorError, cause);
+        core.fail(completions, wrId, status, opcode, vendorError, cause);
         connection.fail(status + " on the request with wrId " + wrId + ": " + cause, false);
         return PacketFate.ACCEPTED;
     }

@@ -1,25 +1,25 @@
 package verbena.transport.rc;
 
+import java.lang.foreign.ValueLayout;
 import verbena.transport.Counter;
+import verbena.transport.Messages;
 import verbena.transport.PacketFate;
+import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.Receiving;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.ReceiveQueue;
-import verbena.transport.queue.ReceiveRequest;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
-import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
 import verbena.wire.ib.AtomicEth;
 import verbena.wire.ib.Bth;
+import verbena.wire.ib.Feth;
 import verbena.wire.ib.Ieth;
-import verbena.wire.ib.ImmDt;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
@@ -33,18 +33,19 @@ final class Responder {
     /// Longest message (IBTA 9.7.7).
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
 
+    private static final int FLUSH_RIGHTS = Access.FLUSH_GLOBAL.bit() | Access.FLUSH_PERSISTENT.bit();
+
     private enum Message {
         NONE,
         SEND,
         WRITE
     }
 
-    private final Shared shared;
+    private final QueuePairCore core;
     private final QueuePairParameters p;
     private final ReliableConnection connection;
-    private final ReceiveQueue receives;
-    private final boolean receivesShared;
-    private final CompletionRing completions;
+    /// Of a SEND, and of a WRITE with immediate from its last packet on.
+    private final Receiving receive;
 
     /// The PSN that comes next.
     private int expected;
@@ -55,9 +56,7 @@ final class Responder {
     private boolean established;
 
     private Message message = Message.NONE;
-    // of a SEND, and of a WRITE with immediate from its last packet on
-    private final ReceiveRequest receive;
-    private boolean hasReceive;
+    // of a SEND
     private long received;
     // of a WRITE
     private long address;
@@ -69,19 +68,11 @@ final class Responder {
     private int replayNext;
     private Answers answers = new Answers(4);
 
-    Responder(
-            Shared shared,
-            ReliableConnection connection,
-            ReceiveQueue receives,
-            boolean receivesShared,
-            CompletionRing completions) {
-        this.shared = shared;
-        this.p = shared.parameters;
+    Responder(QueuePairCore core, ReliableConnection connection, Receiving receive) {
+        this.core = core;
+        this.p = core.parameters;
         this.connection = connection;
-        this.receives = receives;
-        this.receivesShared = receivesShared;
-        this.completions = completions;
-        this.receive = new ReceiveRequest(receives.maxSge());
+        this.receive = receive;
     }
 
     // ---- life
@@ -111,15 +102,12 @@ final class Responder {
 
     /// RESET: everything is forgotten, nothing completes.
     void reset() {
-        hasReceive = false;
         message = Message.NONE;
         answers.clear();
         for (ReplaySlot slot : replay) {
             slot.isValid = false;
         }
-        if (!receivesShared) {
-            receives.discard();
-        }
+        receive.discard();
     }
 
     /// ERR: a receive in use and all that are posted complete as flushed, in order.
@@ -130,18 +118,7 @@ final class Responder {
             answers.clear();
         }
         message = Message.NONE;
-        if (hasReceive) {
-            hasReceive = false;
-            shared.flush(completions, receive.wrId, WcOpcode.RECV);
-        }
-        flushPosted();
-    }
-
-    /// In ERR: what has been posted since.
-    void flushPosted() {
-        while (!receivesShared && receives.take(receive)) {
-            shared.flush(completions, receive.wrId, WcOpcode.RECV);
-        }
+        receive.flush();
     }
 
     // ---- arrivals
@@ -152,7 +129,7 @@ final class Responder {
         }
         if (p.state == QpState.RTR && !established) {
             established = true;
-            shared.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
+            core.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
         }
         int psn = Bth.psn(frame.slot, Packet.BTH);
         int ahead = Psn.distance(expected, psn);
@@ -166,7 +143,7 @@ final class Responder {
     private PacketFate onGap() {
         if (!gapReported && acknowledge(Syndrome.NAK_SEQUENCE, expected)) {
             gapReported = true;
-            shared.counters.count(Counter.SENT_NAK_SEQUENCE);
+            core.counters.count(Counter.SENT_NAK_SEQUENCE);
         }
         return PacketFate.OUT_OF_SEQUENCE;
     }
@@ -195,6 +172,12 @@ final class Responder {
         if (opcode.isAtomic()) {
             return onAtomic(frame, opcode, psn);
         }
+        if (opcode.isAtomicWrite()) {
+            return onAtomicWrite(frame, opcode, psn);
+        }
+        if (opcode.isFlush()) {
+            return onFlush(frame, opcode, psn);
+        }
         return refuse(psn, Syndrome.NAK_INVALID_REQUEST, opcode + " is not supported");
     }
 
@@ -209,22 +192,19 @@ final class Responder {
 
     /// IBTA 9.7.4.1.4: what the queue pair does not enable is an invalid request, whatever the region says.
     private boolean isEnabled(Opcode opcode) {
-        int right = opcode.isWrite()
+        int right = opcode.isWrite() || opcode.isAtomicWrite()
                 ? Access.REMOTE_WRITE.bit()
-                : opcode == Opcode.RC_READ_REQUEST
-                        ? Access.REMOTE_READ.bit()
-                        : opcode.isAtomic() ? Access.REMOTE_ATOMIC.bit() : 0;
-        return (p.access & right) == right;
+                : opcode.isRead() ? Access.REMOTE_READ.bit() : opcode.isAtomic() ? Access.REMOTE_ATOMIC.bit() : 0;
+        return opcode.isFlush() ? (p.access & FLUSH_RIGHTS) != 0 : (p.access & right) == right;
     }
 
     // ---- SEND
 
     private PacketFate onSend(Frame frame, Opcode opcode, int psn) {
         if (opcode.startsMessage()) {
-            if (!receives.take(receive)) {
+            if (!receive.open()) {
                 return notReady(psn);
             }
-            hasReceive = true;
             received = 0;
             message = Message.SEND;
         }
@@ -233,13 +213,13 @@ final class Responder {
             return refuse(
                     psn, Syndrome.NAK_INVALID_REQUEST, opcode + " of " + bytes + " bytes at path MTU " + p.pathMtu);
         }
-        if (received + bytes > receive.scatter.bytes) {
-            String cause = "the message is longer than the receive of " + receive.scatter.bytes + " bytes";
+        if (received + bytes > receive.scatter().bytes) {
+            String cause = "the message is longer than the receive of " + receive.scatter().bytes + " bytes";
             failReceive(WcStatus.LOC_LEN_ERR, cause);
             return refuse(psn, Syndrome.NAK_INVALID_REQUEST, cause);
         }
-        MemoryVerdict verdict = shared.memory.scatter(
-                receive.scatter, p.protectionDomain, received, frame.slot, Packet.payloadOffset(opcode), bytes);
+        MemoryVerdict verdict = core.memory.scatter(
+                receive.scatter(), p.protectionDomain, received, frame.slot, Packet.payloadOffset(opcode), bytes);
         if (verdict != MemoryVerdict.OK) {
             String cause = "a scatter entry of the receive: " + verdict.explanation();
             failReceive(WcStatus.LOC_PROT_ERR, cause);
@@ -248,7 +228,7 @@ final class Responder {
         received += bytes;
         if (opcode.hasInvalidate()) {
             int key = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
-            MemoryVerdict withdrawn = shared.memory.invalidate(key, p.protectionDomain, p.qpn);
+            MemoryVerdict withdrawn = core.memory.invalidate(key, p.protectionDomain, p.qpn);
             if (withdrawn != MemoryVerdict.OK) {
                 String cause =
                         "SEND with invalidate of key 0x" + Integer.toHexString(key) + ": " + withdrawn.explanation();
@@ -258,7 +238,7 @@ final class Responder {
         }
         if (opcode.endsMessage()) {
             message = Message.NONE;
-            completeReceive(frame, opcode, WcOpcode.RECV, received);
+            receive.complete(frame, opcode, WcOpcode.RECV, received);
             msn = Psn.next(msn);
         }
         return accept(frame, psn);
@@ -291,20 +271,19 @@ final class Responder {
         }
         if (opcode.startsMessage() && total > 0) {
             MemoryVerdict verdict =
-                    shared.memory.checkRemote(key, p.protectionDomain, p.qpn, at, total, Access.REMOTE_WRITE.bit());
+                    core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, total, Access.REMOTE_WRITE.bit());
             if (verdict != MemoryVerdict.OK) {
                 return refuseAccess(psn, "WRITE", verdict, key, at, total);
             }
         }
         // A receive is taken at the last packet only, before anything of that packet is placed.
         if (opcode.hasImmediate()) {
-            if (!receives.take(receive)) {
+            if (!receive.open()) {
                 return notReady(psn);
             }
-            hasReceive = true;
         }
         if (bytes > 0) {
-            MemoryVerdict verdict = shared.memory.write(
+            MemoryVerdict verdict = core.memory.write(
                     key,
                     p.protectionDomain,
                     p.qpn,
@@ -325,7 +304,7 @@ final class Responder {
         if (opcode.endsMessage()) {
             message = Message.NONE;
             if (opcode.hasImmediate()) {
-                completeReceive(frame, opcode, WcOpcode.RECV_RDMA_WITH_IMM, total);
+                receive.complete(frame, opcode, WcOpcode.RECV_RDMA_WITH_IMM, total);
             }
             msn = Psn.next(msn);
         }
@@ -347,13 +326,13 @@ final class Responder {
         }
         if (bytes > 0) {
             MemoryVerdict verdict =
-                    shared.memory.checkRemote(key, p.protectionDomain, p.qpn, at, bytes, Access.REMOTE_READ.bit());
+                    core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, bytes, Access.REMOTE_READ.bit());
             if (verdict != MemoryVerdict.OK) {
                 return refuseAccess(psn, "READ", verdict, key, at, bytes);
             }
         }
         ReplaySlot slot = nextReplaySlot();
-        slot.isAtomic = false;
+        slot.kind = Answers.Kind.READ;
         slot.psn = psn;
         slot.psnCount = Psn.count(bytes, p.pathMtu);
         slot.address = at;
@@ -379,25 +358,94 @@ final class Responder {
                     opcode + " at 0x" + Long.toHexString(at) + ", which is no multiple of 8");
         }
         MemoryVerdict verdict =
-                shared.memory.checkRemote(key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_ATOMIC.bit());
+                core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_ATOMIC.bit());
         if (verdict == MemoryVerdict.OK) {
             long operand = AtomicEth.swapOrAdd(frame.slot, eth);
             verdict = opcode == Opcode.RC_FETCH_ADD
-                    ? shared.memory.fetchAdd(key, at, operand)
-                    : shared.memory.compareSwap(key, at, AtomicEth.compare(frame.slot, eth), operand);
+                    ? core.memory.fetchAdd(key, at, operand)
+                    : core.memory.compareSwap(key, at, AtomicEth.compare(frame.slot, eth), operand);
         }
         if (verdict != MemoryVerdict.OK) {
             return refuseAccess(psn, "atomic", verdict, key, at, Long.BYTES);
         }
         ReplaySlot slot = nextReplaySlot();
-        slot.isAtomic = true;
+        slot.kind = Answers.Kind.ATOMIC;
         slot.psn = psn;
         slot.psnCount = 1;
-        slot.original = shared.memory.original();
+        slot.original = core.memory.original();
         msn = Psn.next(msn);
         expected = Psn.next(psn);
         answerAtomic(slot, false);
         return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onAtomicWrite(Frame frame, Opcode opcode, int psn) {
+        int reth = Packet.BTH + opcode.rethOffset();
+        long at = Reth.virtualAddress(frame.slot, reth);
+        int key = Reth.rkey(frame.slot, reth);
+        if (answers.resources() >= p.readsServedMax) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, tooMany());
+        }
+        long bytes = Reth.dmaLength(frame.slot, reth);
+        if ((at & 7) != 0 || bytes != Long.BYTES || !opcode.payload().allows(Packet.payloadBytes(frame, opcode))) {
+            return refuse(
+                    psn,
+                    Syndrome.NAK_INVALID_REQUEST,
+                    opcode + " of " + bytes + " bytes at 0x" + Long.toHexString(at) + "; it has 8, at a multiple of 8");
+        }
+        MemoryVerdict verdict =
+                core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_WRITE.bit());
+        if (verdict == MemoryVerdict.OK) {
+            long value = frame.slot.get(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(opcode));
+            verdict = core.memory.atomicWrite(key, at, value);
+        }
+        return verdict == MemoryVerdict.OK
+                ? answerEmpty(psn)
+                : refuseAccess(psn, "ATOMIC WRITE", verdict, key, at, Long.BYTES);
+    }
+
+    /// Everything before it has been placed, because that happens on arrival; what is left is to see it through.
+    private PacketFate onFlush(Frame frame, Opcode opcode, int psn) {
+        int feth = Packet.BTH + opcode.fethOffset();
+        int reth = Packet.BTH + opcode.rethOffset();
+        int placement = Feth.placement(frame.slot, feth);
+        int selectivity = Feth.selectivity(frame.slot, feth);
+        if (answers.resources() >= p.readsServedMax) {
+            return refuse(psn, Syndrome.NAK_INVALID_REQUEST, tooMany());
+        }
+        if (placement == 0
+                || placement > (Feth.GLOBAL_VISIBILITY | Feth.PERSISTENCE)
+                || selectivity > Feth.WHOLE_REGION) {
+            return refuse(
+                    psn,
+                    Syndrome.NAK_INVALID_REQUEST,
+                    opcode + " with placement " + placement + " and selectivity " + selectivity);
+        }
+        int right = ((placement & Feth.GLOBAL_VISIBILITY) != 0 ? Access.FLUSH_GLOBAL.bit() : 0)
+                | ((placement & Feth.PERSISTENCE) != 0 ? Access.FLUSH_PERSISTENT.bit() : 0);
+        long at = Reth.virtualAddress(frame.slot, reth);
+        int key = Reth.rkey(frame.slot, reth);
+        long bytes = Reth.dmaLength(frame.slot, reth);
+        boolean whole = selectivity == Feth.WHOLE_REGION;
+        MemoryVerdict verdict = core.memory.flush(key, p.protectionDomain, p.qpn, at, bytes, whole, right);
+        return verdict == MemoryVerdict.OK ? answerEmpty(psn) : refuseAccess(psn, "FLUSH", verdict, key, at, bytes);
+    }
+
+    private PacketFate answerEmpty(int psn) {
+        ReplaySlot slot = nextReplaySlot();
+        slot.kind = Answers.Kind.EMPTY;
+        slot.psn = psn;
+        slot.psnCount = 1;
+        msn = Psn.next(msn);
+        expected = Psn.next(psn);
+        answerEmpty(psn, false);
+        return PacketFate.ACCEPTED;
+    }
+
+    private void answerEmpty(int psn, boolean isReplay) {
+        Answers.Answer answer = answers.add(Answers.Kind.EMPTY, isReplay);
+        answer.psn = psn;
+        answer.msn = msn;
     }
 
     private String tooMany() {
@@ -439,10 +487,18 @@ final class Responder {
         }
         if (opcode.isAtomic()) {
             ReplaySlot slot = replaySlot(psn);
-            if (slot == null || !slot.isAtomic) {
+            if (slot == null || slot.kind != Answers.Kind.ATOMIC) {
                 return PacketFate.DROPPED_NO_REPLAY;
             }
             answerAtomic(slot, true);
+            return PacketFate.DUPLICATE;
+        }
+        if (opcode.isAtomicWrite() || opcode.isFlush()) {
+            ReplaySlot slot = replaySlot(psn);
+            if (slot == null || slot.kind != Answers.Kind.EMPTY) {
+                return PacketFate.DROPPED_NO_REPLAY;
+            }
+            answerEmpty(psn, true);
             return PacketFate.DUPLICATE;
         }
         // Not carried out again; the newest acknowledgement says more than one of its own would.
@@ -458,7 +514,7 @@ final class Responder {
         long bytes = Reth.dmaLength(frame.slot, reth);
         ReplaySlot slot = replaySlot(psn);
         if (slot == null
-                || slot.isAtomic
+                || slot.kind != Answers.Kind.READ
                 || slot.rkey != key
                 || bytes > slot.bytes
                 || Long.compareUnsigned(at - slot.address, slot.bytes - bytes) > 0) {
@@ -510,7 +566,7 @@ final class Responder {
     /// IBTA 9.7.5.2.8: the PSN stays expected, and what follows it is dropped in silence.
     private PacketFate notReady(int psn) {
         if (acknowledge(Syndrome.rnrNak(p.minRnrTimerCode), psn)) {
-            shared.counters.count(Counter.SENT_NAK_RNR);
+            core.counters.count(Counter.SENT_NAK_RNR);
         }
         gapReported = true;
         return PacketFate.RECEIVER_NOT_READY;
@@ -519,7 +575,7 @@ final class Responder {
     private PacketFate refuseAccess(int psn, String operation, MemoryVerdict verdict, int key, long at, long bytes) {
         String cause = "the peer's " + operation + " of " + bytes + " bytes at 0x" + Long.toHexString(at)
                 + " with rkey 0x" + Integer.toHexString(key) + ": " + verdict.explanation();
-        if (hasReceive) {
+        if (receive.isOpen()) {
             failReceive(WcStatus.LOC_ACCESS_ERR, cause);
         }
         return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
@@ -530,20 +586,20 @@ final class Responder {
     private PacketFate refuse(int psn, int syndrome, String cause) {
         boolean told = receiveFailed;
         receiveFailed = false;
-        if (hasReceive) {
+        if (receive.isOpen()) {
             failReceive(WcStatus.REM_INV_REQ_ERR, cause);
             receiveFailed = false;
             told = true;
         }
         acknowledge(syndrome, psn);
-        shared.counters.count(
+        core.counters.count(
                 switch (syndrome) {
                     case Syndrome.NAK_INVALID_REQUEST -> Counter.SENT_NAK_INVALID_REQUEST;
                     case Syndrome.NAK_REMOTE_ACCESS -> Counter.SENT_NAK_ACCESS;
                     default -> Counter.SENT_NAK_OPERATIONAL;
                 });
         if (!told) {
-            shared.events.onAsyncEvent(
+            core.events.onAsyncEvent(
                     syndrome == Syndrome.NAK_REMOTE_ACCESS
                             ? AsyncEvent.Type.QP_ACCESS_ERR
                             : AsyncEvent.Type.QP_REQ_ERR);
@@ -556,23 +612,8 @@ final class Responder {
     private boolean receiveFailed;
 
     private void failReceive(WcStatus status, String cause) {
-        hasReceive = false;
         receiveFailed = true;
-        shared.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
-    }
-
-    private void completeReceive(Frame frame, Opcode opcode, WcOpcode as, long bytes) {
-        hasReceive = false;
-        int value = 0;
-        int flags = 0;
-        if (opcode.hasImmediate()) {
-            value = ImmDt.immediate(frame.slot, Packet.BTH + opcode.immediateOffset());
-            flags = WorkCompletion.WITH_IMM;
-        } else if (opcode.hasInvalidate()) {
-            value = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
-            flags = WorkCompletion.WITH_INV;
-        }
-        shared.succeed(completions, receive.wrId, as, bytes, value, flags, Bth.solicited(frame.slot, Packet.BTH));
+        receive.fail(status, cause);
     }
 
     // ---- departures
@@ -591,6 +632,11 @@ final class Responder {
                     answers.removeFirst();
                     return true;
                 }
+                case EMPTY -> {
+                    sendEmpty(frame, answer);
+                    answers.removeFirst();
+                    return true;
+                }
                 case READ -> {
                     if (answer.packet < answer.psnCount) {
                         return sendRead(frame, answer);
@@ -603,18 +649,25 @@ final class Responder {
     }
 
     private void sendAcknowledge(Frame frame, Answers.Answer answer) {
-        shared.begin(frame, Opcode.RC_ACKNOWLEDGE, 0, false, false, answer.psn);
+        core.begin(frame, Opcode.RC_ACKNOWLEDGE, 0, false, false, answer.psn);
         Aeth.write(frame.slot, Packet.BTH + Opcode.RC_ACKNOWLEDGE.aethOffset(), answer.syndrome, answer.msn);
         if (answer.syndrome == Syndrome.ACK) {
-            shared.counters.count(Counter.SENT_ACKS);
+            core.counters.count(Counter.SENT_ACKS);
         }
     }
 
     private void sendAtomic(Frame frame, Answers.Answer answer) {
         Opcode opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
-        shared.begin(frame, opcode, 0, false, false, answer.psn);
+        core.begin(frame, opcode, 0, false, false, answer.psn);
         Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
         AtomicAckEth.write(frame.slot, Packet.BTH + opcode.atomicAckEthOffset(), answer.original);
+    }
+
+    /// ATOMIC WRITE and FLUSH are answered like a READ of nothing (IBTA A19).
+    private void sendEmpty(Frame frame, Answers.Answer answer) {
+        Opcode opcode = Opcode.RC_READ_RESPONSE_ONLY;
+        core.begin(frame, opcode, 0, false, false, answer.psn);
+        Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
     }
 
     private boolean sendRead(Frame frame, Answers.Answer answer) {
@@ -625,7 +678,7 @@ final class Responder {
         int bytes = (int) Math.min(p.pathMtu, answer.bytes - position);
         int psn = Psn.add(answer.psn, index);
         if (bytes > 0) {
-            MemoryVerdict verdict = shared.memory.read(
+            MemoryVerdict verdict = core.memory.read(
                     answer.rkey,
                     p.protectionDomain,
                     p.qpn,
@@ -643,7 +696,7 @@ final class Responder {
                 return poll(frame);
             }
         }
-        shared.begin(frame, opcode, bytes, false, false, psn);
+        core.begin(frame, opcode, bytes, false, false, psn);
         if (opcode.aethOffset() >= 0) {
             Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
         }

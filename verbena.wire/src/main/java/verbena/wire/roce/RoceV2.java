@@ -34,8 +34,10 @@ public final class RoceV2 {
     /// The IPv4 flags and fragment offset of a packet that must not be fragmented.
     public static final int DONT_FRAGMENT = 0x4000;
 
-    private static final int UDP_BYTES = 8;
-    private static final int PROTOCOL_UDP = 17;
+    /// Bytes of a UDP header.
+    public static final int UDP_BYTES = 8;
+    /// The protocol number of UDP, in IPv4 and IPv6.
+    public static final int PROTOCOL_UDP = 17;
     private static final int IPV4_START = Frame.HEADROOM - IPV4_OVERHEAD;
     private static final int IPV6_START = Frame.HEADROOM - IPV6_OVERHEAD;
     // From the IPv4 identification to the BTH.

@@ -1,0 +1,38 @@
+package verbena.nic;
+
+import verbena.transport.Path;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.AddressVector;
+import verbena.verbs.ProtectionDomain;
+
+final class SoftAddressHandle extends SoftObject implements AddressHandle {
+    private final SoftProtectionDomain domain;
+    private final AddressVector vector;
+    private final Path path;
+
+    SoftAddressHandle(SoftProtectionDomain domain, AddressVector vector, Path path) {
+        super("address handle to " + vector.destination());
+        this.domain = domain;
+        this.vector = vector;
+        this.path = path;
+        madeFrom(domain);
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public AddressVector vector() {
+        return vector;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /// Datagrams that were posted keep the way that they were given.
+    @Override
+    void release() {}
+}

@@ -1,0 +1,134 @@
+package verbena.transport;
+
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.memory.MemoryTable;
+import verbena.transport.queue.CompletionRing;
+import verbena.verbs.QpState;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+
+/// What every protocol needs and none owns: the parameters, and ways to judge, address and count a packet and to
+/// complete a request. Holds the root cause once the queue pair has failed. Engine-confined.
+public final class QueuePairCore {
+    public final QueuePairParameters parameters;
+    public final MemoryTable memory;
+    public final Counters counters;
+    public final QueuePairEvents events;
+
+    /// Why the queue pair entered ERR or SQE, in words; null while it has not.
+    public @Nullable String rootCause;
+
+    public QueuePairCore(
+            QueuePairParameters parameters, MemoryTable memory, Counters counters, QueuePairEvents events) {
+        this.parameters = parameters;
+        this.memory = memory;
+        this.counters = counters;
+        this.events = events;
+    }
+
+    // ---- completions
+
+    public void succeed(
+            CompletionRing ring,
+            long wrId,
+            WcOpcode opcode,
+            long bytes,
+            int immediateOrRkey,
+            int sourceQpn,
+            int flags,
+            boolean solicited) {
+        count(ring.push(
+                wrId,
+                WcStatus.SUCCESS,
+                opcode,
+                0,
+                bytes,
+                immediateOrRkey,
+                parameters.qpn,
+                sourceQpn,
+                flags,
+                "",
+                solicited));
+    }
+
+    public void fail(CompletionRing ring, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
+        counters.count(Counter.COMPLETION_ERRORS);
+        count(ring.push(wrId, status, opcode, vendorError, 0, 0, parameters.qpn, 0, 0, cause, true));
+    }
+
+    public void flush(CompletionRing ring, long wrId, WcOpcode opcode) {
+        String root = rootCause;
+        fail(ring, wrId, WcStatus.WR_FLUSH_ERR, opcode, 0, root == null ? "" : root);
+    }
+
+    private void count(boolean pushed) {
+        counters.count(pushed ? Counter.COMPLETIONS : Counter.COMPLETION_OVERFLOWS);
+    }
+
+    // ---- arrivals
+
+    /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
+    public boolean pkeyMatches(Frame frame) {
+        int pkey = Bth.pkey(frame.slot, Packet.BTH);
+        return ((pkey ^ parameters.pkey) & 0x7FFF) == 0 && ((pkey | parameters.pkey) & 0x8000) != 0;
+    }
+
+    /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it knows.
+    public boolean isFromPeer(Frame frame) {
+        Path path = parameters.path;
+        return frame.sourceHigh == path.destinationHigh()
+                && frame.sourceLow == path.destinationLow()
+                && frame.destinationHigh == path.sourceHigh()
+                && frame.destinationLow == path.sourceLow();
+    }
+
+    // ---- departures
+
+    /// Writes the BTH and the addresses of a packet to the connected peer, and its length; what follows the BTH is the
+    /// caller's.
+    public void begin(Frame frame, Opcode opcode, int payloadBytes, boolean solicited, boolean ackRequest, int psn) {
+        begin(frame, opcode, payloadBytes, solicited, ackRequest, psn, parameters.destinationQpn, parameters.path);
+    }
+
+    /// The same to anyone.
+    public void begin(
+            Frame frame,
+            Opcode opcode,
+            int payloadBytes,
+            boolean solicited,
+            boolean ackRequest,
+            int psn,
+            int destinationQpn,
+            Path path) {
+        int pad = Packet.padCount(payloadBytes);
+        Bth.write(frame.slot, Packet.BTH, opcode, solicited, pad, parameters.pkey, destinationQpn, ackRequest, psn);
+        long end = Packet.payloadOffset(opcode) + (long) payloadBytes;
+        for (int i = 0; i < pad; i++) {
+            frame.slot.set(ValueLayout.JAVA_BYTE, end + i, (byte) 0);
+        }
+        frame.length = Packet.length(opcode, payloadBytes);
+        frame.sourceHigh = path.sourceHigh();
+        frame.sourceLow = path.sourceLow();
+        frame.destinationHigh = path.destinationHigh();
+        frame.destinationLow = path.destinationLow();
+        frame.sourcePort = path.sourcePort();
+        frame.trafficClass = path.trafficClass();
+        frame.hopLimit = path.hopLimit();
+    }
+
+    // ---- state
+
+    /// The protocol itself changes the state. Posters are told before anything is flushed: see the queue pair's side.
+    public void enter(QpState state, String cause) {
+        parameters.state = state;
+        events.onState(state);
+        if (rootCause == null) {
+            rootCause = cause;
+        }
+    }
+}

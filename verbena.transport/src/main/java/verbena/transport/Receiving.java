@@ -1,0 +1,110 @@
+package verbena.transport;
+
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.transport.queue.ReceiveRequest;
+import verbena.transport.queue.ScatterList;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Ieth;
+import verbena.wire.ib.ImmDt;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+
+/// The receive that a message goes into, from the moment it leaves its queue until it completes. Engine-confined.
+public final class Receiving {
+    private final QueuePairCore core;
+    private final ReceiveQueue queue;
+    private final boolean isShared;
+    private final CompletionRing completions;
+    private final ReceiveRequest receive;
+    private boolean isOpen;
+
+    /// @param isShared whether `queue` is a shared receive queue
+    public Receiving(QueuePairCore core, ReceiveQueue queue, boolean isShared, CompletionRing completions) {
+        this.core = core;
+        this.queue = queue;
+        this.isShared = isShared;
+        this.completions = completions;
+        this.receive = new ReceiveRequest(queue.maxSge());
+    }
+
+    /// Whether the queue is a shared one.
+    public boolean isShared() {
+        return isShared;
+    }
+
+    /// Takes the oldest receive, or keeps the one that it has; false when none is posted.
+    public boolean open() {
+        isOpen = isOpen || queue.take(receive);
+        return isOpen;
+    }
+
+    /// Whether it has one.
+    public boolean isOpen() {
+        return isOpen;
+    }
+
+    /// Where its message goes.
+    public ScatterList scatter() {
+        return receive.scatter;
+    }
+
+    /// The message is complete; `frame` is its last packet.
+    public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes) {
+        complete(frame, opcode, as, bytes, 0, 0);
+    }
+
+    /// The same for a datagram.
+    ///
+    /// @param flags of [WorkCompletion], besides those for immediate data and invalidation
+    public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes, int sourceQpn, int flags) {
+        isOpen = false;
+        int value = 0;
+        int allFlags = flags;
+        if (opcode.hasImmediate()) {
+            value = ImmDt.immediate(frame.slot, Packet.BTH + opcode.immediateOffset());
+            allFlags |= WorkCompletion.WITH_IMM;
+        } else if (opcode.hasInvalidate()) {
+            value = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
+            allFlags |= WorkCompletion.WITH_INV;
+        }
+        core.succeed(
+                completions,
+                receive.wrId,
+                as,
+                bytes,
+                value,
+                sourceQpn,
+                allFlags,
+                Bth.solicited(frame.slot, Packet.BTH));
+    }
+
+    /// The receive ends with an error.
+    public void fail(WcStatus status, String cause) {
+        isOpen = false;
+        core.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
+    }
+
+    /// ERR: the receive in use and all that are posted complete as flushed, in order; those of a shared queue stay.
+    public void flush() {
+        if (isOpen) {
+            isOpen = false;
+            core.flush(completions, receive.wrId, WcOpcode.RECV);
+        }
+        while (!isShared && queue.take(receive)) {
+            core.flush(completions, receive.wrId, WcOpcode.RECV);
+        }
+    }
+
+    /// RESET: forgotten, without completions.
+    public void discard() {
+        isOpen = false;
+        if (!isShared) {
+            queue.discard();
+        }
+    }
+}

@@ -1,0 +1,244 @@
+package verbena.transport.unreliable;
+
+import java.lang.foreign.MemorySegment;
+import verbena.transport.Messages;
+import verbena.transport.Path;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.memory.Region;
+import verbena.transport.memory.Window;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendQueue;
+import verbena.transport.queue.SendRequest;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.wire.Frame;
+import verbena.wire.ib.Deth;
+import verbena.wire.ib.ImmDt;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Reth;
+import verbena.wire.ib.Transport;
+
+/// The sending half of UC and UD (IBTA 9.8.2.1 and 9.8.3.1): cuts requests into packets; a request is done when its
+/// last packet has left. One that fails on this side puts the queue pair into SQE, where sends are flushed and
+/// receives go on.
+final class Sender {
+    private final QueuePairCore core;
+    private final QueuePairParameters p;
+    private final Transport transport;
+    private final SendQueue sends;
+    private final CompletionRing completions;
+    private final boolean signalAll;
+
+    /// The oldest request that is not done.
+    private long head;
+    /// Packets of it that have been sent.
+    private int packet;
+    /// The PSN that is sent next.
+    private int next;
+
+    private boolean drainedReported;
+
+    Sender(QueuePairCore core, Transport transport, SendQueue sends, CompletionRing completions, boolean signalAll) {
+        this.core = core;
+        this.p = core.parameters;
+        this.transport = transport;
+        this.sends = sends;
+        this.completions = completions;
+        this.signalAll = signalAll;
+    }
+
+    // ---- life
+
+    /// The queue pair has entered RTS from RTR.
+    void start() {
+        next = p.sqPsn;
+    }
+
+    /// RESET: everything is forgotten, nothing completes.
+    void reset() {
+        head = sends.published();
+        sends.retire(head);
+        packet = 0;
+    }
+
+    /// SQE and ERR: everything that is posted completes as flushed, in order.
+    void flush() {
+        packet = 0;
+        while (head < sends.published()) {
+            SendRequest request = sends.at(head);
+            long wrId = request.wrId;
+            WcOpcode opcode = request.operation.completion();
+            finishHead();
+            core.flush(completions, wrId, opcode);
+        }
+    }
+
+    /// SQD has been entered, or something has finished in it.
+    void checkDrained() {
+        if (p.state == QpState.SQD && !drainedReported && packet == 0) {
+            drainedReported = true;
+            if (p.notifyWhenDrained) {
+                core.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED);
+            }
+        }
+    }
+
+    /// SQD has been left or is being entered anew.
+    void rearmDrained() {
+        drainedReported = false;
+    }
+
+    /// Whether SQD still waits for a message's rest.
+    boolean isDraining() {
+        return p.state == QpState.SQD && packet > 0;
+    }
+
+    // ---- departures
+
+    boolean poll(Frame frame) {
+        while (mayProceed()) {
+            SendRequest request = sends.at(head);
+            if ((packet > 0 || start(request)) && send(request, frame)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean mayProceed() {
+        return (p.state == QpState.RTS || (p.state == QpState.SQD && packet > 0)) && head < sends.published();
+    }
+
+    /// Whether the request has packets to send; otherwise it has ended here.
+    private boolean start(SendRequest request) {
+        if (request.operation.isLocal()) {
+            MemoryVerdict verdict = executeLocal(request);
+            if (verdict == MemoryVerdict.OK) {
+                complete(request);
+            } else {
+                fail(request, WcStatus.MW_BIND_ERR, verdict.explanation());
+            }
+            return false;
+        }
+        if (!Messages.carries(transport, request.operation)) {
+            fail(request, WcStatus.LOC_QP_OP_ERR, transport + " has no " + request.operation);
+            return false;
+        }
+        MemoryVerdict verdict = request.isInline
+                ? MemoryVerdict.OK
+                : core.memory.checkLocal(request.scatter, p.protectionDomain, false);
+        if (verdict != MemoryVerdict.OK) {
+            failAccess(request, verdict);
+            return false;
+        }
+        if (transport == Transport.UD && request.bytes() > p.pathMtu) {
+            complete(request); // IBTA C10-93.1.1: nothing is sent, and that is no error
+            return false;
+        }
+        return true;
+    }
+
+    private MemoryVerdict executeLocal(SendRequest request) {
+        Window window = request.window;
+        Region region = request.windowRegion;
+        return window != null && region != null
+                ? core.memory.bind(
+                        window,
+                        request.rkey,
+                        region,
+                        request.windowAddress,
+                        request.windowBytes,
+                        request.windowAccess,
+                        p.protectionDomain,
+                        p.qpn)
+                : core.memory.invalidate(request.immediateOrKey, p.protectionDomain, p.qpn);
+    }
+
+    /// False when the request has failed.
+    private boolean send(SendRequest request, Frame frame) {
+        long position = (long) packet * p.pathMtu;
+        boolean last = request.bytes() - position <= p.pathMtu;
+        int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
+        Opcode opcode = Messages.opcode(transport, request.operation, packet == 0, last);
+        int payload = Packet.payloadOffset(opcode);
+        if (request.isInline) {
+            MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
+        } else {
+            MemoryVerdict verdict =
+                    core.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
+            if (verdict != MemoryVerdict.OK) {
+                failAccess(request, verdict);
+                return false;
+            }
+        }
+        boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
+        Path path = request.path;
+        core.begin(
+                frame,
+                opcode,
+                bytes,
+                solicited,
+                false,
+                next,
+                path == null ? p.destinationQpn : request.destinationQpn,
+                path == null ? p.path : path);
+        if (opcode.dethOffset() >= 0) {
+            // IBTA 10.2.5: a Q_Key with its high bit set stands for the queue pair's own, which is privileged.
+            int qkey = request.qkey < 0 ? p.qkey : request.qkey;
+            Deth.write(frame.slot, Packet.BTH + opcode.dethOffset(), qkey, p.qpn);
+        }
+        if (opcode.rethOffset() >= 0) {
+            Reth.write(
+                    frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.bytes());
+        }
+        if (opcode.hasImmediate()) {
+            ImmDt.write(frame.slot, Packet.BTH + opcode.immediateOffset(), request.immediateOrKey);
+        }
+        next = Psn.next(next);
+        packet++;
+        if (last) {
+            complete(request);
+        }
+        return true;
+    }
+
+    // ---- ends of requests
+
+    /// Its slot is free before anybody can know, so that who polls the completion can post again at once.
+    private void complete(SendRequest request) {
+        boolean visible = request.signaled || signalAll;
+        long wrId = request.wrId;
+        WcOpcode opcode = request.operation.completion();
+        long bytes = request.bytes();
+        finishHead();
+        if (visible) {
+            core.succeed(completions, wrId, opcode, bytes, 0, 0, 0, false);
+        }
+        checkDrained();
+    }
+
+    private void failAccess(SendRequest request, MemoryVerdict verdict) {
+        fail(request, WcStatus.LOC_PROT_ERR, "a gather entry: " + verdict.explanation());
+    }
+
+    private void fail(SendRequest request, WcStatus status, String cause) {
+        long wrId = request.wrId;
+        WcOpcode opcode = request.operation.completion();
+        finishHead();
+        core.enter(QpState.SQE, status + " on the request with wrId " + wrId + ": " + cause);
+        core.fail(completions, wrId, status, opcode, 0, cause);
+        flush();
+    }
+
+    private void finishHead() {
+        head++;
+        packet = 0;
+        sends.retire(head);
+    }
+}

@@ -1,0 +1,116 @@
+package verbena.transport.unreliable;
+
+import verbena.transport.Protocol;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
+import verbena.transport.Receiving;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+import verbena.wire.Frame;
+
+/// What UC and UD have in common: a [Sender], a receive in use, and a life without timers.
+abstract sealed class Unreliable implements QueuePairProtocol permits UnreliableConnection, UnreliableDatagram {
+    final QueuePairCore core;
+    final QueuePairParameters p;
+    final Receiving receive;
+    private final Sender sender;
+
+    Unreliable(QueuePairCore core, Sender sender, Receiving receive) {
+        this.core = core;
+        this.p = core.parameters;
+        this.sender = sender;
+        this.receive = receive;
+    }
+
+    @Override
+    public void onModified(QpState from, QpState to, long nowNanos) {
+        switch (to) {
+            case RESET -> {
+                core.rootCause = null;
+                sender.reset();
+                receive.discard();
+                stopReceiving();
+            }
+            case RTR -> startReceiving();
+            case RTS -> {
+                if (from == QpState.RTR) {
+                    sender.start();
+                }
+                core.rootCause = null; // of SQE
+                sender.rearmDrained();
+            }
+            case SQD -> {
+                if (from != QpState.SQD) {
+                    sender.rearmDrained();
+                }
+                sender.checkDrained();
+            }
+            case ERR -> {
+                if (from != QpState.ERR) {
+                    fail("the application moved the queue pair to ERR");
+                }
+            }
+            case INIT, SQE -> {}
+        }
+    }
+
+    /// RTR has been entered.
+    abstract void startReceiving();
+
+    /// RESET or ERR: a message under way is forgotten.
+    abstract void stopReceiving();
+
+    final boolean isReceiving() {
+        return switch (p.state) {
+            case RTR, RTS, SQD, SQE -> true;
+            case RESET, INIT, ERR -> false;
+        };
+    }
+
+    @Override
+    public boolean poll(Frame frame, long nowNanos) {
+        switch (p.state) {
+            case SQE -> sender.flush();
+            case ERR -> {
+                sender.flush();
+                receive.flush();
+            }
+            case RESET, INIT, RTR, RTS, SQD -> {
+                return sender.poll(frame);
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return Protocol.NEVER;
+    }
+
+    @Override
+    public void onDeadline(long nowNanos) {}
+
+    @Override
+    public boolean isDraining() {
+        return sender.isDraining();
+    }
+
+    @Override
+    public void breakDown(String cause) {
+        if (p.state != QpState.RESET && p.state != QpState.ERR) {
+            fail(cause);
+        }
+    }
+
+    /// To ERR.
+    final void fail(String cause) {
+        core.enter(QpState.ERR, cause);
+        stopReceiving();
+        sender.flush();
+        receive.flush();
+        if (receive.isShared()) {
+            core.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
+        }
+    }
+}

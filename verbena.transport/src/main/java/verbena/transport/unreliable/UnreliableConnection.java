@@ -1,0 +1,210 @@
+package verbena.transport.unreliable;
+
+import verbena.transport.Counters;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairEvents;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.Receiving;
+import verbena.transport.memory.MemoryTable;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.transport.queue.SendQueue;
+import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.QpState;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Reth;
+import verbena.wire.ib.Transport;
+
+/// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and nobody is told. Engine-confined.
+///
+/// A packet that does not follow the one before breaks off the message under way; the next First or Only packet begins
+/// another, whatever its PSN.
+public final class UnreliableConnection extends Unreliable {
+    /// Longest message (IBTA 9.7.7).
+    private static final long MESSAGE_BYTES_MAX = 1L << 31;
+
+    private enum Message {
+        NONE,
+        SEND,
+        WRITE
+    }
+
+    /// The PSN that comes next.
+    private int expected;
+
+    private Message message = Message.NONE;
+    private boolean established;
+    // of a SEND
+    private long received;
+    // of a WRITE
+    private long address;
+    private long remaining;
+    private long messageBytes;
+    private int rkey;
+
+    /// @param receivesShared whether `receives` is a shared receive queue
+    /// @param signalAll whether every send request completes visibly
+    public UnreliableConnection(
+            QueuePairParameters parameters,
+            SendQueue sends,
+            ReceiveQueue receives,
+            boolean receivesShared,
+            boolean signalAll,
+            CompletionRing sendCompletions,
+            CompletionRing receiveCompletions,
+            MemoryTable memory,
+            Counters counters,
+            QueuePairEvents events) {
+        var core = new QueuePairCore(parameters, memory, counters, events);
+        super(
+                core,
+                new Sender(core, Transport.UC, sends, sendCompletions, signalAll),
+                new Receiving(core, receives, receivesShared, receiveCompletions));
+    }
+
+    @Override
+    void startReceiving() {
+        expected = p.rqPsn;
+        established = false;
+    }
+
+    @Override
+    void stopReceiving() {
+        message = Message.NONE;
+    }
+
+    @Override
+    public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        if (!core.pkeyMatches(frame)) {
+            return PacketFate.DROPPED_PKEY;
+        }
+        if (!isReceiving()) {
+            return PacketFate.DROPPED_STATE;
+        }
+        if (!core.isFromPeer(frame)) {
+            return PacketFate.DROPPED_SOURCE;
+        }
+        if (p.state == QpState.RTR && !established) {
+            established = true;
+            core.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
+        }
+        int psn = Bth.psn(frame.slot, Packet.BTH);
+        if (message != Message.NONE && (psn != expected || !continues(opcode))) {
+            breakOff(WcStatus.REM_INV_REQ_ERR, "the message broke off at PSN " + expected + ", then came PSN " + psn);
+        }
+        if (message == Message.NONE && !opcode.startsMessage()) {
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        expected = Psn.next(psn);
+        return opcode.isSend() ? onSend(frame, opcode) : onWrite(frame, opcode);
+    }
+
+    private boolean continues(Opcode opcode) {
+        return !opcode.startsMessage() && message == (opcode.isSend() ? Message.SEND : Message.WRITE);
+    }
+
+    private PacketFate onSend(Frame frame, Opcode opcode) {
+        if (opcode.startsMessage()) {
+            if (!receive.open()) {
+                return PacketFate.DROPPED_MESSAGE;
+            }
+            message = Message.SEND;
+            received = 0;
+        }
+        int bytes = Packet.payloadBytes(frame, opcode);
+        if (!opcode.payload().allows(bytes, p.pathMtu)) {
+            return breakOff(WcStatus.REM_INV_REQ_ERR, opcode + " of " + bytes + " bytes at path MTU " + p.pathMtu);
+        }
+        if (received + bytes > receive.scatter().bytes) {
+            return breakOff(
+                    WcStatus.LOC_LEN_ERR,
+                    "the message is longer than the receive of " + receive.scatter().bytes + " bytes");
+        }
+        MemoryVerdict verdict = core.memory.scatter(
+                receive.scatter(), p.protectionDomain, received, frame.slot, Packet.payloadOffset(opcode), bytes);
+        if (verdict != MemoryVerdict.OK) {
+            String cause = "a scatter entry of the receive: " + verdict.explanation();
+            receive.fail(WcStatus.LOC_PROT_ERR, cause);
+            fail(cause);
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        received += bytes;
+        if (opcode.endsMessage()) {
+            message = Message.NONE;
+            receive.complete(frame, opcode, WcOpcode.RECV, received);
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onWrite(Frame frame, Opcode opcode) {
+        if (opcode.startsMessage()) {
+            int reth = Packet.BTH + opcode.rethOffset();
+            address = Reth.virtualAddress(frame.slot, reth);
+            rkey = Reth.rkey(frame.slot, reth);
+            messageBytes = Reth.dmaLength(frame.slot, reth);
+            remaining = messageBytes;
+        }
+        int bytes = Packet.payloadBytes(frame, opcode);
+        if (!mayWrite(opcode, bytes) || (opcode.hasImmediate() && !receive.open())) {
+            message = Message.NONE;
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        if (bytes > 0
+                && core.memory.write(
+                                rkey,
+                                p.protectionDomain,
+                                p.qpn,
+                                address,
+                                frame.slot,
+                                Packet.payloadOffset(opcode),
+                                bytes,
+                                Access.REMOTE_WRITE.bit())
+                        != MemoryVerdict.OK) {
+            message = Message.NONE;
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        address += bytes;
+        remaining -= bytes;
+        message = opcode.endsMessage() ? Message.NONE : Message.WRITE;
+        if (opcode.hasImmediate()) {
+            receive.complete(frame, opcode, WcOpcode.RECV_RDMA_WITH_IMM, messageBytes);
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    private boolean mayWrite(Opcode opcode, int bytes) {
+        return (p.access & Access.REMOTE_WRITE.bit()) != 0
+                && opcode.payload().allows(bytes, p.pathMtu)
+                && messageBytes <= MESSAGE_BYTES_MAX
+                && (opcode.endsMessage() ? bytes == remaining : bytes < remaining)
+                && (!opcode.startsMessage()
+                        || messageBytes == 0
+                        || core.memory.checkRemote(
+                                        rkey,
+                                        p.protectionDomain,
+                                        p.qpn,
+                                        address,
+                                        messageBytes,
+                                        Access.REMOTE_WRITE.bit())
+                                == MemoryVerdict.OK);
+    }
+
+    /// The message under way is lost. Its receive is for the next message, but one from a shared queue, which may have
+    /// to go to somebody else, ends with an error (IBTA 9.9.3.2, fault classes D1 and E).
+    private PacketFate breakOff(WcStatus status, String cause) {
+        message = Message.NONE;
+        if (receive.isOpen() && receive.isShared()) {
+            receive.fail(status, cause);
+        }
+        return PacketFate.DROPPED_MESSAGE;
+    }
+}

@@ -1,0 +1,126 @@
+package verbena.transport.unreliable;
+
+import verbena.transport.Counters;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairEvents;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.Receiving;
+import verbena.transport.memory.MemoryTable;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.transport.queue.SendQueue;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.Deth;
+import verbena.wire.ib.Grh;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Transport;
+import verbena.wire.roce.RoceV2;
+
+/// Unreliable datagrams (IBTA 9.8.3): one packet is one message, from anyone who knows the Q_Key, to anyone.
+/// Engine-confined.
+///
+/// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. What finds no receive, or one
+/// that is too small, is lost.
+public final class UnreliableDatagram extends Unreliable {
+    /// @param receivesShared whether `receives` is a shared receive queue
+    /// @param signalAll whether every send request completes visibly
+    public UnreliableDatagram(
+            QueuePairParameters parameters,
+            SendQueue sends,
+            ReceiveQueue receives,
+            boolean receivesShared,
+            boolean signalAll,
+            CompletionRing sendCompletions,
+            CompletionRing receiveCompletions,
+            MemoryTable memory,
+            Counters counters,
+            QueuePairEvents events) {
+        var core = new QueuePairCore(parameters, memory, counters, events);
+        super(
+                core,
+                new Sender(core, Transport.UD, sends, sendCompletions, signalAll),
+                new Receiving(core, receives, receivesShared, receiveCompletions));
+    }
+
+    @Override
+    void startReceiving() {}
+
+    @Override
+    void stopReceiving() {}
+
+    @Override
+    public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        if (!core.pkeyMatches(frame)) {
+            return PacketFate.DROPPED_PKEY;
+        }
+        if (!isReceiving()) {
+            return PacketFate.DROPPED_STATE;
+        }
+        int deth = Packet.BTH + opcode.dethOffset();
+        if (Deth.qkey(frame.slot, deth) != p.qkey) {
+            return PacketFate.DROPPED_QKEY;
+        }
+        int bytes = Packet.payloadBytes(frame, opcode);
+        if (!opcode.payload().allows(bytes, p.pathMtu) || !receive.open()) {
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        if (Grh.BYTES + bytes > receive.scatter().bytes) {
+            if (receive.isShared()) { // otherwise it is for the next datagram
+                receive.fail(
+                        WcStatus.LOC_LEN_ERR,
+                        "the datagram of " + bytes + " bytes and its 40 of address are longer than the receive of "
+                                + receive.scatter().bytes + " bytes");
+            }
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        int sourceQpn = Deth.sourceQp(frame.slot, deth);
+        // The headroom has been read: the link computed the ICRC there.
+        writeGrhArea(frame);
+        MemoryVerdict verdict = core.memory.scatter(receive.scatter(), p.protectionDomain, 0, frame.slot, 0, Grh.BYTES);
+        if (verdict == MemoryVerdict.OK) {
+            verdict = core.memory.scatter(
+                    receive.scatter(), p.protectionDomain, Grh.BYTES, frame.slot, Packet.payloadOffset(opcode), bytes);
+        }
+        if (verdict != MemoryVerdict.OK) {
+            String cause = "a scatter entry of the receive: " + verdict.explanation();
+            receive.fail(WcStatus.LOC_PROT_ERR, cause);
+            fail(cause);
+            return PacketFate.DROPPED_MESSAGE;
+        }
+        receive.complete(frame, opcode, WcOpcode.RECV, (long) Grh.BYTES + bytes, sourceQpn, WorkCompletion.GRH);
+        return PacketFate.ACCEPTED;
+    }
+
+    /// What the datagram came in, as far as it is known (IBTA A17.4.5.1).
+    private static void writeGrhArea(Frame frame) {
+        if (RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)) {
+            Grh.writeIpv4Area(
+                    frame.slot,
+                    0,
+                    frame.trafficClass,
+                    RoceV2.IPV4_OVERHEAD + frame.length,
+                    frame.hopLimit,
+                    frame.sourceLow,
+                    frame.destinationLow);
+        } else {
+            Grh.write(
+                    frame.slot,
+                    0,
+                    frame.trafficClass,
+                    0,
+                    RoceV2.UDP_BYTES + frame.length,
+                    RoceV2.PROTOCOL_UDP,
+                    frame.hopLimit,
+                    frame.sourceHigh,
+                    frame.sourceLow,
+                    frame.destinationHigh,
+                    frame.destinationLow);
+        }
+    }
+}
