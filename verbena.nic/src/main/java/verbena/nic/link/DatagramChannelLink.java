@@ -1,13 +1,12 @@
 package verbena.nic.link;
 
 import java.io.IOException;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.SocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
@@ -16,6 +15,7 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import jdk.net.ExtendedSocketOptions;
@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
 
 /// UDP through [DatagramChannel]: every platform, no native access.
 ///
@@ -32,8 +33,10 @@ import verbena.wire.Frame;
 /// - one packet a system call;
 /// - [Frame#trafficClass] and [Frame#hopLimit] of arrivals are 0, that is unknown; on the way out the traffic class is
 ///   set, but for its lowest bit, which the JDK masks (an ECN codepoint of ECT(1) or CE cannot be sent), and the hop
-///   limit is the system's;
+///   limit is the system's, but for multicasts;
 /// - the sleep is rounded up to milliseconds;
+/// - of an IPv6 group whose addresses reach beyond one network (not `ff02::` or `ff12::`) a member also gets what other
+///   interfaces bring, where somebody of this host has joined there;
 /// - [#packetMax()] is at most one word less than a frame holds: a datagram that fills the frame might have been cut,
 ///   so it counts as malformed.
 ///
@@ -41,21 +44,23 @@ import verbena.wire.Frame;
 public final class DatagramChannelLink extends UdpLink {
     private static final int WORD = 4;
 
+    // Of the own addresses, in their order: what is sent leaves by these.
     private final List<Endpoint> endpoints = new ArrayList<>();
+    // Those, then the ones of groups; never changed, but replaced. The closer reads it too.
+    private volatile List<Receiver> receivers;
+    private final UdpLinks.Options options;
     private final Selector selector;
     private final boolean fragmentationForbidden;
     private final long receiveBufferBytes;
     private final long sendBufferBytes;
     private int firstToReceive;
 
-    /// A channel and its address.
-    private static final class Endpoint {
+    /// A channel and the address, or the group, that it is bound to.
+    private static class Receiver {
         final DatagramChannel channel;
         final SelectionKey key;
         final long gidHigh;
         final long gidLow;
-        final AddressCache destinations;
-        int trafficClass;
         // The last one and what it means, so that steady traffic makes no GIDs.
         @Nullable
         SocketAddress sender;
@@ -64,11 +69,22 @@ public final class DatagramChannelLink extends UdpLink {
         long senderLow;
         int senderPort;
 
-        Endpoint(DatagramChannel channel, SelectionKey key, GidEntry entry, int port) {
+        Receiver(DatagramChannel channel, SelectionKey key, Gid gid) {
             this.channel = channel;
             this.key = key;
-            gidHigh = entry.gid().high();
-            gidLow = entry.gid().low();
+            gidHigh = gid.high();
+            gidLow = gid.low();
+        }
+    }
+
+    /// One that also sends.
+    private static final class Endpoint extends Receiver {
+        final AddressCache destinations;
+        int trafficClass;
+        int multicastHops = MULTICAST_HOPS_DEFAULT;
+
+        Endpoint(DatagramChannel channel, SelectionKey key, GidEntry entry, int port) {
+            super(channel, key, entry.gid());
             destinations = new AddressCache(port, entry.interfaceIndex());
         }
     }
@@ -76,6 +92,7 @@ public final class DatagramChannelLink extends UdpLink {
     /// @throws LinkException when an address cannot be had
     DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         super(addresses, port);
+        this.options = options;
         Selector opening = openSelector();
         boolean opened = false;
         try {
@@ -83,7 +100,7 @@ public final class DatagramChannelLink extends UdpLink {
             long receiveBuffer = Long.MAX_VALUE;
             long sendBuffer = Long.MAX_VALUE;
             for (GidEntry entry : addresses) {
-                DatagramChannel channel = open(entry, port, options);
+                DatagramChannel channel = openOwn(entry);
                 try {
                     endpoints.add(new Endpoint(channel, channel.register(opening, SelectionKey.OP_READ), entry, port));
                 } catch (ClosedChannelException e) {
@@ -93,6 +110,7 @@ public final class DatagramChannelLink extends UdpLink {
                 receiveBuffer = Math.min(receiveBuffer, channel.getOption(StandardSocketOptions.SO_RCVBUF));
                 sendBuffer = Math.min(sendBuffer, channel.getOption(StandardSocketOptions.SO_SNDBUF));
             }
+            receivers = List.copyOf(endpoints);
             fragmentationForbidden = forbidden;
             receiveBufferBytes = receiveBuffer;
             sendBufferBytes = sendBuffer;
@@ -101,7 +119,7 @@ public final class DatagramChannelLink extends UdpLink {
             throw new LinkException(LinkException.Kind.FAILED, "link: " + e.getMessage(), e);
         } finally {
             if (!opened) {
-                closeAll(opening);
+                closeAll(endpoints, opening);
             }
         }
         selector = opening;
@@ -115,26 +133,24 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    @SuppressWarnings("AddressSelection") // of one address, and it is bound, not looked for
-    private static DatagramChannel open(GidEntry entry, int port, UdpLinks.Options options) {
+    private DatagramChannel openOwn(GidEntry entry) {
         Gid gid = entry.gid();
-        DatagramChannel channel;
-        try {
-            channel = DatagramChannel.open(gid.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
-        } catch (UnsupportedOperationException | IOException e) {
-            String words = String.valueOf(e.getMessage());
-            throw LinkException.ofBind(LinkException.Kind.UNSUPPORTED, gid.toString(), port, words, e);
-        }
+        DatagramChannel channel = openChannel(gid);
         boolean bound = false;
         try {
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
             channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
-            channel.bind(new InetSocketAddress(scoped(gid, entry.interfaceIndex()), port));
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_LOOP, true);
+            NetworkInterface at = NetworkInterface.getByIndex(entry.interfaceIndex());
+            if (at != null) {
+                channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, at);
+            }
+            bind(channel, gid, entry);
             bound = true;
             return channel;
         } catch (IOException e) {
-            throw bindFailed(gid.address(), port, e);
+            throw bindFailed(gid.address(), port(), e);
         } finally {
             if (!bound) {
                 closeQuietly(channel);
@@ -142,18 +158,61 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    /// What it means that a channel could not be bound. The JDK tells causes apart by the system's words only.
+    // Bound to the group, so that it gets nothing else.
+    private Receiver openGroup(Gid group, GidEntry at) {
+        DatagramChannel channel = openChannel(group);
+        boolean joined = false;
+        try {
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
+            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            bind(channel, group, at);
+            channel.join(group.address(), networkInterface(group, at));
+            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+            joined = true;
+            return new Receiver(channel, key, group);
+        } catch (IOException | ClosedSelectorException e) {
+            String words = String.valueOf(e.getMessage());
+            throw LinkException.ofJoin(kindOf(words), group, at, words, e);
+        } finally {
+            if (!joined) {
+                closeQuietly(channel);
+            }
+        }
+    }
+
+    private DatagramChannel openChannel(Gid gid) {
+        try {
+            return DatagramChannel.open(gid.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
+        } catch (UnsupportedOperationException | IOException e) {
+            String words = String.valueOf(e.getMessage());
+            throw LinkException.ofBind(LinkException.Kind.UNSUPPORTED, gid.toString(), port(), words, e);
+        }
+    }
+
+    @SuppressWarnings("AddressSelection") // of one address, and it is bound, not looked for
+    private void bind(DatagramChannel channel, Gid gid, GidEntry at) throws IOException {
+        channel.bind(new InetSocketAddress(scoped(gid, at.interfaceIndex()), port()));
+    }
+
+    /// What it means that a channel could not be bound.
     static LinkException bindFailed(InetAddress address, int port, IOException e) {
         String words = String.valueOf(e.getMessage());
-        LinkException.Kind kind = LinkException.Kind.FAILED;
+        return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
+    }
+
+    // The JDK tells causes apart by the system's words only.
+    private static LinkException.Kind kindOf(String words) {
         if (words.contains("in use")) {
-            kind = LinkException.Kind.PORT_IN_USE;
-        } else if (words.contains("ermission") || words.contains("not permitted")) {
-            kind = LinkException.Kind.NOT_PERMITTED;
-        } else if (words.contains("assign requested address") || words.contains("nvalid argument")) {
-            kind = LinkException.Kind.ADDRESS_NOT_LOCAL;
+            return LinkException.Kind.PORT_IN_USE;
         }
-        return LinkException.ofBind(kind, address.getHostAddress(), port, words, e);
+        if (words.contains("ermission") || words.contains("not permitted")) {
+            return LinkException.Kind.NOT_PERMITTED;
+        }
+        if (words.contains("assign requested address") || words.contains("nvalid argument")) {
+            return LinkException.Kind.ADDRESS_NOT_LOCAL;
+        }
+        return LinkException.Kind.FAILED;
     }
 
     // IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such option;
@@ -164,17 +223,6 @@ public final class DatagramChannelLink extends UdpLink {
         }
         channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
         return true;
-    }
-
-    private static InetAddress scoped(Gid gid, int interfaceIndex) {
-        if (!gid.isLinkLocal()) {
-            return gid.address();
-        }
-        try {
-            return Inet6Address.getByAddress(null, gid.bytes(), interfaceIndex);
-        } catch (UnknownHostException e) {
-            throw new AssertionError("16 bytes are always an address", e);
-        }
     }
 
     /// Whether "don't fragment" could be set on every socket. Without it the IPv4 identification is unpredictable, and
@@ -199,18 +247,55 @@ public final class DatagramChannelLink extends UdpLink {
         return sendBufferBytes;
     }
 
+    // --- multicast
+
+    @Override
+    void listen(Gid group, Collection<GidEntry> interfaces) {
+        var all = new ArrayList<>(receivers);
+        boolean listening = false;
+        try {
+            for (GidEntry at : interfaces) {
+                all.add(openGroup(group, at));
+            }
+            receivers = List.copyOf(all);
+            listening = selector.isOpen(); // else the closer may have missed the new ones
+        } finally {
+            if (!listening) {
+                close(all, group);
+            }
+        }
+    }
+
+    @Override
+    void ignore(Gid group) {
+        var all = new ArrayList<>(receivers);
+        close(all, group);
+        receivers = List.copyOf(all);
+    }
+
+    private static void close(List<Receiver> all, Gid group) {
+        all.removeIf(receiver -> {
+            boolean bound = receiver.gidLow == group.low() && receiver.gidHigh == group.high();
+            if (bound) {
+                closeQuietly(receiver.channel);
+            }
+            return bound;
+        });
+    }
+
     // --- receiving
 
     @Override
     public int receive(Frame[] frames, int from, int count) {
         int received = 0;
-        int size = endpoints.size();
-        int first = firstToReceive;
-        firstToReceive = first + 1 == size ? 0 : first + 1;
+        List<Receiver> all = receivers;
+        int size = all.size();
+        int first = firstToReceive < size ? firstToReceive : 0; // there may be fewer than last time
+        firstToReceive = first + 1;
         for (int i = 0; i < size && received < count; i++) {
-            Endpoint endpoint = endpoints.get((first + i) % size);
+            Receiver receiver = all.get((first + i) % size);
             while (received < count) {
-                Arrival arrival = receiveOne(endpoint, frames[from + received]);
+                Arrival arrival = receiveOne(receiver, frames[from + received]);
                 if (arrival == Arrival.NOTHING) {
                     break;
                 }
@@ -228,10 +313,10 @@ public final class DatagramChannelLink extends UdpLink {
         PACKET
     }
 
-    private Arrival receiveOne(Endpoint endpoint, Frame frame) {
+    private Arrival receiveOne(Receiver receiver, Frame frame) {
         ByteBuffer buffer = frame.buffer.clear().position(Frame.HEADROOM);
         try {
-            SocketAddress sender = endpoint.channel.receive(buffer);
+            SocketAddress sender = receiver.channel.receive(buffer);
             if (sender == null) {
                 return Arrival.NOTHING;
             }
@@ -240,13 +325,13 @@ public final class DatagramChannelLink extends UdpLink {
                 malformed.incrementAndGet();
                 return Arrival.MALFORMED;
             }
-            takeSender(endpoint, sender);
+            takeSender(receiver, sender);
             frame.length = length;
-            frame.sourceHigh = endpoint.senderHigh;
-            frame.sourceLow = endpoint.senderLow;
-            frame.sourcePort = endpoint.senderPort;
-            frame.destinationHigh = endpoint.gidHigh;
-            frame.destinationLow = endpoint.gidLow;
+            frame.sourceHigh = receiver.senderHigh;
+            frame.sourceLow = receiver.senderLow;
+            frame.sourcePort = receiver.senderPort;
+            frame.destinationHigh = receiver.gidHigh;
+            frame.destinationLow = receiver.gidLow;
             frame.trafficClass = 0;
             frame.hopLimit = 0;
             buffer.clear();
@@ -260,16 +345,16 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    private static void takeSender(Endpoint endpoint, SocketAddress sender) {
-        if (sender.equals(endpoint.sender)) {
+    private static void takeSender(Receiver receiver, SocketAddress sender) {
+        if (sender.equals(receiver.sender)) {
             return;
         }
         var address = (InetSocketAddress) sender;
         Gid gid = Gid.of(address.getAddress());
-        endpoint.sender = sender;
-        endpoint.senderHigh = gid.high();
-        endpoint.senderLow = gid.low();
-        endpoint.senderPort = address.getPort();
+        receiver.sender = sender;
+        receiver.senderHigh = gid.high();
+        receiver.senderLow = gid.low();
+        receiver.senderPort = address.getPort();
     }
 
     // --- sending
@@ -308,6 +393,9 @@ public final class DatagramChannelLink extends UdpLink {
                 frame.buffer.clear().limit(Frame.HEADROOM + frame.length).position(Frame.HEADROOM);
         try {
             setTrafficClass(endpoint, frame.trafficClass);
+            if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)) {
+                setMulticastHops(endpoint, frame.hopLimit == 0 ? MULTICAST_HOPS_DEFAULT : frame.hopLimit);
+            }
             SocketAddress destination = endpoint.destinations.of(frame.destinationHigh, frame.destinationLow);
             boolean sent = endpoint.channel.send(buffer, destination) > 0;
             if (!sent) {
@@ -330,6 +418,14 @@ public final class DatagramChannelLink extends UdpLink {
         if (trafficClass != endpoint.trafficClass) {
             endpoint.channel.setOption(StandardSocketOptions.IP_TOS, trafficClass);
             endpoint.trafficClass = trafficClass;
+        }
+    }
+
+    // Likewise.
+    private static void setMulticastHops(Endpoint endpoint, int hops) throws IOException {
+        if (hops != endpoint.multicastHops) {
+            endpoint.channel.setOption(StandardSocketOptions.IP_MULTICAST_TTL, hops);
+            endpoint.multicastHops = hops;
         }
     }
 
@@ -370,13 +466,13 @@ public final class DatagramChannelLink extends UdpLink {
 
     @Override
     public void close() {
-        closeAll(selector);
+        closeAll(receivers, selector);
     }
 
     // Channels first: a closed selector lets go of them.
-    private void closeAll(Selector open) {
-        for (Endpoint endpoint : endpoints) {
-            closeQuietly(endpoint.channel);
+    private static void closeAll(List<? extends Receiver> receivers, Selector open) {
+        for (Receiver receiver : receivers) {
+            closeQuietly(receiver.channel);
         }
         closeQuietly(open);
     }

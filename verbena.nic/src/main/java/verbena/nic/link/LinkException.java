@@ -1,8 +1,11 @@
 package verbena.nic.link;
 
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
 
-/// A link that cannot be opened. The kind decides what a program does next, the message what a person does.
+/// A link that cannot be opened, or cannot join a multicast group. The kind decides what a program does next, the
+/// message what a person does.
 public final class LinkException extends RuntimeException {
     /// Why.
     public enum Kind {
@@ -51,6 +54,19 @@ public final class LinkException extends RuntimeException {
                         + "): is its address family switched off (IPv6 by java.net.preferIPv4Stack or the"
                         + " kernel)?";
             case FAILED -> where + ": " + detail;
+        };
+        return new LinkException(kind, message, cause);
+    }
+
+    /// The failure to become a member of `group` on the interface of `at`; `detail` are the system's words.
+    static LinkException ofJoin(Kind kind, Gid group, GidEntry at, String detail, @Nullable Throwable cause) {
+        String where = "multicast group " + group + " on " + at.networkInterface();
+        String message = switch (kind) {
+            case PORT_IN_USE ->
+                where + ": the UDP port is in use (" + detail + ") by somebody who does not share it: the kernel's"
+                        + " soft-RoCE (rdma_rxe), or a program bound to all addresses.";
+            case ADDRESS_NOT_LOCAL -> where + ": there is no such interface any more (" + detail + ")";
+            case UNSUPPORTED, NOT_PERMITTED, FAILED -> where + ": " + detail;
         };
         return new LinkException(kind, message, cause);
     }

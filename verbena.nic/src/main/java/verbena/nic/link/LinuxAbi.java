@@ -11,10 +11,12 @@ final class LinuxAbi {
     static final int SOCK_CLOEXEC = 0x8_0000;
 
     static final int SOL_SOCKET = 1;
+    static final int SO_REUSEADDR = 2;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
     static final int SO_SNDBUFFORCE = 32;
     static final int SO_RCVBUFFORCE = 33;
+    static final int SO_BINDTOIFINDEX = 62;
 
     static final int IPPROTO_IP = 0;
     static final int IP_TOS = 1;
@@ -23,9 +25,15 @@ final class LinuxAbi {
     static final int IP_PMTUDISC_DO = 2;
     static final int IP_RECVTTL = 12;
     static final int IP_RECVTOS = 13;
+    static final int IP_MULTICAST_IF = 32;
+    static final int IP_MULTICAST_LOOP = 34;
+    /// Also a name of IPPROTO_IPV6's (RFC 3678).
+    static final int MCAST_JOIN_GROUP = 42;
 
     static final int IPPROTO_IPV6 = 41;
     static final int IPV6_UNICAST_HOPS = 16;
+    static final int IPV6_MULTICAST_IF = 17;
+    static final int IPV6_MULTICAST_LOOP = 19;
     static final int IPV6_MTU_DISCOVER = 23;
     static final int IPV6_PMTUDISC_DO = 2;
     static final int IPV6_V6ONLY = 26;
@@ -81,6 +89,15 @@ final class LinuxAbi {
         static final int SIN6_SCOPE_ID = 24; // 32 bits, native order
 
         private SockaddrIn6() {}
+    }
+
+    /// `struct group_req`: an interface and a multicast group, as a socket address, on it.
+    static final class GroupReq {
+        static final int BYTES = 136;
+        static final int GR_INTERFACE = 0; // 32 bits
+        static final int GR_GROUP = 8;
+
+        private GroupReq() {}
     }
 
     /// `struct iovec`.

@@ -86,9 +86,13 @@ final class LinuxSockets {
     }
 
     int setOption(int fd, int level, int name, int value) {
+        option.set(JAVA_INT, 0, value);
+        return setOption(fd, level, name, option);
+    }
+
+    int setOption(int fd, int level, int name, MemorySegment value) {
         try {
-            option.set(JAVA_INT, 0, value);
-            return result((int) SETSOCKOPT.invokeExact(state, fd, level, name, option, (int) JAVA_INT.byteSize()));
+            return result((int) SETSOCKOPT.invokeExact(state, fd, level, name, value, (int) value.byteSize()));
         } catch (Throwable e) {
             throw impossible(e);
         }

@@ -8,16 +8,21 @@ import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.LinuxAbi.GroupReq;
 import verbena.nic.link.LinuxAbi.Pollfd;
 import verbena.nic.link.LinuxAbi.SockaddrIn6;
 import verbena.nic.link.LinuxAbi.Timespec;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
 
 /// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets a call, straight from and into the
 /// frames' slots, with traffic class and hop limit both ways and nothing allocated per packet.
@@ -48,16 +53,20 @@ public final class LinuxUdpLink extends UdpLink {
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final MessageBlock incoming = new MessageBlock(arena);
     private final MessageBlock outgoing = new MessageBlock(arena);
+    // Of the own addresses, in their order: what is sent leaves by these.
     private final Endpoint[] endpoints;
+    // Those, then the ones of groups; never changed, but replaced. The sleeper reads it too.
+    private volatile Endpoint[] receivers;
 
-    // One entry per endpoint.
+    // One entry per receiver.
     private final MemorySegment pollfds;
-    // The sleeper's own: one entry per endpoint, then the event counter.
+    // The sleeper's own: one entry per receiver, then the event counter.
     private final MemorySegment sleepfds;
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
     private final MemorySegment nothing = arena.allocate(Timespec.BYTES, 8); // a timeout of 0
     private final MemorySegment one = arena.allocate(JAVA_LONG);
     private final MemorySegment scratch = arena.allocate(JAVA_LONG);
+    private final UdpLinks.Options options;
     private final int eventFd;
     private final Object eventFdLock = new Object();
     private boolean eventFdOpen = true; // under the lock
@@ -67,7 +76,7 @@ public final class LinuxUdpLink extends UdpLink {
 
     private int firstToReceive;
 
-    /// A socket and its address. Belongs to the engine.
+    /// A socket and the address, or the group, that it is bound to. Belongs to the engine.
     private static final class Endpoint {
         final int fd;
         final long gidHigh;
@@ -77,26 +86,28 @@ public final class LinuxUdpLink extends UdpLink {
         /// Its send buffer was full; await then waits for room as well.
         volatile boolean full;
 
-        Endpoint(int fd, GidEntry entry) {
+        Endpoint(int fd, Gid gid, int scopeId) {
             this.fd = fd;
-            gidHigh = entry.gid().high();
-            gidLow = entry.gid().low();
-            ipv4 = entry.gid().isIpv4();
-            scopeId = scopeId(entry);
+            gidHigh = gid.high();
+            gidLow = gid.low();
+            ipv4 = gid.isIpv4();
+            this.scopeId = scopeId;
         }
 
-        static int scopeId(GidEntry entry) {
-            return entry.gid().isLinkLocal() ? entry.interfaceIndex() : 0;
+        boolean isBoundTo(Gid gid) {
+            return gidLow == gid.low() && gidHigh == gid.high();
         }
     }
 
     /// @throws LinkException when an address cannot be had
     LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         super(addresses, port);
+        this.options = options;
         one.set(JAVA_LONG, 0, 1);
         endpoints = new Endpoint[addresses.size()];
-        pollfds = arena.allocate((long) endpoints.length * Pollfd.BYTES, 8);
-        sleepfds = arena.allocate((long) (endpoints.length + 1) * Pollfd.BYTES, 8);
+        long receiversMax = (long) endpoints.length * (1 + GROUPS_MAX);
+        pollfds = arena.allocate(receiversMax * Pollfd.BYTES, 8);
+        sleepfds = arena.allocate((receiversMax + 1) * Pollfd.BYTES, 8);
         eventFd = linux.eventCounter();
         int opened = 0;
         try {
@@ -104,12 +115,10 @@ public final class LinuxUdpLink extends UdpLink {
                 throw failed("eventfd", -eventFd);
             }
             for (GidEntry entry : addresses) {
-                endpoints[opened] = new Endpoint(open(entry, port, options), entry);
-                watch(pollfds, opened, endpoints[opened].fd);
-                watch(sleepfds, opened, endpoints[opened].fd);
+                endpoints[opened] = openOwn(entry);
                 opened++;
             }
-            watch(sleepfds, opened, eventFd);
+            receivers = watched(endpoints);
             receiveBufferBytes = smallestBuffer(LinuxAbi.SO_RCVBUF);
             sendBufferBytes = smallestBuffer(LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
@@ -124,41 +133,103 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    private int open(GidEntry entry, int port, UdpLinks.Options options) {
+    private Endpoint openOwn(GidEntry entry) {
         Gid gid = entry.gid();
-        int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
-        if (fd < 0) {
-            throw bindFailed(entry, port, -fd);
-        }
+        int fd = openSocket(gid);
         try {
             if (gid.isIpv4()) {
                 // With this, and not connected, the kernel sends identification 0 and DF: what the ICRC is sealed for.
                 require(fd, IPPROTO_IP, LinuxAbi.IP_MTU_DISCOVER, LinuxAbi.IP_PMTUDISC_DO, "IP_MTU_DISCOVER");
                 require(fd, IPPROTO_IP, LinuxAbi.IP_TTL, HOP_LIMIT_DEFAULT, "IP_TTL");
+            } else {
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MTU_DISCOVER, LinuxAbi.IPV6_PMTUDISC_DO, "IPV6_MTU_DISCOVER");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_DONTFRAG, 1, "IPV6_DONTFRAG");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_UNICAST_HOPS, HOP_LIMIT_DEFAULT, "IPV6_UNICAST_HOPS");
+            }
+            askForBuffer(fd, LinuxAbi.SO_SNDBUFFORCE, LinuxAbi.SO_SNDBUF, options.sendBufferBytes());
+            int scopeId = gid.isLinkLocal() ? entry.interfaceIndex() : 0;
+            int bound = bind(fd, gid, scopeId);
+            if (bound < 0) {
+                throw bindFailed(entry, port(), -bound);
+            }
+            sendMulticasts(fd, entry);
+            return new Endpoint(fd, gid, scopeId);
+        } catch (LinkException e) {
+            LinuxSockets.close(fd);
+            throw e;
+        }
+    }
+
+    // By the interface of this address, and back to this host's members.
+    private void sendMulticasts(int fd, GidEntry entry) {
+        Gid gid = entry.gid();
+        if (gid.isIpv4()) {
+            // An address in network order names the interface that has it.
+            int address = Integer.reverseBytes((int) gid.low());
+            require(fd, IPPROTO_IP, LinuxAbi.IP_MULTICAST_IF, address, "IP_MULTICAST_IF");
+            require(fd, IPPROTO_IP, LinuxAbi.IP_MULTICAST_LOOP, 1, "IP_MULTICAST_LOOP");
+        } else {
+            require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MULTICAST_IF, entry.interfaceIndex(), "IPV6_MULTICAST_IF");
+            require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MULTICAST_LOOP, 1, "IPV6_MULTICAST_LOOP");
+        }
+    }
+
+    // Bound to the group, so that it gets nothing else, and to the interface. To that only root may before Linux 5.7;
+    // without, what other interfaces bring arrives here too, where somebody of this host has joined there.
+    private Endpoint openGroup(Gid group, GidEntry at) {
+        int fd = openSocket(group);
+        try (Arena call = Arena.ofConfined()) {
+            require(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEADDR, 1, "SO_REUSEADDR");
+            int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_BINDTOIFINDEX, at.interfaceIndex());
+            requireForGroup(bind(fd, group, at.interfaceIndex()), group, at);
+            MemorySegment request = call.allocate(GroupReq.BYTES, 8);
+            request.set(JAVA_INT, GroupReq.GR_INTERFACE, at.interfaceIndex());
+            MessageBlock.putAddress(request, GroupReq.GR_GROUP, group.high(), group.low(), 0, 0);
+            int level = group.isIpv4() ? IPPROTO_IP : IPPROTO_IPV6;
+            requireForGroup(linux.setOption(fd, level, LinuxAbi.MCAST_JOIN_GROUP, request), group, at);
+            return new Endpoint(fd, group, 0);
+        } catch (LinkException e) {
+            LinuxSockets.close(fd);
+            throw e;
+        }
+    }
+
+    private static void requireForGroup(int result, Gid group, GidEntry at) {
+        if (result < 0) {
+            throw LinkException.ofJoin(kindOf(-result), group, at, LinuxSockets.message(-result), null);
+        }
+    }
+
+    // With what a socket needs for receiving.
+    private int openSocket(Gid gid) {
+        int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
+        if (fd < 0) {
+            throw LinkException.ofBind(kindOf(-fd), gid.toString(), port(), LinuxSockets.message(-fd), null);
+        }
+        try {
+            if (gid.isIpv4()) {
                 require(fd, IPPROTO_IP, LinuxAbi.IP_RECVTOS, 1, "IP_RECVTOS");
                 require(fd, IPPROTO_IP, LinuxAbi.IP_RECVTTL, 1, "IP_RECVTTL");
             } else {
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_V6ONLY, 1, "IPV6_V6ONLY");
-                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MTU_DISCOVER, LinuxAbi.IPV6_PMTUDISC_DO, "IPV6_MTU_DISCOVER");
-                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_DONTFRAG, 1, "IPV6_DONTFRAG");
-                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_UNICAST_HOPS, HOP_LIMIT_DEFAULT, "IPV6_UNICAST_HOPS");
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
                 // RoCE v2 leaves the UDP checksum 0 (IBTA A17), which Linux throws away without this.
                 require(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
             }
             askForBuffer(fd, LinuxAbi.SO_RCVBUFFORCE, LinuxAbi.SO_RCVBUF, options.receiveBufferBytes());
-            askForBuffer(fd, LinuxAbi.SO_SNDBUFFORCE, LinuxAbi.SO_SNDBUF, options.sendBufferBytes());
-            MemorySegment name = arena.allocate(SockaddrIn6.BYTES, 8);
-            int bytes = MessageBlock.putAddress(name, 0, gid.high(), gid.low(), port, Endpoint.scopeId(entry));
-            int bound = linux.bind(fd, name.asSlice(0, bytes));
-            if (bound < 0) {
-                throw bindFailed(entry, port, -bound);
-            }
             return fd;
         } catch (LinkException e) {
             LinuxSockets.close(fd);
             throw e;
+        }
+    }
+
+    private int bind(int fd, Gid gid, int scopeId) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment name = call.allocate(SockaddrIn6.BYTES, 8);
+            return linux.bind(
+                    fd, name.asSlice(0, MessageBlock.putAddress(name, 0, gid.high(), gid.low(), port(), scopeId)));
         }
     }
 
@@ -181,7 +252,11 @@ public final class LinuxUdpLink extends UdpLink {
     }
 
     private static LinkException bindFailed(GidEntry entry, int port, int errno) {
-        LinkException.Kind kind = switch (errno) {
+        return LinkException.ofBind(kindOf(errno), entry.gid().toString(), port, LinuxSockets.message(errno), null);
+    }
+
+    private static LinkException.Kind kindOf(int errno) {
+        return switch (errno) {
             case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
             // EINVAL and ENODEV: a link-local address without its interface.
             case LinuxAbi.EADDRNOTAVAIL, LinuxAbi.EINVAL, LinuxAbi.ENODEV -> LinkException.Kind.ADDRESS_NOT_LOCAL;
@@ -189,15 +264,10 @@ public final class LinuxUdpLink extends UdpLink {
             case LinuxAbi.EAFNOSUPPORT -> LinkException.Kind.UNSUPPORTED;
             default -> LinkException.Kind.FAILED;
         };
-        return LinkException.ofBind(kind, entry.gid().toString(), port, LinuxSockets.message(errno), null);
     }
 
-    private static void watch(MemorySegment pollfds, int i, int fd) {
+    private static void watch(MemorySegment pollfds, int i, int fd, int events) {
         pollfds.set(JAVA_INT, (long) i * Pollfd.BYTES + Pollfd.FD, fd);
-        watchFor(pollfds, i, LinuxAbi.POLLIN);
-    }
-
-    private static void watchFor(MemorySegment pollfds, int i, int events) {
         pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.EVENTS, (short) events);
     }
 
@@ -224,6 +294,59 @@ public final class LinuxUdpLink extends UdpLink {
         return sendBufferBytes;
     }
 
+    // --- multicast
+
+    @Override
+    void listen(Gid group, Collection<GidEntry> interfaces) {
+        if (!enter(MOVING)) {
+            throw new LinkException(LinkException.Kind.FAILED, "multicast group " + group + ": the link is closed");
+        }
+        int before = receivers.length;
+        Endpoint[] all = Arrays.copyOf(receivers, before + interfaces.size());
+        int opened = before;
+        try {
+            for (GidEntry at : interfaces) {
+                all[opened] = openGroup(group, at);
+                opened++;
+            }
+            receivers = watched(all);
+        } catch (LinkException e) {
+            for (int i = before; i < opened; i++) {
+                LinuxSockets.close(all[i].fd);
+            }
+            throw e;
+        } finally {
+            leave(MOVING);
+        }
+    }
+
+    @Override
+    void ignore(Gid group) {
+        if (!enter(MOVING)) {
+            return;
+        }
+        try {
+            var left = new ArrayList<Endpoint>();
+            for (Endpoint endpoint : receivers) {
+                if (endpoint.isBoundTo(group)) {
+                    LinuxSockets.close(endpoint.fd);
+                } else {
+                    left.add(endpoint);
+                }
+            }
+            receivers = watched(left.toArray(Endpoint[]::new));
+        } finally {
+            leave(MOVING);
+        }
+    }
+
+    private Endpoint[] watched(Endpoint[] all) {
+        for (int i = 0; i < all.length; i++) {
+            watch(pollfds, i, all[i].fd, LinuxAbi.POLLIN);
+        }
+        return all;
+    }
+
     // --- receiving
 
     @Override
@@ -232,27 +355,27 @@ public final class LinuxUdpLink extends UdpLink {
             return 0;
         }
         try {
-            if (endpoints.length == 1) {
-                return receiveFrom(endpoints[0], frames, from, count);
-            }
-            return receiveFromReady(frames, from, count);
+            Endpoint[] all = receivers;
+            return all.length == 1
+                    ? receiveFrom(all[0], frames, from, count)
+                    : receiveFromReady(all, frames, from, count);
         } finally {
             leave(MOVING);
         }
     }
 
     // One poll tells which of several sockets are worth a call; the first to be served changes, for fairness.
-    private int receiveFromReady(Frame[] frames, int from, int count) {
-        if (LinuxSockets.poll(pollfds, endpoints.length, nothing) <= 0) {
+    private int receiveFromReady(Endpoint[] all, Frame[] frames, int from, int count) {
+        if (LinuxSockets.poll(pollfds, all.length, nothing) <= 0) {
             return 0;
         }
         int received = 0;
-        int first = firstToReceive;
-        firstToReceive = first + 1 == endpoints.length ? 0 : first + 1;
-        for (int i = 0; i < endpoints.length && received < count; i++) {
-            int at = first + i < endpoints.length ? first + i : first + i - endpoints.length;
+        int first = firstToReceive < all.length ? firstToReceive : 0; // there may be fewer than last time
+        firstToReceive = first + 1;
+        for (int i = 0; i < all.length && received < count; i++) {
+            int at = first + i < all.length ? first + i : first + i - all.length;
             if (isReadable(pollfds, at)) {
-                received += receiveFrom(endpoints[at], frames, from + received, count - received);
+                received += receiveFrom(all[at], frames, from + received, count - received);
             }
         }
         return received;
@@ -365,7 +488,8 @@ public final class LinuxUdpLink extends UdpLink {
                 outgoing.addControl(i, IPPROTO_IPV6, LinuxAbi.IPV6_TCLASS, frame.trafficClass);
             }
         }
-        if (frame.hopLimit != 0 && frame.hopLimit != HOP_LIMIT_DEFAULT) {
+        boolean multicast = RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow);
+        if (frame.hopLimit != 0 && frame.hopLimit != (multicast ? MULTICAST_HOPS_DEFAULT : HOP_LIMIT_DEFAULT)) {
             if (endpoint.ipv4) {
                 outgoing.addControl(i, IPPROTO_IP, LinuxAbi.IP_TTL, frame.hopLimit);
             } else {
@@ -431,15 +555,17 @@ public final class LinuxUdpLink extends UdpLink {
             timeout.set(JAVA_LONG, Timespec.TV_SEC, timeoutNanos / NANOS_PER_SECOND);
             timeout.set(JAVA_LONG, Timespec.TV_NSEC, timeoutNanos % NANOS_PER_SECOND);
         }
-        for (int i = 0; i < endpoints.length; i++) {
-            watchFor(sleepfds, i, endpoints[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
-            endpoints[i].full = false;
+        Endpoint[] all = receivers;
+        for (int i = 0; i < all.length; i++) {
+            watch(sleepfds, i, all[i].fd, all[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
+            all[i].full = false;
         }
-        int ready = LinuxSockets.poll(sleepfds, endpoints.length + 1, limit);
+        watch(sleepfds, all.length, eventFd, LinuxAbi.POLLIN);
+        int ready = LinuxSockets.poll(sleepfds, all.length + 1, limit);
         if (ready <= 0) {
             return; // the time is over, or a signal came: may return early
         }
-        if (isReadable(sleepfds, endpoints.length)) {
+        if (isReadable(sleepfds, all.length)) {
             LinuxSockets.clearEventCounter(eventFd, scratch);
         }
     }
@@ -495,7 +621,7 @@ public final class LinuxUdpLink extends UdpLink {
             eventFdOpen = false;
             LinuxSockets.close(eventFd);
         }
-        for (Endpoint endpoint : endpoints) {
+        for (Endpoint endpoint : receivers) {
             LinuxSockets.close(endpoint.fd);
         }
         arena.close();

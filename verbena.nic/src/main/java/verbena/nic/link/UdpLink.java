@@ -1,8 +1,20 @@
 package verbena.nic.link;
 
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.channels.DatagramChannel;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -15,9 +27,12 @@ import verbena.wire.roce.RoceV2;
 ///
 /// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket Linux
 /// sends IPv4 identification 0, which the ICRC covers and a socket cannot choose. The source port of what is sent is
-/// the
-/// link's own port, whatever [Frame#sourcePort] says on the way in; the link writes it there. Every arriving frame's
-/// destination is the address of the socket it came through.
+/// the link's own port, whatever [Frame#sourcePort] says on the way in; the link writes it there. Every arriving
+/// frame's destination is the address of the socket it came through.
+///
+/// What is sent to a multicast group leaves by these sockets too, and without a hop limit it goes no further than the
+/// network of its source (RFC 1112, 6.1). It arrives through further sockets, because one that is bound to an address
+/// gets nothing else: one for each group and interface, bound to the group and shared with whoever binds it likewise.
 ///
 /// Safe for one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call. After
 /// [#close()] nothing is received or taken and [#await(long)] returns at once.
@@ -25,7 +40,14 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     /// Bytes of the smallest packet: BTH and ICRC.
     static final int PACKET_MIN = Bth.BYTES + 4;
 
+    /// Groups that a link can be in at once: each costs a socket at each interface.
+    public static final int GROUPS_MAX = 128;
+
+    /// What a multicast without a hop limit leaves a socket with (RFC 1112, 6.1; RFC 3493, 5.2).
+    static final int MULTICAST_HOPS_DEFAULT = 1;
+
     private final List<GidEntry> gids;
+    private final Set<Gid> groups = new HashSet<>();
     private final int port;
     private final int packetMax;
     private final Mtu pathMtu;
@@ -103,13 +125,107 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     public abstract long sendBufferBytes();
 
     @Override
-    public void join(Gid group) {
-        throw new LinkException(LinkException.Kind.UNSUPPORTED, "multicast " + group + ": not on UDP links");
+    public final void join(Gid group) {
+        if (!group.isMulticast()) {
+            throw new IllegalArgumentException("group: " + group + " is no multicast address");
+        }
+        if (groups.contains(group)) {
+            return;
+        }
+        if (groups.size() == GROUPS_MAX) {
+            throw new LinkException(
+                    LinkException.Kind.FAILED,
+                    "multicast group " + group + ": this link is in " + GROUPS_MAX + " groups, and no more fit");
+        }
+        Collection<GidEntry> interfaces = interfacesFor(group);
+        if (interfaces.isEmpty()) {
+            throw new LinkException(
+                    LinkException.Kind.UNSUPPORTED,
+                    "multicast group " + group + ": none of this link's addresses is "
+                            + (group.isIpv4() ? "an IPv4 one" : "an IPv6 one"));
+        }
+        for (GidEntry at : interfaces) {
+            requireRoute(group, at);
+        }
+        listen(group, interfaces);
+        groups.add(group);
+        wakeup(); // whoever sleeps does not know the new sockets yet
     }
 
     @Override
-    public void leave(Gid group) {
-        // Never a member.
+    public final void leave(Gid group) {
+        if (groups.remove(group)) {
+            ignore(group);
+            wakeup(); // whoever sleeps keeps the sockets, and with them the membership
+        }
+    }
+
+    /// Opens a socket for the group at the interface of each of `interfaces`, or none.
+    ///
+    /// @throws LinkException when one cannot be had
+    abstract void listen(Gid group, Collection<GidEntry> interfaces);
+
+    /// Closes the group's sockets, which ends the membership.
+    abstract void ignore(Gid group);
+
+    // One own address of the group's family for each interface.
+    private Collection<GidEntry> interfacesFor(Gid group) {
+        var interfaces = new LinkedHashMap<Integer, GidEntry>();
+        for (GidEntry entry : gids) {
+            if (entry.gid().isIpv4() == group.isIpv4()) {
+                interfaces.putIfAbsent(entry.interfaceIndex(), entry);
+            }
+        }
+        return interfaces.values();
+    }
+
+    // To connect is to look for the route. What has none would be sent by nobody, and a member would wait for ever:
+    // so it is with IPv6 on loopback, where Linux makes no route for groups by itself.
+    private static void requireRoute(Gid group, GidEntry from) {
+        var family = group.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6;
+        try (DatagramChannel probe = DatagramChannel.open(family)) {
+            NetworkInterface at = networkInterface(group, from);
+            probe.setOption(StandardSocketOptions.IP_MULTICAST_IF, at);
+            probe.bind(new InetSocketAddress(scoped(from.gid(), from.interfaceIndex()), 0));
+            try {
+                probe.connect(new InetSocketAddress(scoped(group, from.interfaceIndex()), RoceV2.UDP_PORT));
+            } catch (IOException e) {
+                String route = at.isLoopback() ? "local ff00::/8" : "multicast ff00::/8 table local";
+                throw LinkException.ofJoin(
+                        LinkException.Kind.UNSUPPORTED,
+                        group,
+                        from,
+                        "no route leads there from " + from.gid() + " (" + e.getMessage() + ")"
+                                + (group.isIpv4()
+                                        ? ""
+                                        : "; as root: ip -6 route add " + route + " dev " + at.getName()),
+                        e);
+            }
+        } catch (IOException e) {
+            throw LinkException.ofJoin(LinkException.Kind.FAILED, group, from, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /// The interface of `at`, an address that is to be a member of `group`.
+    static NetworkInterface networkInterface(Gid group, GidEntry at) throws SocketException {
+        NetworkInterface found = NetworkInterface.getByIndex(at.interfaceIndex());
+        if (found == null) {
+            throw LinkException.ofJoin(
+                    LinkException.Kind.ADDRESS_NOT_LOCAL, group, at, "index " + at.interfaceIndex(), null);
+        }
+        return found;
+    }
+
+    /// The address of `gid`, with its interface where an address alone says too little.
+    static InetAddress scoped(Gid gid, int interfaceIndex) {
+        if (gid.isIpv4() || !(gid.isLinkLocal() || gid.isMulticast())) {
+            return gid.address();
+        }
+        try {
+            return Inet6Address.getByAddress(null, gid.bytes(), interfaceIndex);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("16 bytes are always an address", e);
+        }
     }
 
     @Override

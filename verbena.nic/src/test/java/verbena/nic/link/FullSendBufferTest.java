@@ -3,11 +3,6 @@ package verbena.nic.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -25,38 +20,9 @@ class FullSendBufferTest {
     @ValueSource(strings = {"linux", "portable"})
     @Timeout(60)
     void aFullWayOutTakesFewerAndLosesNothing(String link) throws Exception {
-        assumeTrue(run(inNamespace("exit 0")).isEmpty(), "no right to a network namespace, or no tc here");
+        Namespace slow = Namespace.with(SLOW_LOOPBACK);
+        assumeTrue(slow != null, "no right to a network namespace, or no tc here");
 
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        String complaints = run(inNamespace(
-                "exec \"$@\"",
-                java,
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                FullSendBuffer.class.getName(),
-                link));
-
-        assertThat(complaints).isEmpty();
-    }
-
-    private static List<String> inNamespace(String script, String... arguments) {
-        var command = new ArrayList<>(List.of("unshare", "--net", "sh", "-c", SLOW_LOOPBACK + " && " + script, "sh"));
-        command.addAll(List.of(arguments));
-        return command;
-    }
-
-    // Empty when it ended well.
-    private static String run(List<String> command) throws InterruptedException {
-        try {
-            Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            int status = process.waitFor();
-            return status == 0 ? "" : "exit code " + status + ": " + output;
-        } catch (IOException e) {
-            return e.toString();
-        }
+        assertThat(slow.run(FullSendBuffer.class, link)).isEmpty();
     }
 }

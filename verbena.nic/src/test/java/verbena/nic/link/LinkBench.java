@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -97,6 +98,11 @@ final class LinkBench {
             received += link.receive(frames, received, count - received);
         }
         return received;
+    }
+
+    /// A group that nobody else of this host is likely to be in, of those for one organization (RFC 2365, 6.2).
+    static Gid anyGroup() {
+        return new Gid(0, 0xFFFF_EFC0_0000L | ThreadLocalRandom.current().nextInt(1 << 18));
     }
 
     /// Receives until nothing more is there. On loopback what was sent has arrived, or was dropped, when the send

@@ -65,6 +65,7 @@ class LinuxAbiTest {
                 #include <stdio.h>
                 #include <time.h>
                 #include <netinet/in.h>
+                #include <asm/socket.h>
                 #include <sys/eventfd.h>
                 #include <sys/socket.h>
                 #include <sys/uio.h>

@@ -1,6 +1,7 @@
 package verbena.nic.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.nic.link.LinkBench.anyGroup;
 import static verbena.nic.link.LinkBench.filled;
 import static verbena.nic.link.LinkBench.frames;
 import static verbena.nic.link.LinkBench.gidOf;
@@ -10,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.verbs.Gid;
 import verbena.wire.Frame;
 
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
@@ -34,6 +36,25 @@ class LinuxUdpLinkTest extends UdpLinkContract {
 
             assertThat(received).extracting(f -> f.trafficClass).containsExactly(0, 0x6B, 0, 0x01);
             assertThat(received).extracting(f -> f.hopLimit).containsExactly(64, 64, 3, 255);
+        }
+    }
+
+    @Test
+    void theHopLimitOfAMulticastIsOneUnlessItIsGiven() {
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            Gid group = anyGroup();
+            a.join(group);
+            Frame[] sent = filled(4, gidOf(a), group, 64);
+            sent[1].hopLimit = 1;
+            sent[2].hopLimit = 64;
+            sent[3].hopLimit = 9;
+            sent[3].trafficClass = 0x6B;
+            Frame[] received = frames(4);
+            a.transmit(sent, 0, 4);
+            receiveAll(a, received, 4);
+
+            assertThat(received).extracting(f -> f.hopLimit).containsExactly(1, 1, 64, 9);
+            assertThat(received).extracting(f -> f.trafficClass).containsExactly(0, 0, 0, 0x6B);
         }
     }
 

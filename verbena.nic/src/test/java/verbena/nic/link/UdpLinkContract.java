@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static verbena.nic.link.LinkBench.PATIENCE;
 import static verbena.nic.link.LinkBench.SECOND;
 import static verbena.nic.link.LinkBench.addressOf;
+import static verbena.nic.link.LinkBench.anyGroup;
 import static verbena.nic.link.LinkBench.drain;
 import static verbena.nic.link.LinkBench.fill;
 import static verbena.nic.link.LinkBench.filled;
@@ -374,11 +375,23 @@ abstract class UdpLinkContract {
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "raw sockets of Linux")
     void theIpv4IdentificationIsZeroAndTheIcrcExact() throws Throwable {
-        try (RawUdpSocket witness = RawUdpSocket.open(gidOf(b))) {
+        theIpv4IdentificationIsZeroOnTheWayTo(gidOf(b));
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "raw sockets of Linux")
+    void soItIsWithMulticasts() throws Throwable {
+        Gid group = anyGroup();
+        b.join(group);
+        theIpv4IdentificationIsZeroOnTheWayTo(group);
+    }
+
+    private void theIpv4IdentificationIsZeroOnTheWayTo(Gid destination) throws Throwable {
+        try (RawUdpSocket witness = RawUdpSocket.open(destination)) {
             assumeTrue(witness != null, "no right to a raw socket (CAP_NET_RAW)");
             var roce = new RoceV2();
             for (int round = 0; round < 3; round++) {
-                a.transmit(filled(64, gidOf(a), gidOf(b), SMALL), 0, 64);
+                a.transmit(filled(64, gidOf(a), destination, SMALL), 0, 64);
                 Frame[] received = frames(64);
                 assertThat(receiveAll(b, received, 64)).isEqualTo(64);
                 for (Frame frame : received) {
@@ -389,6 +402,156 @@ abstract class UdpLinkContract {
                 }
             }
         }
+    }
+
+    // --- multicast
+
+    @Test
+    void everyMemberOfAGroupGetsACopyAlsoTheSender() {
+        Gid group = anyGroup();
+        a.join(group);
+        b.join(group);
+
+        assertThat(a.transmit(filled(5, gidOf(a), group, SMALL), 0, 5)).isEqualTo(5);
+
+        for (UdpLink member : List.of(a, b)) {
+            Frame[] received = frames(6);
+            assertThat(receiveAll(member, received, 5)).isEqualTo(5);
+            for (int i = 0; i < 5; i++) {
+                assertThat(number(received[i])).isEqualTo(i);
+                assertThat(received[i].icrcValid).isTrue();
+                assertThat(destinationOf(received[i])).isEqualTo(group);
+                assertThat(new Gid(received[i].sourceHigh, received[i].sourceLow))
+                        .isEqualTo(gidOf(a));
+            }
+            assertThat(drain(member, received)).isZero();
+        }
+        assertThat(a.unsendable()).isZero();
+    }
+
+    @Test
+    void whoIsNoMemberGetsNothing() {
+        Gid group = anyGroup();
+        Frame[] received = frames(4);
+        a.join(group);
+        b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
+        assertThat(receiveAll(a, received, 1)).isEqualTo(1);
+        assertThat(drain(b, received)).isZero();
+
+        a.leave(group);
+        a.leave(group);
+        b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
+        b.transmit(filled(1, gidOf(b), gidOf(a), SMALL), 0, 1);
+        assertThat(receiveAll(a, received, 1)).isEqualTo(1);
+        assertThat(destinationOf(received[0])).isEqualTo(gidOf(a));
+        assertThat(drain(a, received)).isZero();
+
+        a.join(group);
+        b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
+        assertThat(receiveAll(a, received, 1)).isEqualTo(1);
+    }
+
+    @Test
+    void oneMemberLeavingOrClosingDoesNotConcernTheOthers() {
+        Gid group = anyGroup();
+        Gid other = anyGroup();
+        Frame[] received = frames(2);
+        a.join(group);
+        a.join(other);
+        b.join(group);
+        a.leave(group);
+        b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
+        assertThat(receiveAll(b, received, 1)).isEqualTo(1);
+        b.transmit(filled(1, gidOf(b), other, SMALL), 0, 1);
+        assertThat(receiveAll(a, received, 1)).isEqualTo(1);
+
+        b.close();
+        a.transmit(filled(1, gidOf(a), other, SMALL), 0, 1);
+        assertThat(receiveAll(a, received, 1)).isEqualTo(1);
+        assertThat(destinationOf(received[0])).isEqualTo(other);
+    }
+
+    @Test
+    void twoAddressesOfOneInterfaceAreOneMember() {
+        Gid group = anyGroup();
+        InetAddress[] addresses = {LoopbackAddress.find(RoceV2.UDP_PORT), LoopbackAddress.find(RoceV2.UDP_PORT)};
+        List<GidEntry> entries = List.of(LinkBench.entry(0, addresses[0]), LinkBench.entry(1, addresses[1]));
+        try (UdpLink two = UdpLinks.open(entries, RoceV2.UDP_PORT, options)) {
+            two.join(group);
+            two.join(group);
+            Frame[] received = frames(4);
+            two.transmit(filled(1, entries.get(0).gid(), group, SMALL), 0, 1);
+            two.transmit(filled(1, entries.get(1).gid(), group, SMALL), 0, 1);
+
+            assertThat(receiveAll(two, received, 2)).isEqualTo(2);
+            assertThat(received[1].sourceLow).isEqualTo(entries.get(1).gid().low());
+            assertThat(drain(two, received)).isZero();
+        }
+    }
+
+    /// As the engine's thread may sleep while somebody else drives.
+    @Test
+    void whoSleepsWhileAGroupIsJoinedHearsIt() throws InterruptedException {
+        Gid group = anyGroup();
+        var woken = new java.util.concurrent.CountDownLatch(1);
+        Thread sleeper = Thread.ofPlatform().start(() -> {
+            a.await(-1);
+            woken.countDown();
+            a.await(-1);
+        });
+        a.join(group);
+        woken.await();
+        b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
+        sleeper.join(PATIENCE / 1_000_000);
+        assertThat(sleeper.isAlive()).isFalse();
+        assertThat(receiveAll(a, frames(1), 1)).isEqualTo(1);
+    }
+
+    @Test
+    void whatCannotBeJoinedIsRefusedByName() throws IOException {
+        assertThatThrownBy(() -> a.join(Gid.parse("10.0.0.1")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("10.0.0.1");
+        assertThatThrownBy(() -> a.join(Gid.parse("ff15::77")))
+                .isInstanceOfSatisfying(
+                        LinkException.class, e -> assertThat(e.kind()).isEqualTo(LinkException.Kind.UNSUPPORTED))
+                .hasMessageContaining("multicast group ff15::77")
+                .hasMessageContaining("IPv6");
+        Gid group = anyGroup();
+        try (DatagramChannel selfish = DatagramChannel.open(java.net.StandardProtocolFamily.INET)) {
+            selfish.bind(new InetSocketAddress(group.address(), RoceV2.UDP_PORT));
+            assertThatThrownBy(() -> a.join(group))
+                    .isInstanceOfSatisfying(
+                            LinkException.class, e -> assertThat(e.kind()).isEqualTo(LinkException.Kind.PORT_IN_USE))
+                    .hasMessageContaining("multicast group " + group + " on "
+                            + a.gids().getFirst().networkInterface())
+                    .hasMessageContaining("ddress already in use");
+        }
+        a.join(group); // a failure leaves nothing behind
+    }
+
+    @Test
+    void theNumberOfGroupsIsLimited() {
+        long first = Gid.parse("239.195.0.0").low();
+        for (int i = 0; i < UdpLink.GROUPS_MAX; i++) {
+            a.join(new Gid(0, first + i));
+        }
+        assertThatThrownBy(() -> a.join(anyGroup()))
+                .isInstanceOf(LinkException.class)
+                .hasMessageContaining("" + UdpLink.GROUPS_MAX);
+        Gid last = new Gid(0, first + UdpLink.GROUPS_MAX - 1);
+        a.join(last);
+        b.transmit(filled(1, gidOf(b), last, SMALL), 0, 1);
+        assertThat(receiveAll(a, frames(1), 1)).isEqualTo(1);
+        a.leave(last);
+        a.join(anyGroup());
+    }
+
+    @Test
+    void aClosedLinkJoinsNothing() {
+        a.close();
+        assertThatThrownBy(() -> a.join(anyGroup())).isInstanceOf(LinkException.class);
+        a.leave(anyGroup());
     }
 
     // --- sleeping
@@ -595,6 +758,10 @@ abstract class UdpLinkContract {
     }
 
     // --- helpers
+
+    private static Gid destinationOf(Frame frame) {
+        return new Gid(frame.destinationHigh, frame.destinationLow);
+    }
 
     private UdpLink openIpv6() {
         GidEntry localhost = LinkBench.entry(0, InetAddress.ofLiteral("::1"));

@@ -58,6 +58,11 @@ public final class RoceV2 {
         return gidHigh == 0 && gidLow >>> 32 == 0xFFFF;
     }
 
+    /// Whether a GID is a multicast group's: `ff00::/8`, or `224.0.0.0/4` as an IPv4 address.
+    public static boolean isMulticast(long gidHigh, long gidLow) {
+        return isIpv4(gidHigh, gidLow) ? (gidLow >>> 28 & 0xF) == 0xE : gidHigh >>> 56 == 0xFF;
+    }
+
     /// The flow label of a connection, 20 bits, the same seen from both ends (IBTA A17.4.3 leaves it open; this is
     /// what Linux computes, `rdma_calc_flow_label`).
     public static int flowLabel(int localQpn, int remoteQpn) {
