@@ -37,6 +37,7 @@ class VerbsDocTest {
             "verbena.transport.memory",
             "verbena.transport.queue",
             "verbena.transport.rc",
+            "verbena.transport.unreliable",
             "verbena.nic",
             "verbena.nic.engine",
             "verbena.nic.link",

@@ -1,6 +1,5 @@
 package verbena.transport.memory;
 
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -171,11 +170,7 @@ public final class MemoryTable {
         try {
             target.asSlice(at, length).force();
             return MemoryVerdict.OK;
-        } catch (IllegalStateException
-                | InternalError
-                | IndexOutOfBoundsException
-                | UnsupportedOperationException
-                | UncheckedIOException e) {
+        } catch (RuntimeException | InternalError e) { // a disk that fails is one of them
             return MemoryVerdict.GONE;
         }
     }
