@@ -10,14 +10,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.PacketFate;
+import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.rc.ReliableConnection;
+import verbena.transport.unreliable.UnreliableConnection;
+import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
@@ -37,9 +42,11 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     final SendQueue sends;
     final ReceiveQueue receives;
     final CompletionRing completions = new CompletionRing(2 * QUEUE_DEPTH, this);
-    final ReliableConnection protocol;
+    final QueuePairProtocol protocol;
     private final Transport transport;
     private final Deque<AsyncEvent.Type> events = new ArrayDeque<>();
+    /// The ways that this end has prepared, by the names of their handles.
+    final Map<String, Path> handles = new HashMap<>();
     /// Data of the messages posted here, by request and of the last one.
     final Map<Long, byte[]> sent = new HashMap<>();
 
@@ -54,25 +61,52 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     private final RoceV2 roce = new RoceV2();
 
     /// @param shared whether it takes receives from the shared receive queue of its host
-    End(String name, int qpn, Host host, boolean shared, boolean signalAll, Arena arena) {
+    End(String name, QpType type, int qpn, Host host, boolean shared, boolean signalAll, Arena arena) {
         this.name = name;
         this.host = host;
         parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = DOMAIN;
         sends = new SendQueue(QUEUE_DEPTH, MAX_SGE, MAX_INLINE, arena);
         receives = shared ? host.sharedReceives : new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> {});
-        transport = Transport.RC;
-        protocol = new ReliableConnection(
-                parameters,
-                sends,
-                receives,
-                shared,
-                signalAll,
-                completions,
-                completions,
-                host.memory,
-                host.counters,
-                this);
+        transport = Transport.valueOf(type.name());
+        protocol = switch (type) {
+            case RC ->
+                new ReliableConnection(
+                        parameters,
+                        sends,
+                        receives,
+                        shared,
+                        signalAll,
+                        completions,
+                        completions,
+                        host.memory,
+                        host.counters,
+                        this);
+            case UC ->
+                new UnreliableConnection(
+                        parameters,
+                        sends,
+                        receives,
+                        shared,
+                        signalAll,
+                        completions,
+                        completions,
+                        host.memory,
+                        host.counters,
+                        this);
+            case UD ->
+                new UnreliableDatagram(
+                        parameters,
+                        sends,
+                        receives,
+                        shared,
+                        signalAll,
+                        completions,
+                        completions,
+                        host.memory,
+                        host.counters,
+                        this);
+        };
         spare = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         host.ends.add(this);
     }

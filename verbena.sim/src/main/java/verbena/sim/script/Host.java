@@ -1,13 +1,16 @@
 package verbena.sim.script;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
@@ -25,6 +28,7 @@ import verbena.wire.roce.RoceV2;
 /// What the ends at one address share: memory, counters, and a shared receive queue. Stands where an engine would
 /// stand, between the link and the queue pairs, and does nothing by itself.
 final class Host {
+    static final int MULTICAST_QPN = 0xFF_FFFF;
     private static final int KEYS_MAX = 1_000;
     private static final long FIRST_IOVA = 0x10_0000;
     private static final long IOVA_STEP = 0x10_0000;
@@ -40,11 +44,17 @@ final class Host {
     final Map<String, Area> areas = new LinkedHashMap<>();
     final Map<String, BoundWindow> windows = new LinkedHashMap<>();
     final List<End> ends = new ArrayList<>();
+    /// The ends that are attached to each multicast group.
+    final Map<Gid, Set<End>> groups = new HashMap<>();
+    /// The last packet that got as far as its queue pair.
+    final Frame arrived;
+
     private final RoceV2 roce = new RoceV2();
 
     /// @param keys where memory keys come from
-    Host(Gid address, RandomGenerator keys) {
+    Host(Gid address, RandomGenerator keys, Arena arena) {
         this.address = address;
+        this.arrived = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         this.memory = new MemoryTable(keys, KEYS_MAX, () -> 0);
     }
 
@@ -86,16 +96,21 @@ final class Host {
         if (!roce.verify(frame)) {
             return PacketFate.DROPPED_ICRC;
         }
-        End end = end(Bth.destinationQp(frame.slot, Packet.BTH));
-        return end == null ? PacketFate.DROPPED_UNKNOWN_QP : end.receive(frame, Packet.opcode(frame), now);
+        int qpn = Bth.destinationQp(frame.slot, Packet.BTH);
+        arrived.copyFrom(frame);
+        PacketFate fate = PacketFate.DROPPED_UNKNOWN_QP;
+        for (End end : qpn == MULTICAST_QPN ? attached(frame) : end(qpn)) {
+            PacketFate another = end.receive(frame, Packet.opcode(frame), now);
+            fate = fate == PacketFate.ACCEPTED ? fate : another;
+        }
+        return fate;
     }
 
-    private @Nullable End end(int qpn) {
-        for (End end : ends) {
-            if (end.parameters.qpn == qpn) {
-                return end;
-            }
-        }
-        return null;
+    private Collection<End> attached(Frame frame) {
+        return groups.getOrDefault(new Gid(frame.destinationHigh, frame.destinationLow), Set.of());
+    }
+
+    private Collection<End> end(int qpn) {
+        return ends.stream().filter(end -> end.parameters.qpn == qpn).toList();
     }
 }

@@ -21,6 +21,7 @@ import verbena.verbs.AckTimeout;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
@@ -50,16 +51,21 @@ public final class PacketScript implements Names {
     static final int AREA_BYTES = 1 << 16;
     private static final int TURNS_MAX = 10_000;
     private static final int QPN_OF_A = 0x11;
+    private static final int HOP_LIMIT = 64;
     private static final Pattern STAMP = Pattern.compile("\\+([0-9.]+[a-z]+)\\s+(.*)");
-    private static final Pattern FROM = Pattern.compile("\\s+from\\s+(\\S+)$");
+    private static final Pattern ENVELOPE = Pattern.compile("\\s+((?:from|to|tos|ttl|port)\\s.*)$");
     private static final Pattern FATE = Pattern.compile("\\s+=>\\s+(\\S+)$");
     private static final Pattern REMARK = Pattern.compile("\\s+(lost|late|twice|flipped)$");
     static final int REMOTE_ALL = Access.bits(Access.remoteAll());
+
+    /// The Q_Key of datagrams, where a script names no other.
+    public static final int QKEY = 0x11111111;
 
     private record Late(long time, long order, Frame frame, End to) {}
 
     record Place(Area area, long offset) {}
 
+    private final QpType type;
     private int mtu = 1024;
     private int psn = 100;
     private int psnBack = 7000;
@@ -72,6 +78,7 @@ public final class PacketScript implements Names {
     private boolean shared;
     private boolean signalAll;
     private int connections = 1;
+    private final Map<String, String> guests = new LinkedHashMap<>();
     private Gid addressA = Gid.parse("10.0.0.1");
     private Gid addressB = Gid.parse("10.0.0.2");
 
@@ -88,12 +95,25 @@ public final class PacketScript implements Names {
     private long lateCount;
     private long peerPosition;
 
-    private PacketScript() {}
+    private PacketScript(QpType type) {
+        this.type = type;
+    }
 
-    /// Two connected ends with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code 14 (67.108864 ms), 7
+    /// Two ends of a reliable connection with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code 14
+    /// (67.108864 ms), 7
     /// retries, RNR timer code 12 (0.64 ms), RNR retry 7 (for ever), 4 READs, a window of 128 packets.
     public static PacketScript rc() {
-        return new PacketScript();
+        return new PacketScript(QpType.RC);
+    }
+
+    /// Two ends of an unreliable connection with MTU 1024, first PSN 100 from a to b and 7000 back.
+    public static PacketScript uc() {
+        return new PacketScript(QpType.UC);
+    }
+
+    /// Two ends that exchange datagrams, with MTU 1024, the Q_Key [#QKEY] and first PSN 100 of a, 7000 of all others.
+    public static PacketScript ud() {
+        return new PacketScript(QpType.UD);
     }
 
     public PacketScript mtu(int bytes) {
@@ -160,6 +180,16 @@ public final class PacketScript implements Names {
         return this;
     }
 
+    /// One more end for datagrams, beside another one, or at an address of its own, which is 10.0.0.3 or fd00::3 for
+    /// the
+    /// first of them.
+    ///
+    /// @param beside the other one's name; empty for an address of its own
+    public PacketScript with(String name, String beside) {
+        guests.put(name, beside);
+        return this;
+    }
+
     /// All send requests of both ends complete visibly.
     public PacketScript signalAll() {
         signalAll = true;
@@ -207,18 +237,29 @@ public final class PacketScript implements Names {
     // ---- before the first line
 
     private void connect() {
-        Host hostOfA = new Host(addressA, new SplittableRandom(1));
-        Host hostOfB = new Host(addressB, new SplittableRandom(2));
+        Host hostOfA = new Host(addressA, new SplittableRandom(1), arena);
+        Host hostOfB = new Host(addressB, new SplittableRandom(2), arena);
         pair(add("a", hostOfA), add("b", hostOfB));
         hostOfB.addArea("r1", AREA_BYTES, hostOfB.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
         hostOfA.addArea("r2", AREA_BYTES, hostOfA.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
         if (connections == 2) {
             pair(add("c", hostOfA), add("d", hostOfB));
         }
+        guests.forEach(this::seat);
+    }
+
+    private void seat(String name, String beside) {
+        int number = ends.size() + 1;
+        End a = end("a", new Words(name));
+        Gid address = Gid.parse((addressA.isIpv4() ? "10.0.0." : "fd00::") + number);
+        Host host = beside.isEmpty()
+                ? new Host(address, new SplittableRandom(number), arena)
+                : end(beside, new Words(beside)).host;
+        start(add(name, host), a, psnBack, psn);
     }
 
     private End add(String name, Host host) {
-        var end = new End(name, QPN_OF_A + ends.size(), host, shared, signalAll, arena);
+        var end = new End(name, type, QPN_OF_A + ends.size(), host, shared, signalAll, arena);
         ends.put(name, end);
         int local = Access.LOCAL_WRITE.bit();
         host.addArea(name + ".out", AREA_BYTES, host.nextIova(), End.DOMAIN, local);
@@ -235,6 +276,7 @@ public final class PacketScript implements Names {
         end.peer = peer;
         var p = end.parameters;
         p.pathMtu = mtu;
+        p.qkey = QKEY;
         p.access = REMOTE_ALL;
         p.destinationQpn = peer.parameters.qpn;
         p.sqPsn = sqPsn;
@@ -246,10 +288,7 @@ public final class PacketScript implements Names {
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
         p.windowPackets = window;
-        Gid from = end.host.address;
-        Gid to = peer.host.address;
-        int port = RoceV2.udpSourcePort(end.parameters.qpn, peer.parameters.qpn);
-        p.path = new Path(from.high(), from.low(), to.high(), to.low(), 0, 64, port);
+        p.path = path(end, peer);
         end.modify(QpState.INIT, now);
         end.modify(QpState.RTR, now);
         end.modify(QpState.RTS, now);
@@ -280,7 +319,10 @@ public final class PacketScript implements Names {
         Arrow arrow = Arrow.parse(words.peek());
         if (arrow != null) {
             words.next("arrow");
-            String to = words.next("receiver");
+            var to = new ArrayList<String>();
+            do {
+                to.add(words.next("receiver"));
+            } while (words.accept(","));
             packet(who, arrow, to, words.rest(), words);
             return;
         }
@@ -307,6 +349,9 @@ public final class PacketScript implements Names {
             case "window" -> Setup.window(end, words);
             case "close" -> Setup.close(end, words);
             case "arm" -> Setup.arm(end, words);
+            case "handle" -> Setup.handle(this, end, words);
+            case "attach" -> Setup.attach(end, words);
+            case "detach" -> Setup.detach(end, words);
             default -> throw words.wrong("nobody can \"" + verb + "\"");
         }
         words.end();
@@ -394,7 +439,7 @@ public final class PacketScript implements Names {
 
     // ---- packets
 
-    private void packet(String who, Arrow arrow, String to, String packetText, Words words) {
+    private void packet(String who, Arrow arrow, List<String> to, String packetText, Words words) {
         String text = packetText;
         Matcher remark = REMARK.matcher(text);
         if (remark.find()) {
@@ -406,35 +451,39 @@ public final class PacketScript implements Names {
             fate = fate(fateMatcher.group(1), words);
             text = text.substring(0, fateMatcher.start());
         }
-        Gid from = null;
-        Matcher fromMatcher = FROM.matcher(text);
-        if (fromMatcher.find()) {
-            from = Gid.parse(fromMatcher.group(1));
-            text = text.substring(0, fromMatcher.start());
+        var envelope = new Envelope();
+        Matcher ip = ENVELOPE.matcher(text);
+        if (ip.find()) {
+            envelope = Envelope.parse(ip.group(1));
+            text = text.substring(0, ip.start());
         }
         PacketPattern pattern = PacketPattern.parse(text, this);
-        End receiver = to.equals("peer") ? null : end(to, words);
+        List<End> receivers = to.equals(List.of("peer"))
+                ? List.of()
+                : to.stream().map(name -> end(name, words)).toList();
         if (who.equals("peer")) {
-            if (receiver == null) {
+            if (receivers.isEmpty()) {
                 throw words.wrong("the peer does not send to itself");
             }
-            build(pattern, receiver, from);
+            build(pattern, receivers.getFirst());
+            envelope.write(frame);
+            seal(pattern);
         } else {
-            take(end(who, words), pattern);
+            take(end(who, words), pattern, envelope);
         }
         happened.add("%-14s %s %s %-5s %s"
                 .formatted(
                         VirtualTime.text(now),
                         who,
                         arrow.copiesNow() > 0 ? "->" : arrow.lateNanos() < 0 ? "-x" : "->>",
-                        to,
+                        String.join(", ", to),
                         PacketText.format(frame, this)));
-        if (receiver != null) {
+        for (End receiver : receivers) {
             carry(arrow, receiver, fate);
         }
     }
 
-    private void take(End sender, PacketPattern pattern) {
+    private void take(End sender, PacketPattern pattern, Envelope envelope) {
         if (!sender.poll(frame, now)) {
             throw new Mismatch(
                     sender.name + " has nothing to send at " + VirtualTime.text(now) + "; its next deadline is "
@@ -443,14 +492,15 @@ public final class PacketScript implements Names {
                                     : "in " + VirtualTime.text(sender.protocol.deadlineNanos() - now))
                             + ", its state " + sender.parameters.state);
         }
-        List<String> differences = pattern.differences(frame);
+        var differences = new ArrayList<String>(pattern.differences(frame));
+        differences.addAll(envelope.differences(frame));
         if (!differences.isEmpty()) {
             throw new Mismatch(sender.name + " -> " + sender.peer.name + "  " + PacketText.format(frame, this) + "\n"
                     + String.join("\n", differences));
         }
     }
 
-    private void build(PacketPattern pattern, End receiver, @Nullable Gid from) {
+    private void build(PacketPattern pattern, End receiver) {
         End impersonated = receiver.peer;
         Opcode opcode = pattern.opcode();
         if (opcode == null || opcode.startsMessage()) {
@@ -459,21 +509,34 @@ public final class PacketScript implements Names {
         byte[] data = impersonated.out().pattern();
         pattern.build(frame, MemorySegment.ofArray(data).asSlice(peerPosition));
         peerPosition += pattern.payloadBytes().orElse(0);
-        var p = impersonated.parameters;
-        frame.sourceHigh = from == null ? p.path.sourceHigh() : from.high();
-        frame.sourceLow = from == null ? p.path.sourceLow() : from.low();
-        frame.destinationHigh = p.path.destinationHigh();
-        frame.destinationLow = p.path.destinationLow();
-        frame.sourcePort = p.path.sourcePort();
+        Path path = path(impersonated, receiver);
+        frame.sourceHigh = path.sourceHigh();
+        frame.sourceLow = path.sourceLow();
+        frame.destinationHigh = path.destinationHigh();
+        frame.destinationLow = path.destinationLow();
+        frame.sourcePort = path.sourcePort();
+        frame.trafficClass = path.trafficClass();
+        frame.hopLimit = path.hopLimit();
+        if (frame.length >= Packet.BYTES_MIN && pattern.value("qp").isEmpty()) {
+            Bth.setDestinationQp(frame.slot, Packet.BTH, receiver.parameters.qpn);
+        }
+    }
+
+    private void seal(PacketPattern pattern) {
         if (frame.length >= Packet.BYTES_MIN) {
-            if (pattern.value("qp").isEmpty()) {
-                Bth.setDestinationQp(frame.slot, Packet.BTH, receiver.parameters.qpn);
-            }
             roce.seal(frame, 0);
             if (pattern.badIcrc()) {
                 flipBit(frame);
             }
         }
+    }
+
+    /// The way from one end to another.
+    static Path path(End from, End to) {
+        Gid source = from.host.address;
+        Gid destination = to.host.address;
+        int port = RoceV2.udpSourcePort(from.parameters.qpn, to.parameters.qpn);
+        return new Path(source.high(), source.low(), destination.high(), destination.low(), 0, HOP_LIMIT, port);
     }
 
     private void carry(Arrow arrow, End receiver, @Nullable PacketFate expected) {
@@ -484,6 +547,10 @@ public final class PacketScript implements Names {
             Frame copy = newFrame();
             copy.copyFrom(frame);
             late.add(new Late(now + arrow.lateNanos(), lateCount++, copy, receiver));
+        }
+        Gid destination = new Gid(frame.destinationHigh, frame.destinationLow);
+        if (!destination.isMulticast() && !destination.equals(receiver.host.address)) {
+            throw new Mismatch("is sent to " + destination + ", not to " + receiver.host.address);
         }
         for (int i = 0; i < arrow.copiesNow(); i++) {
             arriving.copyFrom(frame); // the receiver may write into what it is given
@@ -516,6 +583,26 @@ public final class PacketScript implements Names {
             }
         }
         throw words.wrong("there is no fate called " + label);
+    }
+
+    /// Whose data `as` compares with: the peer's, or that of the end that is named.
+    End sender(End receiver, Words words) {
+        return ends.containsKey(words.peek()) ? end(words.next("end"), words) : receiver.peer;
+    }
+
+    /// The way from an end to another one or, by address, to a multicast group.
+    Path pathTo(End from, String name) {
+        End to = ends.get(name);
+        if (to != null) {
+            return path(from, to);
+        }
+        return Path.of(from.host.address, Gid.parse(name), 0, HOP_LIMIT);
+    }
+
+    /// The queue pair number of an end; that of all multicasts for an address.
+    int qpnOf(String name) {
+        End to = ends.get(name);
+        return to == null ? Host.MULTICAST_QPN : to.parameters.qpn;
     }
 
     // ---- requests

@@ -3,10 +3,12 @@ package verbena.sim.script;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import verbena.transport.Path;
 import verbena.transport.queue.ReceiveRequest;
 import verbena.transport.queue.ScatterList;
 import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
+import verbena.wire.ib.Feth;
 import verbena.wire.notation.Names;
 
 /// The `post` lines: puts requests into the queues as the verbs layer would.
@@ -69,6 +71,16 @@ final class Posts {
                 words.expect("->");
                 remote(script, request, words);
             }
+            case ATOMIC_WRITE -> {
+                request.operand = words.number("value");
+                words.expect("->");
+                remote(script, request, words);
+            }
+            case FLUSH -> {
+                request.flushBytes = words.integer("bytes");
+                words.expect("->");
+                remote(script, request, words);
+            }
             case LOCAL_INVALIDATE -> request.immediateOrKey = script.key(words.next("key"), words);
             case BIND_WINDOW -> bind(script, end, request, words);
             default -> throw words.wrong("no script can post " + request.operation);
@@ -87,6 +99,8 @@ final class Posts {
             case "read" -> SendOperation.READ;
             case "fetch-add" -> SendOperation.FETCH_ADD;
             case "cmp-swap" -> SendOperation.COMPARE_SWAP;
+            case "atomic-write" -> SendOperation.ATOMIC_WRITE;
+            case "flush" -> SendOperation.FLUSH;
             case "invalidate" -> SendOperation.LOCAL_INVALIDATE;
             case "bind" -> SendOperation.BIND_WINDOW;
             default -> throw words.wrong("nobody can post \"" + verb.toLowerCase(Locale.ROOT) + "\"");
@@ -135,6 +149,18 @@ final class Posts {
                 case "solicited" -> request.solicited = true;
                 case "inline" -> request.isInline = true;
                 case "rkey" -> request.rkey = script.key(words.next("key"), words);
+                case "to" -> {
+                    String to = words.next("end or address");
+                    Path handle = end.handles.get(to);
+                    request.path = handle == null ? script.pathTo(end, to) : handle;
+                    request.destinationQpn = handle == null ? script.qpnOf(to) : end.peer.parameters.qpn;
+                    request.qkey = PacketScript.QKEY;
+                }
+                case "qp" -> request.destinationQpn = words.integer("queue pair");
+                case "qkey" -> request.qkey = words.integer("Q_Key");
+                case "whole" -> request.flushSelectivity = Feth.WHOLE_REGION;
+                case "global" -> request.flushPlacement |= Feth.GLOBAL_VISIBILITY;
+                case "persistent" -> request.flushPlacement |= Feth.PERSISTENCE;
                 case "imm" -> {
                     request.immediateOrKey = words.integer("immediate");
                     request.operation = request.operation == SendOperation.WRITE

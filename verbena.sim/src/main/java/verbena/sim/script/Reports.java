@@ -1,16 +1,24 @@
 package verbena.sim.script;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.AsyncEvent;
+import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.Grh;
 
 /// The lines that compare what an end shows: completions, events, state, counters, memory.
 final class Reports {
+    private static final int UDP = 17;
+    private static final int UDP_BYTES = 8;
+    private static final int IPV4_BYTES = 20;
+
     private Reports() {}
 
     /// What was found, for the log; null when none was expected.
@@ -36,6 +44,8 @@ final class Reports {
                 case "imm" -> completion.hasImmediate() && completion.immediate() == (int) words.number("immediate");
                 case "inv" ->
                     completion.hasInvalidate() && completion.invalidatedRkey() == script.key(words.next("key"), words);
+                case "source-qp" -> completion.sourceQpn() == words.integer(word);
+                case "grh" -> (completion.flags() & WorkCompletion.GRH) != 0;
                 case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));
                 case "cause" -> completion.cause().contains(words.rest());
                 default -> status(word, words) == completion.status();
@@ -52,6 +62,7 @@ final class Reports {
             return "wr %d %s cause %s".formatted(wc.wrId(), name(wc.status()), wc.cause());
         }
         return "wr %d success opcode %s byte-len %d".formatted(wc.wrId(), name(wc.opcode()), wc.byteLength())
+                + (wc.sourceQpn() != 0 ? " source-qp 0x%x".formatted(wc.sourceQpn()) : "")
                 + (wc.hasImmediate() ? " imm 0x%08x".formatted(wc.immediate()) : "")
                 + (wc.hasInvalidate() ? " inv 0x%08x".formatted(wc.invalidatedRkey()) : "");
     }
@@ -120,10 +131,16 @@ final class Reports {
             unchanged(end, place.area(), 0, 0);
             return;
         }
-        words.expect("len");
-        int length = words.integer("length");
-        words.expect("as");
-        byte[] expected = expected(script, end, length, words);
+        int length = Grh.BYTES;
+        byte[] expected;
+        if (words.accept("grh")) {
+            expected = grhArea(end.host.arrived);
+        } else {
+            words.expect("len");
+            length = words.integer("length");
+            words.expect("as");
+            expected = expected(script, end, length, words);
+        }
         byte[] actual = place.area().bytes(place.offset(), length);
         int differs = Arrays.mismatch(expected, actual);
         if (differs >= 0) {
@@ -141,8 +158,42 @@ final class Reports {
         }
     }
 
+    /// What precedes a datagram in its receive: the IPv6 header it came in, or 20 bytes of no meaning, zero here, and
+    /// the IPv4 header (IBTA A17.4.5.1) with a checksum that is right.
+    private static byte[] grhArea(Frame arrived) {
+        var area = ByteBuffer.allocate(Grh.BYTES);
+        if (!new Gid(arrived.sourceHigh, arrived.sourceLow).isIpv4()) {
+            return area.putInt(6 << 28 | arrived.trafficClass << 20)
+                    .putShort((short) (UDP_BYTES + arrived.length))
+                    .put((byte) UDP)
+                    .put((byte) arrived.hopLimit)
+                    .putLong(arrived.sourceHigh)
+                    .putLong(arrived.sourceLow)
+                    .putLong(arrived.destinationHigh)
+                    .putLong(arrived.destinationLow)
+                    .array();
+        }
+        area.position(Grh.BYTES - IPV4_BYTES)
+                .put((byte) 0x45)
+                .put((byte) arrived.trafficClass)
+                .putShort((short) (IPV4_BYTES + UDP_BYTES + arrived.length))
+                .putShort((short) 0)
+                .putShort((short) 0x4000) // DF
+                .put((byte) arrived.hopLimit)
+                .put((byte) UDP)
+                .putShort((short) 0)
+                .putInt((int) arrived.sourceLow)
+                .putInt((int) arrived.destinationLow);
+        int sum = 0;
+        for (int i = Grh.BYTES - IPV4_BYTES; i < Grh.BYTES; i += Short.BYTES) {
+            sum += Short.toUnsignedInt(area.getShort(i));
+        }
+        return area.putShort(Grh.BYTES - 10, (short) ~((sum & 0xFFFF) + (sum >>> 16)))
+                .array();
+    }
+
     private static byte[] expected(PacketScript script, End end, int length, Words words) {
-        End sender = end.peer;
+        End sender = script.sender(end, words);
         if (words.accept("sent")) {
             byte[] sent = sender.lastSent;
             return Arrays.copyOf(sent == null ? sender.out().pattern() : sent, length);

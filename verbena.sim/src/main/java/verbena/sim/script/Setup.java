@@ -1,8 +1,11 @@
 package verbena.sim.script;
 
+import java.util.LinkedHashSet;
 import java.util.Locale;
+import verbena.transport.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 
 /// The lines that make, change and end an end's objects.
@@ -96,6 +99,7 @@ final class Setup {
                 case "rnr-retry" -> p.rnrRetry = words.integer(word);
                 case "retry" -> p.retryCount = words.integer(word);
                 case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
+                case "qkey" -> p.qkey = words.integer(word);
                 case "pkey" -> p.pkey = words.integer(word);
                 case "sq-psn" -> p.sqPsn = words.integer(word);
                 case "rq-psn" -> p.rqPsn = words.integer(word);
@@ -116,6 +120,49 @@ final class Setup {
             words.expect("byte");
             place.area().fill(place.offset(), length, (byte) words.integer("byte"));
         }
+    }
+
+    /// `handle h1 to b traffic-class 0x20 hop-limit 3 port 0xc123`
+    static void handle(PacketScript script, End end, Words words) {
+        String name = words.next("name");
+        words.expect("to");
+        Path path = script.pathTo(end, words.next("end or address"));
+        int trafficClass = path.trafficClass();
+        int hopLimit = path.hopLimit();
+        int sourcePort = path.sourcePort();
+        while (!words.isEmpty()) {
+            String word = words.next("word");
+            switch (word) {
+                case "traffic-class" -> trafficClass = words.integer(word);
+                case "hop-limit" -> hopLimit = words.integer(word);
+                case "port" -> sourcePort = words.integer(word);
+                default -> throw words.wrong("\"" + word + "\" means nothing here");
+            }
+        }
+        end.handles.put(
+                name,
+                new Path(
+                        path.sourceHigh(),
+                        path.sourceLow(),
+                        path.destinationHigh(),
+                        path.destinationLow(),
+                        trafficClass,
+                        hopLimit,
+                        sourcePort));
+    }
+
+    static void attach(End end, Words words) {
+        end.host
+                .groups
+                .computeIfAbsent(Gid.parse(words.next("group")), _ -> new LinkedHashSet<>())
+                .add(end);
+    }
+
+    static void detach(End end, Words words) {
+        end.host
+                .groups
+                .getOrDefault(Gid.parse(words.next("group")), new LinkedHashSet<>())
+                .remove(end);
     }
 
     static void arm(End end, Words words) {

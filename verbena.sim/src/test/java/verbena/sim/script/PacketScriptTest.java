@@ -7,6 +7,7 @@ import static verbena.sim.script.PacketScript.rc;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -15,8 +16,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /// That a script which did not happen fails, and says where; and how many scripts there are.
 class PacketScriptTest {
-    private static final int SCRIPTS_MIN = 300;
-
     @Test
     void aFailureShowsTheScriptWithTheFirstDifferingLineAndWhatHappened() {
         assertThatThrownBy(() -> rc().run("""
@@ -96,18 +95,19 @@ class PacketScriptTest {
         assertThat(failure(script)).isEqualTo(first).contains("rkey: expected");
     }
 
-    @Test
-    void thereAreScriptsForEveryRule() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"rc, 310", "uc, 110", "ud, 75"})
+    void thereAreScriptsForEveryRule(String service, int least) throws IOException {
         Path tests = Path.of(Objects.requireNonNull(System.getProperty("verbena.root")))
-                .resolve("verbena.sim/src/test/java/verbena/sim/rc");
+                .resolve("verbena.sim/src/test/java/verbena/sim/" + service);
         int scripts = 0;
         try (Stream<Path> files = Files.list(tests)) {
             for (Path file : files.toList()) {
                 scripts += Files.readString(file).split("\\.run\\(\"\"\"", -1).length - 1;
             }
         }
-        System.out.println(scripts + " packet scripts of the RC protocol");
-        assertThat(scripts).isGreaterThanOrEqualTo(SCRIPTS_MIN);
+        System.out.println(scripts + " packet scripts of " + service.toUpperCase(Locale.ROOT));
+        assertThat(scripts).isGreaterThanOrEqualTo(least);
     }
 
     private static String failure(String script) {

@@ -30,6 +30,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
@@ -261,7 +262,7 @@ final class Replay {
         Frame any = packets.getFirst(); // who asks comes first
         var addressOfA = new Gid(any.sourceHigh, any.sourceLow);
         var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
-        host = new Host(asA ? addressOfA : addressOfB, keys);
+        host = new Host(asA ? addressOfA : addressOfB, keys, arena);
         if (plan.connections.isEmpty()) {
             sit(Side.of(json, "A"), Side.of(json, "B"));
         }
@@ -398,7 +399,7 @@ final class Replay {
         Seat(Side side, Side other) {
             this.side = side;
             this.other = other;
-            end = new End(asA ? "a" : "b", side.qpn(), host, plan.sharesReceives(), true, arena);
+            end = new End(asA ? "a" : "b", QpType.RC, side.qpn(), host, plan.sharesReceives(), true, arena);
         }
 
         private void connect(Gid to) {
