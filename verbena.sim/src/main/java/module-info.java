@@ -11,4 +11,5 @@ module verbena.sim {
 
     exports verbena.sim;
     exports verbena.sim.script;
+    exports verbena.sim.traffic;
 }

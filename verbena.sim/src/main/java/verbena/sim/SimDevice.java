@@ -46,8 +46,13 @@ public final class SimDevice {
     /// Registers `bytes` of fresh, zeroed memory. Peers address it by a number that is the same in every run of the
     /// world, as the address of the memory is not.
     public MemoryRegion register(ProtectionDomain domain, long bytes, Set<Access> access) {
-        long iova = access.contains(Access.ZERO_BASED) ? 0 : ++regions * REGION_STEP;
+        long iova = access.contains(Access.ZERO_BASED) ? 0 : nextAddress();
         return domain.register(Arena.ofAuto().allocate(bytes, PAGE), iova, access);
+    }
+
+    /// An address for a region of up to 4 GiB that no other region of this device has.
+    public long nextAddress() {
+        return ++regions * REGION_STEP;
     }
 
     /// Takes a completion as [CompletionQueue#poll(WorkCompletion)] does, and records it in the world's trace.

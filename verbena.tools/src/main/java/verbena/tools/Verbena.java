@@ -27,6 +27,7 @@ import verbena.verbs.VerbsException;
             InfoCommand.class,
             PingpongCommand.class,
             DecodeCommand.class,
+            SimCommand.class,
             DemoPeerCommand.class
         },
         footer = {

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CommandLineTest {
     @ParameterizedTest
-    @ValueSource(strings = {"", "devices", "info", "pingpong", "pingpong rc", "decode", "demo"})
+    @ValueSource(strings = {"", "devices", "info", "pingpong", "pingpong rc", "decode", "demo", "sim"})
     void everyCommandHasHelp(String command) {
         Cli cli = Cli.run((command + " --help").strip().split(" ", -1));
 
@@ -20,7 +20,7 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "devices", "info", "pingpong", "pingpong rc", "decode", "demo"})
+    @ValueSource(strings = {"", "devices", "info", "pingpong", "pingpong rc", "decode", "demo", "sim"})
     void everyCommandTellsTheVersion(String command) {
         Cli cli = Cli.run((command + " --version").strip().split(" ", -1));
 
@@ -31,7 +31,7 @@ class CommandLineTest {
     @Test
     void theOverviewNamesEachCommandButTheDemosOwn() {
         assertThat(Cli.run("--help").out())
-                .contains("demo ", "devices ", "info ", "pingpong ", "decode ")
+                .contains("demo ", "devices ", "info ", "pingpong ", "decode ", "sim ")
                 .doesNotContain("demo-peer");
     }
 

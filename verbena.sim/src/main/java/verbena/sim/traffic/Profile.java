@@ -1,0 +1,94 @@
+package verbena.sim.traffic;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import verbena.sim.Faults;
+import verbena.sim.Faults.Spells;
+
+/// How bad a world is, by name.
+///
+/// @param name what `./verbena sim --profile` takes
+/// @param explanation one line
+public record Profile(String name, String explanation, Faults faults, Hazards hazards) {
+    private static final long MILLISECOND = 1_000_000;
+
+    /// Everything drawn from the seed: each world has some of the faults, in some strength.
+    public static final Profile ANY = new Profile("any", "each seed draws its own", Faults.NONE, Hazards.NONE);
+
+    private static final List<Profile> NAMED = List.of(
+            ANY,
+            new Profile("calm", "a perfect network and friendly programs", Faults.NONE, Hazards.NONE),
+            new Profile("lossy", "5 % lost, 1 % twice, 0.1 % damaged", Faults.of(0.05, 0.01, 0.001), Hazards.NONE),
+            new Profile(
+                    "shuffled",
+                    "10 % twice, 10 % overtaken by up to 64 packets, 50 us of jitter",
+                    Faults.of(0, 0.1, 0).withReorder(0.1, 64).withJitter(50_000),
+                    Hazards.NONE),
+            new Profile(
+                    "storm",
+                    "30 % lost, 50 % twice, 1 % damaged, 10 % overtaken by up to 64 packets",
+                    Faults.of(0.3, 0.5, 0.01).withReorder(0.1, 64),
+                    Hazards.NONE),
+            new Profile(
+                    "outages",
+                    "1 % lost; twice a second a black hole of up to 1 s or a pause of up to 200 ms",
+                    Faults.of(0.01, 0, 0)
+                            .withBlackHoles(new Spells(1, 1_000 * MILLISECOND))
+                            .withPauses(new Spells(1, 200 * MILLISECOND)),
+                    Hazards.NONE),
+            new Profile(
+                    "late",
+                    "1 % lost; receives are posted up to 5 ms late",
+                    Faults.of(0.01, 0, 0),
+                    new Hazards(5 * MILLISECOND, 0, 0)),
+            new Profile(
+                    "treacherous",
+                    "2 % lost; queue pairs are killed and made anew, memory is withdrawn under way",
+                    Faults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
+                    new Hazards(MILLISECOND, 0.002, 0.002)));
+
+    /// All that have a name.
+    public static List<Profile> all() {
+        return NAMED;
+    }
+
+    /// The one of this name.
+    ///
+    /// @throws IllegalArgumentException when there is none
+    public static Profile named(String name) {
+        return NAMED.stream()
+                .filter(profile -> profile.name.equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "profile: one of " + NAMED.stream().map(Profile::name).toList() + ", got '" + name + "'"));
+    }
+
+    /// What this profile is in a world with this chance: itself, but for [#ANY].
+    Profile in(SplittableRandom random) {
+        if (this != ANY) {
+            return this;
+        }
+        double loss = choose(random, 0, 0.01, 0.05, 0.1, 0.2, 0.3);
+        Faults faults = Faults.of(loss, choose(random, 0, 0.01, 0.1, 0.5), choose(random, 0, 0.001, 0.01))
+                .withJitter((long) choose(random, 0, 1_000, 100_000));
+        double reorder = choose(random, 0, 0.01, 0.1, 0.5);
+        if (reorder > 0) {
+            faults = faults.withReorder(reorder, 1 << random.nextInt(9));
+        }
+        if (random.nextInt(4) == 0) {
+            faults = faults.withBlackHoles(new Spells(1, (1 + random.nextLong(1_000)) * MILLISECOND));
+        }
+        if (random.nextInt(4) == 0) {
+            faults = faults.withPauses(new Spells(5, (1 + random.nextLong(200)) * MILLISECOND));
+        }
+        var hazards = new Hazards(
+                (long) choose(random, 0, 0, MILLISECOND, 20 * MILLISECOND),
+                choose(random, 0, 0, 0.001, 0.01),
+                choose(random, 0, 0, 0.001, 0.01));
+        return new Profile(name, explanation, faults, hazards);
+    }
+
+    private static double choose(SplittableRandom random, double... values) {
+        return values[random.nextInt(values.length)];
+    }
+}

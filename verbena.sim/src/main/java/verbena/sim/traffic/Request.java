@@ -1,0 +1,62 @@
+package verbena.sim.traffic;
+
+import verbena.verbs.WcOpcode;
+
+/// A send request as the model keeps it until it has completed; used again and again.
+final class Request {
+    enum Kind {
+        SEND(WcOpcode.SEND, true),
+        SEND_IMMEDIATE(WcOpcode.SEND, true),
+        SEND_INVALIDATE(WcOpcode.SEND, true),
+        WRITE(WcOpcode.RDMA_WRITE, false),
+        WRITE_IMMEDIATE(WcOpcode.RDMA_WRITE, true),
+        READ(WcOpcode.RDMA_READ, false),
+        FETCH_ADD(WcOpcode.FETCH_ADD, false),
+        COMPARE_SWAP(WcOpcode.COMP_SWAP, false),
+        BIND(WcOpcode.BIND_MW, false),
+        INVALIDATE(WcOpcode.LOCAL_INV, false);
+
+        final WcOpcode opcode;
+        /// Whether the peer gets a completion for it.
+        final boolean isMessage;
+
+        Kind(WcOpcode opcode, boolean isMessage) {
+            this.opcode = opcode;
+            this.isMessage = isMessage;
+        }
+
+        boolean isWrite() {
+            return this == WRITE || this == WRITE_IMMEDIATE;
+        }
+
+        boolean isAtomic() {
+            return this == FETCH_ADD || this == COMPARE_SWAP;
+        }
+
+        boolean hasImmediate() {
+            return this == SEND_IMMEDIATE || this == WRITE_IMMEDIATE;
+        }
+    }
+
+    /// The wrId: counts the requests of an end.
+    long number;
+    Kind kind = Kind.SEND;
+    boolean signaled;
+    /// The data's place on the tape.
+    int place;
+    int length;
+    /// Counts the messages of an end.
+    long message;
+    int immediate;
+    /// The key that a SEND withdraws.
+    int key;
+    /// Of an atomic: which word, and its value before and after.
+    int word;
+    long before;
+    long after;
+
+    @Override
+    public String toString() {
+        return "request " + number + " (" + kind + ", " + length + " bytes of the tape from " + place + ")";
+    }
+}

@@ -1,0 +1,45 @@
+package verbena.sim.traffic;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+
+/// What messages are made of: bytes at random that all ends know. A message is a place on the tape and a length, so
+/// that nobody has to write one down to tell it from another.
+final class Tape {
+    static final int BYTES = 1 << 16;
+    /// Fills memory that nobody may write to.
+    static final byte CANARY = (byte) 0xC5;
+
+    /// Native, so that it can be sent from and read by peers.
+    final MemorySegment bytes = Arena.ofAuto().allocate(BYTES, 4_096);
+
+    Tape(SplittableRandom random) {
+        for (int i = 0; i < BYTES; i += Long.BYTES) {
+            bytes.set(ValueLayout.JAVA_LONG, i, random.nextLong());
+        }
+    }
+
+    /// How many bytes `memory` from `at` on has in common with the tape from `place` on, at most `length`.
+    int common(MemorySegment memory, long at, int place, int length) {
+        long mismatch = MemorySegment.mismatch(memory, at, at + length, bytes, place, (long) place + length);
+        return mismatch < 0 ? length : (int) mismatch;
+    }
+
+    /// Whether `length` bytes of `memory` from `at` on are as filled with [#CANARY].
+    static boolean isCanary(MemorySegment memory, long at, long length) {
+        long done = 0;
+        while (done < length) {
+            long n = Math.min(length - done, CANARIES.byteSize());
+            if (MemorySegment.mismatch(memory, at + done, at + done + n, CANARIES, 0, n) >= 0) {
+                return false;
+            }
+            done += n;
+        }
+        return true;
+    }
+
+    private static final MemorySegment CANARIES =
+            Arena.ofAuto().allocate(16 << 10).fill(CANARY);
+}

@@ -1,0 +1,28 @@
+package verbena.sim.traffic;
+
+/// Requests at random between ends that check everything that comes of them.
+interface Traffic {
+    /// Takes what has completed, checks it, and posts more. After each step of the world.
+    void turn();
+
+    /// Requests that are still to be posted.
+    long toPost();
+
+    /// Posts nothing more, and does no harm any more.
+    void stop();
+
+    /// Whether nothing is outstanding; after [#stop()] that has to come.
+    boolean isDone();
+
+    /// Compares all memory with the model; when done.
+    void checkMemory();
+
+    /// Requests that have succeeded.
+    long completed();
+
+    /// Requests that have failed.
+    long failed();
+
+    /// How often a connection broke.
+    long broke();
+}
