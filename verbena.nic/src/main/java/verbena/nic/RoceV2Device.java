@@ -60,7 +60,9 @@ record RoceV2Device(
             UdpLink link =
                     host.gids().isEmpty() ? LoopbackAddress.claim(address -> open(host.withOnly(address))) : open(host);
             Mtu mtu = Optional.ofNullable(mtuLimit).map(link.pathMtu()::min).orElse(link.pathMtu());
-            return SoftContext.open(this, link, mtu, System::nanoTime, new SecureNumbers(), true);
+            var context = SoftContext.open(this, link, mtu, System::nanoTime, new SecureNumbers(), true);
+            context.watchNetwork();
+            return context;
         } catch (LinkException e) {
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
         }

@@ -17,6 +17,7 @@ import verbena.nic.engine.Engine;
 import verbena.nic.engine.MulticastGroups;
 import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
+import verbena.nic.link.NetworkWatch;
 import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
@@ -69,6 +70,9 @@ public final class SoftContext extends SoftObject implements Context {
     private final MemoryTable memory;
     private final RandomGenerator random;
     private final EventQueue<AsyncEvent> events;
+    private final Runnable networkChanged = this::lookAtNetwork;
+    /// The addresses that could be used when the network last changed.
+    private volatile List<GidEntry> liveGids;
     final Slabs slabs = new Slabs();
     /// Those who may be waiting when the engine fails.
     final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
@@ -85,6 +89,7 @@ public final class SoftContext extends SoftObject implements Context {
         this.memory = new MemoryTable(random, MR_MAX, clock);
         this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX, clock), new Listener());
         this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
+        this.liveGids = link.gids();
     }
 
     /// Opens a device that is nothing but `link`: how a simulator, a test, or a program with a wire of its own gets
@@ -118,6 +123,26 @@ public final class SoftContext extends SoftObject implements Context {
             context.engine.start("verbena-" + device.name());
         }
         return context;
+    }
+
+    /// From now on tells of changes of the host's network: [AsyncEvent.Type#PORT_ERR] when no address of the device
+    /// can be used any more, [AsyncEvent.Type#PORT_ACTIVE] when one can again, [AsyncEvent.Type#GID_CHANGE] when
+    /// others can.
+    void watchNetwork() {
+        NetworkWatch.add(networkChanged);
+    }
+
+    private synchronized void lookAtNetwork() {
+        List<GidEntry> now = engine.link().liveGids();
+        List<GidEntry> before = liveGids;
+        if (!now.equals(before)) {
+            liveGids = now;
+            raise(new AsyncEvent.PortEvent(
+                    now.isEmpty()
+                            ? AsyncEvent.Type.PORT_ERR
+                            : before.isEmpty() ? AsyncEvent.Type.PORT_ACTIVE : AsyncEvent.Type.GID_CHANGE,
+                    1));
+        }
     }
 
     /// Does a bounded piece of the engine's work on the calling thread; false when there was nothing to do, or
@@ -243,8 +268,9 @@ public final class SoftContext extends SoftObject implements Context {
     @Override
     public PortAttributes port(int port) {
         checkPort(port);
+        boolean active = !isClosed() && !liveGids.isEmpty();
         return new PortAttributes(
-                isClosed() ? PortState.DOWN : PortState.ACTIVE,
+                active ? PortState.ACTIVE : PortState.DOWN,
                 Mtu.MTU_4096,
                 mtu,
                 gids(1).size(),
@@ -256,7 +282,7 @@ public final class SoftContext extends SoftObject implements Context {
                 0,
                 1,
                 1,
-                isClosed() ? 3 : 5,
+                active ? 5 : 3,
                 LinkLayer.ETHERNET);
     }
 
@@ -392,6 +418,7 @@ public final class SoftContext extends SoftObject implements Context {
 
     @Override
     void release() {
+        NetworkWatch.remove(networkChanged);
         engine.close();
         events.close();
     }

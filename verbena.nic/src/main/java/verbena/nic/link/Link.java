@@ -8,14 +8,20 @@ import verbena.wire.Frame;
 /// What moves frames between this process and others: a socket, a wire in the simulator, or a wrapper around another
 /// link that traces, captures or damages what passes.
 ///
-/// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may be in
-/// [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
+/// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may be
+/// in [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
 /// encapsulates: it seals the ICRC of what it sends and judges that of what it receives,
 /// because only the link knows the network headers that the ICRC covers. What goes to a multicast group leaves by the
 /// interface of its source address, and its hop limit says how far it gets.
 public interface Link extends AutoCloseable {
     /// The addresses this link sends from and receives on, in GID table order.
     List<GidEntry> gids();
+
+    /// Those of [#gids()] that can be used now: the host has the address, on an interface that is up. Any thread; may
+    /// take as long as asking the operating system does.
+    default List<GidEntry> liveGids() {
+        return gids();
+    }
 
     /// The largest packet in bytes, BTH through ICRC, that fits on this link unfragmented from every address.
     int packetMax();

@@ -6,7 +6,9 @@ package verbena.nic.link;
 final class LinuxAbi {
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
+    static final int AF_NETLINK = 16;
     static final int SOCK_DGRAM = 2;
+    static final int SOCK_RAW = 3;
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x8_0000;
 
@@ -45,6 +47,11 @@ final class LinuxAbi {
 
     static final int IPPROTO_UDP = 17;
     static final int UDP_NO_CHECK6_RX = 102;
+
+    static final int NETLINK_ROUTE = 0;
+    static final int RTMGRP_LINK = 1;
+    static final int RTMGRP_IPV4_IFADDR = 0x10;
+    static final int RTMGRP_IPV6_IFADDR = 0x100;
 
     static final int MSG_TRUNC = 0x20;
 
@@ -89,6 +96,15 @@ final class LinuxAbi {
         static final int SIN6_SCOPE_ID = 24; // 32 bits, native order
 
         private SockaddrIn6() {}
+    }
+
+    /// `struct sockaddr_nl`.
+    static final class SockaddrNl {
+        static final int BYTES = 12;
+        static final int NL_FAMILY = 0; // 16 bits
+        static final int NL_GROUPS = 8; // 32 bits
+
+        private SockaddrNl() {}
     }
 
     /// `struct group_req`: an interface and a multicast group, as a socket address, on it.

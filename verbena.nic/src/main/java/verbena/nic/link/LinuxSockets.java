@@ -18,9 +18,9 @@ import java.lang.invoke.MethodHandle;
 /// Every Linux system call of this module.
 ///
 /// The methods of an instance answer with a negated errno when they fail, as the kernel does. The instance holds the
-/// memory through which errno comes back and belongs to one thread at a time. The static methods know no errno: the JDK
-/// makes a new slice of that memory at each call (25 does, unless the compiler sees through it), and nothing is to be
-/// allocated on the packet path.
+/// memory through which errno comes back and belongs to one thread at a time. The static methods know no errno: the
+/// JDK makes a new slice of that memory at each call (25 does, unless the compiler sees through it), and nothing is
+/// to be allocated on the packet path.
 ///
 /// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop the
 /// garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and more.
@@ -72,6 +72,19 @@ final class LinuxSockets {
     int socket(int family) {
         try {
             return result((int) SOCKET.invokeExact(state, family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// A non-blocking socket for news of the host's network (rtnetlink(7)).
+    int netlinkSocket() {
+        try {
+            return result((int) SOCKET.invokeExact(
+                    state,
+                    LinuxAbi.AF_NETLINK,
+                    LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                    LinuxAbi.NETLINK_ROUTE));
         } catch (Throwable e) {
             throw impossible(e);
         }
@@ -162,6 +175,15 @@ final class LinuxSockets {
     static void clearEventCounter(int fd, MemorySegment scratch) {
         try {
             long _ = (long) READ.invokeExact(fd, scratch, JAVA_LONG.byteSize());
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// How many bytes were read; -1 when there was nothing, or an error.
+    static long read(int fd, MemorySegment into) {
+        try {
+            return (long) READ.invokeExact(fd, into, into.byteSize());
         } catch (Throwable e) {
             throw impossible(e);
         }

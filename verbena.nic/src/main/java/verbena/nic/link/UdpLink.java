@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
@@ -25,10 +26,10 @@ import verbena.wire.roce.RoceV2;
 
 /// RoCE v2 through UDP sockets: what both kinds have in common.
 ///
-/// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket Linux
-/// sends IPv4 identification 0, which the ICRC covers and a socket cannot choose. The source port of what is sent is
-/// the link's own port, whatever [Frame#sourcePort] says on the way in; the link writes it there. Every arriving
-/// frame's destination is the address of the socket it came through.
+/// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket
+/// Linux sends IPv4 identification 0, which the ICRC covers and a socket cannot choose. The source port of what is
+/// sent is the link's own port, whatever [Frame#sourcePort] says on the way in; the link writes it there. Every
+/// arriving frame's destination is the address of the socket it came through.
 ///
 /// What is sent to a multicast group leaves by these sockets too, and without a hop limit it goes no further than the
 /// network of its source (RFC 1112, 6.1). It arrives through further sockets, because one that is bound to an address
@@ -82,11 +83,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     private static int interfaceMtu(GidEntry entry) {
         try {
-            NetworkInterface at = NetworkInterface.getByInetAddress(entry.gid().address());
-            if (at == null && entry.interfaceIndex() > 0) {
-                // 127.0.0.0/8 is all local, but only 127.0.0.1 is listed.
-                at = NetworkInterface.getByIndex(entry.interfaceIndex());
-            }
+            NetworkInterface at = interfaceOf(entry);
             if (at == null) {
                 at = NetworkInterface.getByName(entry.networkInterface());
             }
@@ -94,6 +91,28 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         } catch (SocketException e) {
             // The interface has gone this moment: binding will tell.
             return PathMtu.UNKNOWN_INTERFACE;
+        }
+    }
+
+    /// The interface that has the address now; null when none has.
+    private static @Nullable NetworkInterface interfaceOf(GidEntry entry) throws SocketException {
+        InetAddress address = entry.gid().address();
+        NetworkInterface at = NetworkInterface.getByInetAddress(address);
+        // 127.0.0.0/8 is all local, but only 127.0.0.1 is listed.
+        return at == null && address.isLoopbackAddress() ? NetworkInterface.getByIndex(entry.interfaceIndex()) : at;
+    }
+
+    @Override
+    public final List<GidEntry> liveGids() {
+        return gids.stream().filter(UdpLink::isLive).toList();
+    }
+
+    private static boolean isLive(GidEntry entry) {
+        try {
+            NetworkInterface at = interfaceOf(entry);
+            return at != null && at.isUp();
+        } catch (SocketException e) {
+            return false; // it has gone this moment
         }
     }
 

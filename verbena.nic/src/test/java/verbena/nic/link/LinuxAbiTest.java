@@ -69,6 +69,7 @@ class LinuxAbiTest {
                 #include <sys/eventfd.h>
                 #include <sys/socket.h>
                 #include <sys/uio.h>
+                #include <linux/rtnetlink.h>
                 #include <linux/udp.h>
                 int main(void) {
                 """);
