@@ -6,6 +6,7 @@ module verbena.wire {
     requires static org.jspecify;
 
     exports verbena.wire;
+    exports verbena.wire.cm;
     exports verbena.wire.ib;
     exports verbena.wire.notation;
     exports verbena.wire.pcap;

@@ -29,6 +29,7 @@ class VerbsDocTest {
             "verbena.verbs",
             "verbena.verbs.spi",
             "verbena.wire",
+            "verbena.wire.cm",
             "verbena.wire.ib",
             "verbena.wire.roce",
             "verbena.wire.pcap",

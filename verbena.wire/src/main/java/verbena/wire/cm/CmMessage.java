@@ -1,0 +1,49 @@
+package verbena.wire.cm;
+
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/// A message of the communication manager. Offsets in its tables count from the end of the [Mad] header.
+public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep {
+    /// Ties an answer to what it answers; a message that is sent again has the same.
+    long transactionId();
+
+    /// Attribute ID of the message's kind.
+    int attributeId();
+
+    /// Writes what follows the header.
+    ///
+    /// @param body zeroes
+    void writeBody(MemorySegment body);
+
+    /// Writes the whole management datagram, [Mad#BYTES].
+    default void write(MemorySegment mad) {
+        Mad.writeCm(mad, transactionId(), attributeId());
+        writeBody(mad.asSlice(Mad.HEADER_BYTES, Mad.BYTES - Mad.HEADER_BYTES));
+    }
+
+    /// Reads a management datagram of [Mad#BYTES]; null when it is none of the communication manager's, or of a kind
+    /// that is not known here (LAP and APR, which RoCE does not need).
+    static @Nullable CmMessage read(MemorySegment mad) {
+        if (Mad.baseVersion(mad) != 1
+                || Mad.managementClass(mad) != Mad.CLASS_CM
+                || Mad.classVersion(mad) != Mad.CM_VERSION
+                || Mad.method(mad) != Mad.METHOD_SEND) {
+            return null;
+        }
+        long transaction = Mad.transactionId(mad);
+        MemorySegment body = mad.asSlice(Mad.HEADER_BYTES, Mad.BYTES - Mad.HEADER_BYTES);
+        return switch (Mad.attributeId(mad)) {
+            case Req.ATTRIBUTE -> Req.read(transaction, body);
+            case Mra.ATTRIBUTE -> Mra.read(transaction, body);
+            case Rej.ATTRIBUTE -> Rej.read(transaction, body);
+            case Rep.ATTRIBUTE -> Rep.read(transaction, body);
+            case Rtu.ATTRIBUTE -> Rtu.read(transaction, body);
+            case Dreq.ATTRIBUTE -> Dreq.read(transaction, body);
+            case Drep.ATTRIBUTE -> Drep.read(transaction, body);
+            case SidrReq.ATTRIBUTE -> SidrReq.read(transaction, body);
+            case SidrRep.ATTRIBUTE -> SidrRep.read(transaction, body);
+            default -> null;
+        };
+    }
+}

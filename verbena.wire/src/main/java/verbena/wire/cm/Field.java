@@ -1,0 +1,60 @@
+package verbena.wire.cm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/// Where a number lies in a message, most significant bit first, as the standard's tables have it.
+///
+/// @param octet from the message's start
+/// @param bit from the octet's most significant one, 0 to 7
+/// @param bits at most 64; a field that starts or ends inside an octet has at most 56
+record Field(int octet, int bit, int bits) {
+    static Field of(int octet, int bits) {
+        return new Field(octet, 0, bits);
+    }
+
+    private int octets() {
+        return (bit + bits + 7) / 8;
+    }
+
+    private int shift() {
+        return 8 * octets() - bit - bits;
+    }
+
+    private long mask() {
+        return bits == 64 ? -1 : (1L << bits) - 1;
+    }
+
+    long get(MemorySegment message) {
+        return (raw(message) >>> shift()) & mask();
+    }
+
+    int getInt(MemorySegment message) {
+        return (int) get(message);
+    }
+
+    boolean getBoolean(MemorySegment message) {
+        return get(message) != 0;
+    }
+
+    /// Leaves its neighbours as they are; high bits of the value that do not fit are dropped.
+    void put(MemorySegment message, long value) {
+        long all = (raw(message) & ~(mask() << shift())) | ((value & mask()) << shift());
+        for (int i = octets() - 1; i >= 0; i--) {
+            message.set(ValueLayout.JAVA_BYTE, octet + i, (byte) all);
+            all >>>= 8;
+        }
+    }
+
+    void put(MemorySegment message, boolean value) {
+        put(message, value ? 1 : 0);
+    }
+
+    private long raw(MemorySegment message) {
+        long all = 0;
+        for (int i = 0; i < octets(); i++) {
+            all = all << 8 | (message.get(ValueLayout.JAVA_BYTE, octet + i) & 0xFF);
+        }
+        return all;
+    }
+}
