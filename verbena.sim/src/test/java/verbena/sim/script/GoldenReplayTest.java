@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import verbena.sim.script.Replay.Allowance;
 import verbena.sim.script.Replay.Plan;
 
-/// Every RC capture of the lab, replayed: our end takes the place of one side, is given the other side's packets at
+/// Every capture of the lab but those of connection management, replayed: our end takes the place of one side, is given
+/// the other side's packets at
 /// their times, and has to send what the kernel's soft-RoCE sent, byte for byte, ICRC included. Once as A, which asks,
 /// and once as B, which answers.
 ///
@@ -83,7 +84,49 @@ class GoldenReplayTest {
                 .connection(0x70, 0x6f, 0xb100)
                 .receivesOfB(2, 1024)
                 .received("wr 100 success opcode recv byte-len 100", "wr 101 success opcode recv byte-len 100"));
+        plans.add(new Plan("uc-send")
+                .receivesOfB(3, 4096)
+                .dataOfAAt(0, 2500)
+                .received(
+                        "wr 100 success opcode recv byte-len 100",
+                        "wr 101 success opcode recv byte-len 2500",
+                        "wr 102 success opcode recv byte-len 100 imm 0xa5a5a5a5"));
+        plans.add(new Plan("uc-write")
+                .receivesOfB(2, 4096)
+                .dataOfAAt(0, 2500)
+                .received(
+                        "wr 100 success opcode recv-rdma-with-imm byte-len 2500 imm 0x0a0b0c0d",
+                        "wr 101 success opcode recv-rdma-with-imm byte-len 10 imm 0x00000001"));
+        plans.add(new Plan("uc-lost-middle")
+                .receivesOfB(2, 8192)
+                .lostToB(2)
+                .allow(Allowance.RECEIVES_AFTER_A_BROKEN_MESSAGE, 5)
+                .received("wr 100 success opcode recv byte-len 100"));
+        for (String name : List.of("ud-send", "ud-send-ipv6")) {
+            plans.add(new Plan(name)
+                    .receivesOfB(3, 2048, 2048)
+                    .dataOfAAt(2 * 2048 + 40, 1021)
+                    .received(
+                            "wr 100 success opcode recv byte-len 104" + sender(name),
+                            "wr 101 success opcode recv byte-len 140" + sender(name) + " imm 0x87654321",
+                            "wr 102 success opcode recv byte-len 1061" + sender(name)));
+        }
+        plans.add(new Plan("ud-bad-qkey")
+                .receivesOfB(2, 2048, 2048)
+                .dataOfAAt(40, 64)
+                .received("wr 100 success opcode recv byte-len 104 source-qp 0x76"));
+        plans.add(new Plan("mcast-mckey")
+                .receivesOfB(3, 140)
+                .dataIsRecorded()
+                .received(
+                        "wr 100 success opcode recv byte-len 140 source-qp 0x80 imm 0x00000080",
+                        "wr 101 success opcode recv byte-len 140 source-qp 0x80 imm 0x00000080",
+                        "wr 102 success opcode recv byte-len 140 source-qp 0x80 imm 0x00000080"));
         return plans;
+    }
+
+    private static String sender(String name) {
+        return name.equals("ud-send") ? " source-qp 0x74" : " source-qp 0x75";
     }
 
     static Path golden() {
@@ -104,10 +147,10 @@ class GoldenReplayTest {
     }
 
     @Test
-    void everyCaptureOfReliableConnectionsIsReplayed() throws IOException {
+    void everyCaptureOfQueuePairsIsReplayed() throws IOException {
         try (Stream<Path> files = Files.list(golden())) {
             assertThat(files.map(file -> file.getFileName().toString())
-                            .filter(name -> name.startsWith("rc-") && name.endsWith(".pcap")))
+                            .filter(name -> name.matches("(rc|uc|ud|mcast)-.*\\.pcap")))
                     .allSatisfy(name -> assertThat(plans()).anyMatch(plan -> name.equals(plan.name + ".pcap")));
         }
     }
