@@ -2,8 +2,10 @@ package verbena.nic;
 
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Faults;
+import verbena.nic.link.FaultyLink;
 import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.Link;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLink;
@@ -19,13 +21,7 @@ import verbena.verbs.TransportType;
 ///
 /// @param name as [Device#name()]
 /// @param host the interface; its GIDs are the device's, none for an address of its own on loopback
-/// @param options how its sockets are made
-/// @param mtuLimit path MTU not to exceed, null for what the interface carries
-record RoceV2Device(
-        String name,
-        HostInterface host,
-        UdpLinks.Options options,
-        @Nullable Mtu mtuLimit) implements Device {
+record RoceV2Device(String name, HostInterface host, DeviceOptions options) implements Device {
     /// UDP port of RoCE v2 (IBTA A17.2).
     static final int PORT = 4791;
 
@@ -59,8 +55,11 @@ record RoceV2Device(
         try {
             UdpLink link =
                     host.gids().isEmpty() ? LoopbackAddress.claim(address -> open(host.withOnly(address))) : open(host);
-            Mtu mtu = Optional.ofNullable(mtuLimit).map(link.pathMtu()::min).orElse(link.pathMtu());
-            var context = SoftContext.open(this, link, mtu, System::nanoTime, new SecureNumbers(), true);
+            Mtu mtu =
+                    Optional.ofNullable(options.mtu()).map(link.pathMtu()::min).orElse(link.pathMtu());
+            Faults faults = options.faults();
+            Link used = faults == null ? link : new FaultyLink(link, faults, System::nanoTime);
+            var context = SoftContext.open(this, used, mtu, System::nanoTime, new SecureNumbers(), true);
             context.watchNetwork();
             return context;
         } catch (LinkException e) {
@@ -69,6 +68,6 @@ record RoceV2Device(
     }
 
     private UdpLink open(HostInterface on) {
-        return UdpLinks.open(on.gids(), PORT, options);
+        return UdpLinks.open(on.gids(), PORT, options.link());
     }
 }

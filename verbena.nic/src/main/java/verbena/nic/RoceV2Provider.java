@@ -4,16 +4,13 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.UdpLinks;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.verbs.Mtu;
 import verbena.verbs.spi.Provider;
 
 /// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any local
@@ -23,6 +20,7 @@ import verbena.verbs.spi.Provider;
 /// |---|---|
 /// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
+/// | `faults` | what to do to packets, for tests: `loss:5%,duplicate:1%,seed:7` and what else [Faults#parse] reads |
 public final class RoceV2Provider implements Provider {
     private static final String KIND = "rocev2";
 
@@ -40,9 +38,9 @@ public final class RoceV2Provider implements Provider {
         try {
             for (HostInterface host : Interfaces.all()) {
                 if (host.loopback()) {
-                    devices.addFirst(loopback(host, KIND + "_" + host.name(), Options.NONE));
+                    devices.addFirst(loopback(host, KIND + "_" + host.name(), DeviceOptions.NONE));
                 } else if (host.up() && !host.gids().isEmpty()) {
-                    devices.add(new RoceV2Device(KIND + "_" + host.name(), host, UdpLinks.Options.DEFAULT, null));
+                    devices.add(new RoceV2Device(KIND + "_" + host.name(), host, DeviceOptions.NONE));
                 }
             }
         } catch (LinkException e) {
@@ -56,12 +54,12 @@ public final class RoceV2Provider implements Provider {
         if (!name.startsWith(KIND)) {
             return Optional.empty();
         }
-        String[] parts = name.split(",", -1);
-        String which = parts[0].substring(KIND.length());
+        int comma = name.indexOf(',');
+        String which = name.substring(KIND.length(), comma < 0 ? name.length() : comma);
         if (!which.isEmpty() && which.charAt(0) != '@' && which.charAt(0) != '_') {
             return Optional.empty();
         }
-        Options options = Options.parse(name, parts);
+        DeviceOptions options = DeviceOptions.parse(name);
         try {
             if (which.isEmpty()) {
                 return Optional.of(loopback(Interfaces.loopback(), name, options));
@@ -74,13 +72,13 @@ public final class RoceV2Provider implements Provider {
         }
     }
 
-    private static Device loopback(HostInterface host, String name, Options options) {
+    private static Device loopback(HostInterface host, String name, DeviceOptions options) {
         var nothingYet = new HostInterface(
                 host.name(), host.index(), host.mtu(), host.mac(), host.up(), true, host.bitsPerSecond(), List.of());
-        return new RoceV2Device(name, nothingYet, options.link(), options.mtu());
+        return new RoceV2Device(name, nothingYet, options);
     }
 
-    private static Optional<Device> onInterface(String interfaceName, String name, Options options) {
+    private static Optional<Device> onInterface(String interfaceName, String name, DeviceOptions options) {
         for (HostInterface host : Interfaces.all()) {
             if (host.name().equals(interfaceName)) {
                 if (host.loopback()) {
@@ -90,13 +88,13 @@ public final class RoceV2Provider implements Provider {
                     throw new DeviceException(
                             "device " + name + ": interface " + interfaceName + " has no IP address; give it one");
                 }
-                return Optional.of(new RoceV2Device(name, host, options.link(), options.mtu()));
+                return Optional.of(new RoceV2Device(name, host, options));
             }
         }
         return Optional.empty();
     }
 
-    private static Device onAddress(String address, String name, Options options) {
+    private static Device onAddress(String address, String name, DeviceOptions options) {
         InetAddress wanted;
         try {
             wanted = Gid.parse(address).address();
@@ -110,39 +108,14 @@ public final class RoceV2Provider implements Provider {
             for (GidEntry entry : host.gids()) {
                 known.add(entry.gid().toString());
                 if (entry.gid().equals(gid)) {
-                    return new RoceV2Device(name, host.withOnly(wanted), options.link(), options.mtu());
+                    return new RoceV2Device(name, host.withOnly(wanted), options);
                 }
             }
             if (host.loopback() && wanted.isLoopbackAddress()) {
-                return new RoceV2Device(name, host.withOnly(wanted), options.link(), options.mtu());
+                return new RoceV2Device(name, host.withOnly(wanted), options);
             }
         }
         throw new DeviceException("device " + name + ": " + address + " is no address of this host; it has " + known
                 + " and 127.0.0.0/8");
-    }
-
-    private record Options(UdpLinks.Options link, @Nullable Mtu mtu) {
-        static final Options NONE = new Options(UdpLinks.Options.DEFAULT, null);
-
-        static Options parse(String name, String[] parts) {
-            Options options = NONE;
-            for (int i = 1; i < parts.length; i++) {
-                String[] pair = parts[i].split("=", 2);
-                String value = pair.length == 2 ? pair[1] : "";
-                try {
-                    options = switch (pair[0]) {
-                        case "link" -> new Options(options.link.with(UdpLinks.Kind.parse(value)), options.mtu);
-                        case "mtu" -> new Options(options.link, Mtu.ofBytes(Integer.parseInt(value)));
-                        default ->
-                            throw new IllegalArgumentException(
-                                    "there is no option \"" + pair[0] + "\"; there are link and mtu");
-                    };
-                } catch (IllegalArgumentException e) {
-                    throw new IllegalArgumentException(
-                            "device " + name + ": option \"" + parts[i] + "\": " + e.getMessage(), e);
-                }
-            }
-            return options;
-        }
     }
 }

@@ -406,6 +406,7 @@ public final class SoftContext extends SoftObject implements Context {
         all.merge("dropped.malformed", malformed, Long::sum);
         all.merge("received.packets", malformed, Long::sum);
         all.put("unsendable", engine.link().unsendable());
+        all.putAll(engine.link().counters());
         all.put("async-events.dropped", events.dropped());
         return all;
     }

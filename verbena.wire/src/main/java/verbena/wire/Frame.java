@@ -41,6 +41,9 @@ public final class Frame {
     public int hopLimit;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
+    /// On the way out: the bit, counted from the first byte's lowest, that is turned over when the ICRC is in place;
+    /// -1 for none. For those who inject faults: what arrives then is what a wire has damaged.
+    public int damagedBit = -1;
 
     private Frame(MemorySegment slot) {
         this.slot = slot;
@@ -77,5 +80,12 @@ public final class Frame {
         trafficClass = other.trafficClass;
         hopLimit = other.hopLimit;
         icrcValid = other.icrcValid;
+        damagedBit = other.damagedBit;
+    }
+
+    /// Turns over one bit of the packet, counted from the first byte's lowest.
+    public void flip(int bit) {
+        int at = HEADROOM + (bit >>> 3);
+        BigEndian.put8(slot, at, BigEndian.u8(slot, at) ^ 1 << (bit & 7));
     }
 }

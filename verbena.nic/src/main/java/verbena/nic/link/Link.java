@@ -1,6 +1,7 @@
 package verbena.nic.link;
 
 import java.util.List;
+import java.util.Map;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
@@ -63,6 +64,11 @@ public interface Link extends AutoCloseable {
 
     /// Frames that the network stack refused for good, since creation.
     long unsendable();
+
+    /// What this link counts beyond that, by name, since creation. Any thread.
+    default Map<String, Long> counters() {
+        return Map.of();
+    }
 
     /// Gives back sockets and memory; wakes a sleeper. Idempotent.
     @Override

@@ -42,7 +42,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     static final int PACKET_MIN = Bth.BYTES + 4;
 
     /// Groups that a link can be in at once: each costs a socket at each interface.
-    public static final int GROUPS_MAX = 128;
+    public static final int GROUPS_MAX = 256;
 
     /// What a multicast without a hop limit leaves a socket with (RFC 1112, 6.1; RFC 3493, 5.2).
     static final int MULTICAST_HOPS_DEFAULT = 1;

@@ -85,12 +85,15 @@ public final class RoceV2 {
     /// Writes the ICRC of the packet as a socket will send it: IPv4 with `ipv4Identification` and DF set, or IPv6,
     /// where the argument means nothing.
     public void seal(Frame frame, int ipv4Identification) {
-        Icrc.store(frame, compute(frame, ipv4Identification, DONT_FRAGMENT));
+        seal(frame, ipv4Identification, DONT_FRAGMENT);
     }
 
     /// Writes the ICRC for any IPv4 fragment field.
     public void seal(Frame frame, int ipv4Identification, int flagsFragment) {
         Icrc.store(frame, compute(frame, ipv4Identification, flagsFragment));
+        if (frame.damagedBit >= 0) {
+            frame.flip(frame.damagedBit);
+        }
     }
 
     /// Whether the ICRC is right as far as one can know without the IPv4 header: see "What a socket hides".

@@ -1,0 +1,286 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+
+/// A link around another that loses, doubles, holds back, damages and delays packets, by chance or by seed: to test a
+/// program, or this library, under a bad network without one.
+///
+/// Damage is what a wire does. On the way out the bit is turned over when the ICRC is in place
+/// ([Frame#damagedBit]); on the way in the ICRC has been judged already, and the packet is marked as one whose ICRC is
+/// wrong. The exception are the bits that the ICRC does not cover (FECN, BECN and the reserved bits beside them, IBTA
+/// 9.2): damage there arrives as valid, as it does from a wire.
+///
+/// Packets that are on their way are copies, at most [#HELD_MAX] in each direction: what arrives when there are more
+/// is dropped and counted, as a full queue in the network does it, and the way out takes no more until there is room.
+/// Without delay and reordering they leave and arrive in the call that brings them.
+///
+/// Threads as [Link] says. Nothing is allocated for a packet.
+public final class FaultyLink implements Link {
+    /// How many packets can be on their way in each direction.
+    public static final int HELD_MAX = 1_024;
+
+    private static final int BATCH = 64;
+    /// What one packet can become.
+    private static final int COPIES_MAX = 2;
+    /// The byte of the packet that the ICRC does not cover: FECN, BECN, six reserved bits.
+    private static final int UNCOVERED_BYTE = 4;
+
+    private final Link link;
+    private final Faults faults;
+    private final LongSupplier clock;
+    private final long seed;
+    private final Way received;
+    private final Way sent;
+    private final Frame[] arrivals = frames();
+    // Those whose time has come but which the link below has not taken yet: from `departuresFrom` to `departuresTo`.
+    private final Frame[] departures = frames();
+    private int departuresFrom;
+    private int departuresTo;
+
+    private volatile boolean closed;
+    // When the next copy is due. Who receives and transmits writes it and reads `sleeping` then; who sleeps writes
+    // `sleeping` and reads this then: so one of them sees the other.
+    private volatile long nextDue = HeldFrames.NEVER;
+    private volatile boolean sleeping;
+
+    /// One direction: what is on its way, where its chance comes from, and what was done.
+    private final class Way {
+        final HeldFrames held = new HeldFrames(HELD_MAX);
+        final AtomicLong lost = new AtomicLong();
+        final AtomicLong duplicated = new AtomicLong();
+        final AtomicLong reordered = new AtomicLong();
+        final AtomicLong corrupted = new AtomicLong();
+        final AtomicLong overflowed = new AtomicLong();
+        private final SplittableRandom random;
+
+        Way(SplittableRandom random) {
+            this.random = random;
+        }
+
+        // The same number of draws for each packet, so that no decision depends on another.
+        void judge(Frame frame, long now) {
+            boolean lose = random.nextDouble() < faults.loss();
+            boolean duplicate = random.nextDouble() < faults.duplicate();
+            boolean reorder = random.nextDouble() < faults.reorder();
+            boolean corrupt = random.nextDouble() < faults.corrupt();
+            int bit = (int) (random.nextDouble() * frame.length * Byte.SIZE);
+            if (lose) {
+                lost.incrementAndGet();
+                return;
+            }
+            if (held.room() < COPIES_MAX) {
+                overflowed.incrementAndGet();
+                return;
+            }
+            long due = now + faults.delayNanos();
+            Frame copy = held.add(frame, reorder ? due + Faults.REORDER_NANOS : due);
+            if (reorder) {
+                reordered.incrementAndGet();
+            }
+            if (corrupt) {
+                corrupted.incrementAndGet();
+                damage(copy, bit);
+            }
+            if (duplicate) {
+                duplicated.incrementAndGet();
+                held.add(copy, due);
+            }
+        }
+
+        private void damage(Frame copy, int bit) {
+            if (this == sent) {
+                copy.damagedBit = bit;
+                return;
+            }
+            copy.flip(bit);
+            copy.icrcValid &= bit >>> 3 == UNCOVERED_BYTE;
+        }
+
+        void report(Map<String, Long> to, String direction) {
+            to.put("faults." + direction + ".lost", lost.get());
+            to.put("faults." + direction + ".duplicated", duplicated.get());
+            to.put("faults." + direction + ".reordered", reordered.get());
+            to.put("faults." + direction + ".corrupted", corrupted.get());
+            to.put("faults." + direction + ".overflowed", overflowed.get());
+        }
+    }
+
+    /// @param link closed with this one
+    /// @param clock nanoseconds, monotonic; what delays are measured by
+    public FaultyLink(Link link, Faults faults, LongSupplier clock) {
+        this.link = link;
+        this.faults = faults;
+        this.clock = clock;
+        this.seed = faults.seed().orElseGet(() -> ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE));
+        var random = new SplittableRandom(seed);
+        this.received = new Way(random.split());
+        this.sent = new Way(random.split());
+    }
+
+    private static Frame[] frames() {
+        return Frame.allocate(Arena.ofAuto().allocate((long) BATCH * Frame.SLOT_BYTES, 64));
+    }
+
+    @Override
+    public List<GidEntry> gids() {
+        return link.gids();
+    }
+
+    @Override
+    public List<GidEntry> liveGids() {
+        return link.liveGids();
+    }
+
+    @Override
+    public int packetMax() {
+        return link.packetMax();
+    }
+
+    @Override
+    public void join(Gid group) {
+        link.join(group);
+    }
+
+    @Override
+    public void leave(Gid group) {
+        link.leave(group);
+    }
+
+    /// As [Link#receive]; sends as well what was held back until now.
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        if (closed) {
+            return 0;
+        }
+        long now = clock.getAsLong();
+        depart(now);
+        if (faults.on() == Faults.On.SENT) {
+            publishDue();
+            return link.receive(frames, from, count);
+        }
+        int n = link.receive(arrivals, 0, BATCH);
+        for (int i = 0; i < n; i++) {
+            received.judge(arrivals[i], now);
+        }
+        int given = 0;
+        while (given < count && received.held.firstDue() <= now) {
+            frames[from + given].copyFrom(received.held.first());
+            received.held.removeFirst();
+            given++;
+        }
+        publishDue();
+        return given;
+    }
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        if (closed) {
+            return 0;
+        }
+        if (faults.on() == Faults.On.RECEIVED) {
+            return link.transmit(frames, from, count);
+        }
+        long now = clock.getAsLong();
+        int taken = 0;
+        while (taken < count && sent.held.room() >= COPIES_MAX) {
+            sent.judge(frames[from + taken], now);
+            taken++;
+        }
+        depart(now);
+        publishDue();
+        return taken;
+    }
+
+    // Hands to the link below whose time has come, until it takes no more.
+    private void depart(long now) {
+        while (true) {
+            if (departuresFrom == departuresTo) {
+                departuresFrom = 0;
+                departuresTo = 0;
+            }
+            while (departuresTo < BATCH && sent.held.firstDue() <= now) {
+                departures[departuresTo++].copyFrom(sent.held.first());
+                sent.held.removeFirst();
+            }
+            int waiting = departuresTo - departuresFrom;
+            if (waiting == 0) {
+                return;
+            }
+            int taken = link.transmit(departures, departuresFrom, waiting);
+            departuresFrom += taken;
+            if (taken < waiting) {
+                return; // the link below ends the sleep when there is room
+            }
+        }
+    }
+
+    private void publishDue() {
+        // What is due and has not gone waits for room below, not for a time.
+        long due = Math.min(
+                received.held.firstDue(), departuresFrom < departuresTo ? HeldFrames.NEVER : sent.held.firstDue());
+        boolean earlier = due < nextDue;
+        nextDue = due;
+        if (earlier && sleeping) {
+            link.wakeup();
+        }
+    }
+
+    /// As [Link#await(long)]; returns as well when something that was held back is due.
+    @Override
+    public void await(long timeoutNanos) {
+        sleeping = true;
+        try {
+            long due = nextDue;
+            long limit = timeoutNanos;
+            if (due != HeldFrames.NEVER) {
+                long untilDue = Math.max(0, due - clock.getAsLong());
+                limit = timeoutNanos < 0 ? untilDue : Math.min(timeoutNanos, untilDue);
+            }
+            link.await(limit);
+        } finally {
+            sleeping = false;
+        }
+    }
+
+    @Override
+    public void wakeup() {
+        link.wakeup();
+    }
+
+    @Override
+    public long malformed() {
+        return link.malformed();
+    }
+
+    @Override
+    public long unsendable() {
+        return link.unsendable();
+    }
+
+    /// What was done to packets, `faults.received.lost` and so on, beside the seed, `faults.seed`, with which it can be
+    /// done again.
+    @Override
+    public Map<String, Long> counters() {
+        var counters = new TreeMap<>(link.counters());
+        counters.put("faults.seed", seed);
+        received.report(counters, "received");
+        sent.report(counters, "sent");
+        return counters;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        link.close();
+    }
+}
