@@ -213,6 +213,14 @@ abstract class SoftRoceLab {
         return polled;
     }
 
+    /// Waits until our counter has this value: a packet is judged some time after it has been sent.
+    void awaitCounter(String name, long value) throws InterruptedException {
+        for (int i = 0; context.counters().get(name) < value; i++) {
+            assertThat(i).as(name + " is " + context.counters().get(name)).isLessThan(20_000);
+            assertThat(cq.await(wc, Duration.ofMillis(1))).isFalse();
+        }
+    }
+
     byte[] theirs(int offset, int bytes) throws IOException {
         return HexFormat.of()
                 .parseHex(text(call("read_mem", "mr", theirMr, "offset", offset, "length", bytes), "data"));
