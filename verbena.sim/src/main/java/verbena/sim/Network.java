@@ -31,7 +31,7 @@ public final class Network {
 
     /// Packets under way at once; more are lost.
     private static final int FLIGHTS_MAX = 32_768;
-    private static final int SLAB_FRAMES = 128;
+    private static final int SLAB_FRAMES = 32;
 
     private final LongSupplier clock;
     private final SplittableRandom random;

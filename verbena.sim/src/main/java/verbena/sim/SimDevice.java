@@ -74,6 +74,11 @@ public final class SimDevice {
         pausedUntil = world.nowNanos() + nanos;
     }
 
+    /// Since when it has not been paused; in the future while it is.
+    public long awakeSinceNanos() {
+        return pausedUntil;
+    }
+
     /// When it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
     long dueNanos() {
         return Math.max(pausedUntil, link.hasArrivals() ? Long.MIN_VALUE : context.deadlineNanos());

@@ -30,7 +30,7 @@ import verbena.wire.pcap.LinkType;
 /// and for each completion its time, place and content. Recording allocates nothing.
 public final class Trace {
     /// How many of the last events are kept.
-    public static final int KEPT = 256;
+    public static final int KEPT = 128;
 
     private static final int RECORD_BYTES = 64;
     private static final int BTH_BYTES = 12;

@@ -10,6 +10,7 @@ import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.sim.traffic.Request.Kind;
 import verbena.verbs.Access;
+import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
@@ -122,7 +123,8 @@ final class RcEnd {
         source = domain.register(tape.bytes, device.nextAddress(), EnumSet.of(Access.REMOTE_READ));
         inbox = device.register(domain, (long) SLOTS * slotBytes, Access.local());
         sink = device.register(domain, (long) SLOTS * slotBytes, Access.local());
-        words = device.register(domain, WORDS * Long.BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_ATOMIC));
+        words = device.register(
+                domain, WORDS * Long.BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_ATOMIC, Access.REMOTE_WRITE));
         board = Arena.ofAuto().allocate((long) SLOTS * slotBytes, 64).fill(Tape.CANARY);
         image = Arena.ofAuto().allocate((long) SLOTS * slotBytes, 64).fill(Tape.CANARY);
         boardAddress = device.nextAddress();
@@ -140,12 +142,15 @@ final class RcEnd {
                 .withReceiveCq(receiveCq)
                 .withDepth(SLOTS, SLOTS)
                 .withSge(3, 3)
-                .withInline(INLINE_MAX));
+                .withInline(INLINE_MAX)
+                .withExtensions(EnumSet.of(Capability.ATOMIC_WRITE, Capability.FLUSH)));
     }
 
     private MemoryRegion registerBoard() {
         return domain.register(
-                board, boardAddress, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.MW_BIND));
+                board,
+                boardAddress,
+                EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE, Access.MW_BIND, Access.FLUSH_GLOBAL));
     }
 
     // ---- receiving
@@ -281,14 +286,16 @@ final class RcEnd {
         if (peer.windowState == WindowState.BOUND && random.nextInt(16) == 0) {
             return Kind.SEND_INVALIDATE;
         }
-        return switch (random.nextInt(8)) {
-            case 0, 1 -> Kind.SEND;
-            case 2 -> Kind.SEND_IMMEDIATE;
-            case 3 -> Kind.WRITE;
-            case 4 -> Kind.WRITE_IMMEDIATE;
-            case 5 -> Kind.READ;
-            case 6 -> Kind.FETCH_ADD;
-            default -> Kind.COMPARE_SWAP;
+        return switch (random.nextInt(16)) {
+            case 0, 1, 2 -> Kind.SEND;
+            case 3, 4 -> Kind.SEND_IMMEDIATE;
+            case 5, 6 -> Kind.WRITE;
+            case 7, 8 -> Kind.WRITE_IMMEDIATE;
+            case 9, 10 -> Kind.READ;
+            case 11, 12 -> Kind.FETCH_ADD;
+            case 13 -> Kind.COMPARE_SWAP;
+            case 14 -> Kind.ATOMIC_WRITE;
+            default -> Kind.FLUSH;
         };
     }
 
@@ -335,7 +342,9 @@ final class RcEnd {
                 batch.read(number, peer.source.address() + request.place, peer.source.rkey());
                 entries(batch, sink, slot(number), request.length);
             }
-            case FETCH_ADD, COMPARE_SWAP -> atomic(batch, request, peer);
+            case FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE -> atomic(batch, request, peer);
+            case FLUSH ->
+                batch.flush(number, peer.boardAddress, peer.boardRegion.rkey(), slotBytes, false, true, false);
             case BIND -> {
                 windowState = WindowState.BINDING;
                 request.signaled = true;
@@ -392,16 +401,26 @@ final class RcEnd {
         request.word = word;
         request.before = before;
         sink.segment().asSlice(slot(request.number), slotBytes).fill(Tape.CANARY);
-        if (request.kind == Kind.FETCH_ADD) {
-            request.after = before + operand;
-            batch.fetchAdd(request.number, address, peer.words.rkey(), operand);
-        } else {
-            boolean fits = random.nextBoolean();
-            request.after = fits ? operand : before;
-            batch.compareSwap(request.number, address, peer.words.rkey(), fits ? before : ~before, operand);
+        int rkey = peer.words.rkey();
+        switch (request.kind) {
+            case FETCH_ADD -> {
+                request.after = before + operand;
+                batch.fetchAdd(request.number, address, rkey, operand);
+            }
+            case COMPARE_SWAP -> {
+                boolean fits = random.nextBoolean();
+                request.after = fits ? operand : before;
+                batch.compareSwap(request.number, address, rkey, fits ? before : ~before, operand);
+            }
+            default -> {
+                request.after = operand;
+                batch.atomicWrite(request.number, address, rkey, operand);
+            }
         }
         peer.values[word] = request.after;
-        batch.sge(sink, slot(request.number), Long.BYTES);
+        if (request.kind != Kind.ATOMIC_WRITE) {
+            batch.sge(sink, slot(request.number), Long.BYTES);
+        }
     }
 
     // ---- completing
@@ -448,6 +467,7 @@ final class RcEnd {
                                 == request.length);
             case FETCH_ADD, COMPARE_SWAP ->
                 checkResult(request, sink.segment().get(ValueLayout.JAVA_LONG, slot(request.number)) == request.before);
+            case ATOMIC_WRITE, FLUSH -> {} // the words are compared by the next atomic, and at the end
             case BIND -> windowState = WindowState.BOUND;
             case INVALIDATE -> windowState = WindowState.FREE;
         }
@@ -600,15 +620,6 @@ final class RcEnd {
     }
 
     private void check(boolean holds, Object... what) {
-        if (!holds) {
-            var text = new StringBuilder(device.name())
-                    .append(", queue pair 0x")
-                    .append(Integer.toHexString(qp.qpn()))
-                    .append(':');
-            for (Object part : what) {
-                text.append(' ').append(part);
-            }
-            throw new Broken(text.toString());
-        }
+        Broken.unless(holds, this, what);
     }
 }

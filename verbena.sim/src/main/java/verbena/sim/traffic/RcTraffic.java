@@ -1,9 +1,11 @@
 package verbena.sim.traffic;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.SplittableRandom;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Mtu;
@@ -15,6 +17,9 @@ final class RcTraffic implements Traffic {
     /// After a connection has broken nothing of it is under way any more when so much time has passed (IBTA 12.9.8.4,
     /// TimeWait).
     private static final long TIME_WAIT_NANOS = 500_000_000;
+
+    /// Requests that are posted after everything has been stopped.
+    private static final int LAST_POSTS = 8;
 
     private enum State {
         RUNNING,
@@ -34,6 +39,7 @@ final class RcTraffic implements Traffic {
     private long waitUntil;
     private long toPost;
     private boolean calm;
+    private long completedBefore;
 
     // Figures.
     private long broke;
@@ -47,11 +53,14 @@ final class RcTraffic implements Traffic {
         this.random = world.random();
         this.hazards = hazards;
         this.toPost = operations;
-        Mtu mtu = Mtu.values()[Math.min(random.nextInt(8), random.nextInt(5))]; // small ones more often
+        Mtu mtu = Mtu.values()[Math.min(random.nextInt(5), random.nextInt(5))]; // small ones more often
         var tape = new Tape(random);
         a = new RcEnd(world, one, tape, mtu.bytes());
         b = new RcEnd(world, other, tape, mtu.bytes());
+        Set<Access> access = Access.remoteAll();
+        access.add(Access.FLUSH_GLOBAL);
         options = ConnectOptions.defaults()
+                .withAccess(access)
                 .withMtu(mtu)
                 .withRetries(AckTimeout.atLeast(Duration.ofMillis(1L << random.nextInt(8))), 7, 7)
                 .withMaxReadAtomic(1 << random.nextInt(5));
@@ -99,6 +108,7 @@ final class RcTraffic implements Traffic {
             a.breakDown();
             b.breakDown();
             state = State.BREAKING;
+            world.after(0, () -> {}); // what has been flushed is to be polled
             return;
         }
         long slowNanos = calm ? 0 : hazards.slowReceiverNanos();
@@ -140,10 +150,12 @@ final class RcTraffic implements Traffic {
         return toPost;
     }
 
+    /// A few more are posted: that nothing hangs is not enough, the connection has to work again.
     @Override
     public void stop() {
-        toPost = 0;
+        toPost = LAST_POSTS;
         calm = true;
+        completedBefore = completed();
     }
 
     @Override
@@ -151,10 +163,15 @@ final class RcTraffic implements Traffic {
         return toPost == 0 && state == State.RUNNING && !a.broken && !b.broken && a.hasAnswers() && b.hasAnswers();
     }
 
-    @Override
-    public void checkMemory() {
+    private void checkMemory() {
         a.checkMemory();
         b.checkMemory();
+    }
+
+    @Override
+    public void checkEnd() {
+        checkMemory();
+        Broken.unless(completed() > completedBefore, this, "nothing succeeded after the network had healed");
     }
 
     @Override

@@ -13,6 +13,8 @@ final class Request {
         READ(WcOpcode.RDMA_READ, false),
         FETCH_ADD(WcOpcode.FETCH_ADD, false),
         COMPARE_SWAP(WcOpcode.COMP_SWAP, false),
+        ATOMIC_WRITE(WcOpcode.ATOMIC_WRITE, false),
+        FLUSH(WcOpcode.FLUSH, false),
         BIND(WcOpcode.BIND_MW, false),
         INVALIDATE(WcOpcode.LOCAL_INV, false);
 
@@ -29,8 +31,9 @@ final class Request {
             return this == WRITE || this == WRITE_IMMEDIATE;
         }
 
+        /// Whether it changes a word.
         boolean isAtomic() {
-            return this == FETCH_ADD || this == COMPARE_SWAP;
+            return this == FETCH_ADD || this == COMPARE_SWAP || this == ATOMIC_WRITE;
         }
 
         boolean hasImmediate() {

@@ -8,6 +8,7 @@ import verbena.nic.link.Link;
 import verbena.sim.Faults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.verbs.QpType;
 import verbena.wire.Frame;
 
 /// One world from one seed, from the first packet to the last check: the seed draws devices, connections and requests;
@@ -20,7 +21,7 @@ public final class Simulation {
     /// Faults strike for so long at most: a bad network takes much virtual time, and little of ours.
     private static final long FAULTY_NANOS = 600_000_000_000L;
 
-    private static final int TRAFFICS_MAX = 3;
+    private static final int TRAFFICS_MORE = 3;
 
     private final World world;
     private final Profile profile;
@@ -28,17 +29,32 @@ public final class Simulation {
     private final String repeat;
     private final List<Traffic> traffics = new ArrayList<>();
 
-    /// @param operations requests that are posted in all
-    public Simulation(long seed, Profile profile, long operations) {
-        this(seed, profile, operations, link -> link);
+    /// Which kinds of queue pairs there are.
+    private enum Service {
+        RELIABLE,
+        CONNECTED,
+        DATAGRAM
     }
 
-    /// With something around each device's link.
-    Simulation(long seed, Profile profile, long operations, UnaryOperator<Link> wrap) {
+    /// As `./verbena sim` does.
+    ///
+    /// @param operations requests that are posted in all
+    public Simulation(long seed, Profile profile, long operations) {
+        this(
+                seed,
+                profile,
+                operations,
+                "./verbena sim --seed " + seed + " --profile " + profile.name() + " --operations " + operations,
+                link -> link);
+    }
+
+    /// @param repeat the command that does the same again
+    /// @param wrap puts something around each device's link
+    public Simulation(long seed, Profile profile, long operations, String repeat, UnaryOperator<Link> wrap) {
         world = new World(seed);
         this.profile = profile.in(world.random());
         this.operations = operations;
-        repeat = "./verbena sim --seed " + seed + " --profile " + profile.name() + " --operations " + operations;
+        this.repeat = repeat;
         int devices = 2 + world.random().nextInt(2);
         for (int i = 0; i < devices; i++) {
             world.addDevice(Frame.PACKET_MAX, wrap);
@@ -61,23 +77,31 @@ public final class Simulation {
             check(
                     drive(DRAIN_NANOS, () -> traffics.stream().allMatch(Traffic::isDone)),
                     "not drained 5 s after the network has healed");
-            traffics.forEach(Traffic::checkMemory);
+            traffics.forEach(Traffic::checkEnd);
             return Account.of(world, profile, traffics, world.nowNanos() - healed);
         } catch (RuntimeException | AssertionError e) {
             throw SimulationFailure.of(world, e, repeat, captures);
         }
     }
 
+    /// One of each kind in any case, because each finds bugs of its own; some more by chance.
     private void connect() {
-        List<SimDevice> devices = world.devices();
-        int n = 1 + world.random().nextInt(TRAFFICS_MAX);
-        boolean mayBreak = !profile.faults().equals(Faults.NONE);
+        int n = Service.values().length + world.random().nextInt(TRAFFICS_MORE);
         for (int i = 0; i < n; i++) {
-            int one = world.random().nextInt(devices.size());
-            int other = (one + 1 + world.random().nextInt(devices.size() - 1)) % devices.size();
-            traffics.add(new RcTraffic(
-                    world, devices.get(one), devices.get(other), profile.hazards(), operations / n, mayBreak));
+            traffics.add(traffic(Service.values()[i % Service.values().length], operations / n));
         }
+    }
+
+    private Traffic traffic(Service service, long share) {
+        List<SimDevice> devices = new ArrayList<>(world.devices());
+        SimDevice one = devices.remove(world.random().nextInt(devices.size()));
+        SimDevice other = devices.get(world.random().nextInt(devices.size()));
+        boolean mayBreak = !profile.faults().equals(Faults.NONE);
+        return switch (service) {
+            case RELIABLE -> new RcTraffic(world, one, other, profile.hazards(), share, mayBreak);
+            case CONNECTED -> new UnreliableTraffic(world, List.of(one, other), QpType.UC, profile.hazards(), share);
+            case DATAGRAM -> new UnreliableTraffic(world, world.devices(), QpType.UD, profile.hazards(), share);
+        };
     }
 
     private interface Condition {

@@ -8,14 +8,14 @@ interface Traffic {
     /// Requests that are still to be posted.
     long toPost();
 
-    /// Posts nothing more, and does no harm any more.
+    /// Posts next to nothing more, and does no harm any more.
     void stop();
 
     /// Whether nothing is outstanding; after [#stop()] that has to come.
     boolean isDone();
 
-    /// Compares all memory with the model; when done.
-    void checkMemory();
+    /// Compares all memory with the model; when done after [#stop()].
+    void checkEnd();
 
     /// Requests that have succeeded.
     long completed();

@@ -45,14 +45,15 @@ final class Goal {
         }
     }
 
+    /// How to run a test again with the same seed and size.
+    static String command(Class<?> test) {
+        return "mvn -pl verbena.sim -am test -Dtest=" + test.getSimpleName()
+                + " -Dsurefire.failIfNoSpecifiedTests=false -Dverbena.seed=" + seed()
+                + (DEEP ? " -Dverbena.deep=true" : "");
+    }
+
     /// Something is wrong in a world that a test made.
     static SimulationFailure failure(World world, Throwable what, Class<?> test) {
-        return SimulationFailure.of(
-                world,
-                what,
-                "mvn -pl verbena.sim -am test -Dtest=" + test.getSimpleName()
-                        + " -Dsurefire.failIfNoSpecifiedTests=false -Dverbena.seed=" + seed()
-                        + (DEEP ? " -Dverbena.deep=true" : ""),
-                captures());
+        return SimulationFailure.of(world, what, command(test), captures());
     }
 }

@@ -1,0 +1,28 @@
+package verbena.sim.traffic;
+
+import org.jspecify.annotations.Nullable;
+import verbena.sim.traffic.Request.Kind;
+
+/// A message of an unreliable service as the model keeps it for one epoch; used again and again.
+final class Message {
+    /// Counts the messages of an end within the epoch.
+    final int index;
+    Kind kind = Kind.SEND;
+    int place;
+    int length;
+    int immediate;
+    /// Who is to receive it; null for everybody who is attached to the group.
+    @Nullable
+    UnreliableEnd to;
+    /// By which ends it was received: a bit for each.
+    int receivedBy;
+
+    Message(int index) {
+        this.index = index;
+    }
+
+    @Override
+    public String toString() {
+        return "message " + index + " (" + kind + ", " + length + " bytes of the tape from " + place + ")";
+    }
+}

@@ -1,0 +1,64 @@
+package verbena.sim.goal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import verbena.sim.Faults;
+import verbena.sim.traffic.Account;
+import verbena.sim.traffic.Hazards;
+import verbena.sim.traffic.Profile;
+import verbena.sim.traffic.Simulation;
+
+/// Goal N2: whatever the network loses, doubles, reorders and damages, RC delivers every message once, in order and
+/// unharmed, and UC and UD deliver whole messages or none. All opcodes, every message compared byte for byte.
+class IntegrityTest {
+    private static final long OPERATIONS = Goal.size(1_500, 60_000);
+    private static final double[] LOSS = {0, 0.01, 0.05, 0.1, 0.2, 0.3};
+    private static final double[] DUPLICATE = {0, 0.1, 0.5};
+    private static final int[] REORDER = {0, 8, 64};
+    private static final double[] CORRUPT = {0, 0.01};
+    private static final double REORDER_SHARE = 0.1;
+
+    @Test
+    void everyMessageArrivesAsSentUnderEveryMixOfFaults() {
+        long start = System.nanoTime();
+        int cells = 0;
+        long requests = 0;
+        long packets = 0;
+        long lost = 0;
+        for (double loss : LOSS) {
+            for (double duplicate : DUPLICATE) {
+                for (int reorder : REORDER) {
+                    for (double corrupt : CORRUPT) {
+                        Faults faults = Faults.of(loss, duplicate, corrupt);
+                        Account account =
+                                run(reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder), cells);
+                        cells++;
+                        requests += account.completed() + account.failed();
+                        packets += account.packets();
+                        lost += account.lost();
+                        assertThat(account.broke() == 0 || loss + corrupt > 0)
+                                .as("a connection broke without a loss")
+                                .isTrue();
+                    }
+                }
+            }
+        }
+        Goal.report(
+                "N2",
+                start,
+                "%d mixes of faults, %,d requests over RC, UC and UD, %,d packets of which %,d were lost: every message whole"
+                        .formatted(cells, requests, packets, lost));
+    }
+
+    private static Account run(Faults faults, int cell) {
+        String name = "cell " + cell + ", " + faults;
+        return new Simulation(
+                        Goal.seed() + cell,
+                        new Profile(name, name, faults, Hazards.NONE),
+                        OPERATIONS,
+                        Goal.command(IntegrityTest.class) + "   # " + name,
+                        link -> link)
+                .run(Goal.captures());
+    }
+}

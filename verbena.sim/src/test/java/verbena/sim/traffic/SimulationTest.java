@@ -1,0 +1,198 @@
+package verbena.sim.traffic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import verbena.nic.link.Link;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.Frame;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.pcap.CaptureReader;
+
+/// Whether the checkers notice what they are for: a link that is broken in a way that no ICRC can tell, because it
+/// breaks packets before they are sealed.
+class SimulationTest {
+    private static final int OPERATIONS = 500;
+
+    @TempDir
+    private Path folder;
+
+    enum Damage {
+        /// One bit of a SEND's or READ's data.
+        DATA,
+        /// One bit more is added by an atomic.
+        OPERAND,
+        /// A WRITE goes 8 bytes too far.
+        ADDRESS,
+        /// Nothing passes any more.
+        SILENCE
+    }
+
+    /// Damages one packet in so many of its kind.
+    private static final class BrokenLink implements Link {
+        private static final int EVERY = 4;
+
+        private final Link link;
+        private final Damage damage;
+        private int count;
+
+        BrokenLink(Link link, Damage damage) {
+            this.link = link;
+            this.damage = damage;
+        }
+
+        @Override
+        public int transmit(Frame[] frames, int from, int count) {
+            if (damage == Damage.SILENCE) {
+                return count;
+            }
+            for (int i = 0; i < count; i++) {
+                damage(frames[from + i]);
+            }
+            return link.transmit(frames, from, count);
+        }
+
+        private void damage(Frame frame) {
+            Opcode opcode = Packet.opcode(frame);
+            switch (damage) {
+                case DATA -> {
+                    if (Packet.payloadBytes(frame, opcode) > 0 && ++count % EVERY == 0) {
+                        flip(frame, Packet.payloadOffset(opcode));
+                    }
+                }
+                case OPERAND -> {
+                    if (opcode == Opcode.RC_FETCH_ADD && ++count % EVERY == 0) {
+                        flip(frame, Packet.BTH + opcode.atomicEthOffset() + 12);
+                    }
+                }
+                case ADDRESS -> {
+                    if (opcode.isWrite() && opcode.rethOffset() >= 0 && ++count % EVERY == 0) {
+                        flip(frame, Packet.BTH + opcode.rethOffset() + 7);
+                    }
+                }
+                case SILENCE -> throw new AssertionError("nothing is transmitted");
+            }
+        }
+
+        private static void flip(Frame frame, int at) {
+            byte was = frame.slot.get(ValueLayout.JAVA_BYTE, at);
+            frame.slot.set(ValueLayout.JAVA_BYTE, at, (byte) (was ^ 8));
+        }
+
+        @Override
+        public List<GidEntry> gids() {
+            return link.gids();
+        }
+
+        @Override
+        public int packetMax() {
+            return link.packetMax();
+        }
+
+        @Override
+        public int receive(Frame[] frames, int from, int count) {
+            return link.receive(frames, from, count);
+        }
+
+        @Override
+        public void join(Gid group) {
+            link.join(group);
+        }
+
+        @Override
+        public void leave(Gid group) {
+            link.leave(group);
+        }
+
+        @Override
+        public void await(long timeoutNanos) {
+            link.await(timeoutNanos);
+        }
+
+        @Override
+        public void wakeup() {
+            link.wakeup();
+        }
+
+        @Override
+        public long malformed() {
+            return link.malformed();
+        }
+
+        @Override
+        public long unsendable() {
+            return link.unsendable();
+        }
+
+        @Override
+        public void close() {
+            link.close();
+        }
+    }
+
+    private SimulationFailure fails(long seed, Damage damage) {
+        UnaryOperator<Link> breaks = link -> new BrokenLink(link, damage);
+        var simulation = new Simulation(seed, Profile.named("lossy"), OPERATIONS, "do it again", breaks);
+        return catchThrowableOfType(SimulationFailure.class, () -> simulation.run(folder));
+    }
+
+    private static final Map<Damage, String> FOUND = Map.of(
+            Damage.DATA, "damaged|wrong result|not as written|nobody sent",
+            Damage.OPERAND, "wrong result|word",
+            Damage.ADDRESS, "not as written|damaged|the board|invalid|REM_ACCESS",
+            Damage.SILENCE, "nothing succeeded");
+
+    @ParameterizedTest
+    @EnumSource(Damage.class)
+    void whatALinkBreaksIsNoticed(Damage damage) {
+        for (long seed = 1; seed <= 5; seed++) {
+            SimulationFailure failure = fails(seed, damage);
+            assertThat(failure).as("seed %d".formatted(seed)).isNotNull();
+            assertThat(failure.getMessage().lines().findFirst().orElseThrow()).containsPattern(FOUND.get(damage));
+        }
+    }
+
+    @Test
+    void aFailureTellsHowToSeeItAgainAndLeavesACapture() throws Exception {
+        SimulationFailure failure = fails(3, Damage.DATA);
+
+        Path capture = folder.resolve("verbena-sim-3.pcapng");
+        assertThat(failure.getMessage())
+                .startsWith("seed 3: ")
+                .contains("repeat:  do it again", "capture: " + capture, "of virtual time:", "-> ", "completion ");
+        assertThat(Files.exists(capture)).isTrue();
+        int packets = 0;
+        try (var reader = CaptureReader.open(capture)) {
+            while (reader.next() != null) {
+                packets++;
+            }
+        }
+        assertThat(packets).isPositive();
+    }
+
+    @Test
+    void withoutDamageTheSameWorldsAreRight() {
+        for (long seed = 1; seed <= 5; seed++) {
+            Account account = new Simulation(seed, Profile.named("lossy"), OPERATIONS).run(folder);
+            assertThat(account.completed() + account.failed()).isBetween(OPERATIONS - 5L, OPERATIONS + 30L);
+        }
+    }
+
+    @Test
+    void aProfileThatIsNotThereIsRefusedByName() {
+        var e = catchThrowableOfType(IllegalArgumentException.class, () -> Profile.named("sunny"));
+        assertThat(e).hasMessageContaining("storm").hasMessageContaining("'sunny'");
+    }
+}
