@@ -6,14 +6,16 @@
 /// ```
 /// line     = [ "+" span ] step            the step happens exactly that long after the line before; nothing until then
 /// step     = end arrow end packet [ "=>" fate ]        an end sends, and the network does what the arrow says
-///          | "peer" arrow end packet [ "from" address ] [ "=>" fate ]     a scripted peer sends anything
+///          | end arrow end { "," end } packet          a multicast, and who is given it
+///          | "peer" arrow end packet [ "=>" fate ]     a scripted peer sends anything
 ///          | end arrow "peer" packet                   an end sends, and only the scripted peer sees it
 ///          | "nothing"                                 neither end has anything to send now
 ///          | end "silent"                              that end has nothing to send now
 ///          | "nothing until +" span  |  "nothing ever" and not while that time passes
 ///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, nobody sends
 ///          | end verb ...
-/// end      = "a" | "b" | "c" | "d"                   "c" and "d" with two connections: beside "a" and "b"
+/// packet   = notation { "from" address | "to" address | "tos" n | "ttl" n | "port" n }
+/// end      = a name
 /// arrow    = "->" | "-x" | "->>" span | "-2>" | "-2>>" span | "-~>"
 /// span     = number ( "ns" | "us" | "ms" | "s" )
 ///
@@ -21,26 +23,29 @@
 /// post write N -> place  { "imm" n | option }
 /// post read N <- place   { option }
 /// post fetch-add N -> place, post cmp-swap N N -> place
+/// post atomic-write N -> place, post flush N -> place { "whole" | "global" | "persistent" }
 /// post bind window -> region+N len N access right ... { option },  post invalidate window
 /// post recv [ N ] { "wr" n | "into" list }
 /// option   = "wr" n | "signaled" | "solicited" | "fence" | "inline" | "rkey" key | ( "from" | "into" ) list
+///          | "to" ( end | group | handle ) | "qp" n | "qkey" n
 /// list     = region+N len N { "," region+N len N }
 ///
-/// completion wr N status [ opcode o ] [ byte-len n ] [ imm n ] [ inv key ] [ cause words ],  completion none
+/// completion wr N status [ opcode o ] [ byte-len n ] [ imm n ] [ inv key ] [ source-qp n ] [ grh ] [ cause words ],
+/// completion none
 /// event TYPE,  state STATE,  counter name N
-/// memory region+N len N as ( sent | wr N | region+N ) [ only ],  memory [ region+N ] unchanged
+/// memory region+N len N as [ end ] ( sent | wr N | region+N ) [ only ],  memory [ region+N ] unchanged
+/// memory region+N grh                                 the 40 bytes before the data of the last datagram
 /// word region+N is N,  set region+N ( word N | len N byte N )
 /// modify { STATE | attribute N }
 /// region name { len N | iova N | pd N | access right ... },  window name type N
 /// close ( region | arena | window ) name
+/// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
 /// arm [ solicited ],  arm limit N,  notified [ N ]
 /// ```
 ///
 /// Each end has the regions `out` (sent from) and `in` (received into); b has `r1` and a has `r2`, which peers may
-/// read,
-/// write and do atomics on. All are 64 KiB and start with a pattern of their own. A window `w1` is named with the key
-/// it
-/// has now, `w1.0`, `w1.1` … are the keys that it had.
+/// read, write and do atomics on. All are 64 KiB and start with a pattern of their own. A window `w1` is named with
+/// the key it has now, `w1.0`, `w1.1` … are the keys that it had.
 ///
 /// The payload of the scripted peer's packets continues from packet to packet through the `out` of the end that it
 /// stands for, so that `as sent` holds for it too.
