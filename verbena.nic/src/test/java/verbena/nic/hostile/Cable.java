@@ -1,0 +1,171 @@
+package verbena.nic.hostile;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import verbena.nic.SoftContext;
+import verbena.nic.link.Link;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.wire.Frame;
+import verbena.wire.notation.Names;
+import verbena.wire.notation.PacketPattern;
+
+/// Two devices on a wire in memory, in virtual time. Others may put packets on it too. Nothing is allocated for a
+/// packet that passes.
+final class Cable {
+    private static final int RING = 1_024;
+
+    /// The virtual time, in nanoseconds.
+    long nanos = 1_000_000_000;
+
+    final Side a;
+    final Side b;
+
+    Cable(long seed) {
+        a = new Side("10.0.0.1", seed);
+        b = new Side("10.0.0.2", seed + 1);
+        a.peer = b;
+        b.peer = a;
+    }
+
+    /// Connects the queue pairs of both.
+    void connect() {
+        a.qp.connect(b.qp.endpoint());
+        b.qp.connect(a.qp.endpoint());
+    }
+
+    /// Drives both until nothing moves.
+    void settle() {
+        boolean any = true;
+        while (any) {
+            any = a.context.drive();
+            any |= b.context.drive();
+        }
+    }
+
+    /// One device, and its end of the wire.
+    final class Side implements Link {
+        final GidEntry gid;
+        final SoftContext context;
+        final ProtectionDomain domain;
+        final CompletionQueue cq;
+        final MemoryRegion memory;
+        QueuePair qp;
+
+        /// Sees all that leaves here.
+        Consumer<Frame> tap = _ -> {};
+        /// How many frames the way out takes at once.
+        int room = Integer.MAX_VALUE;
+
+        private final Frame[] arriving = Frame.allocate(Arena.ofAuto().allocate((long) RING * Frame.SLOT_BYTES, 64));
+        private long put;
+        private long taken;
+        private Side peer = this;
+
+        private Side(String address, long seed) {
+            gid = new GidEntry(0, Gid.parse(address), GidType.ROCE_V2, "cable0", 1);
+            context = SoftContext.open("at-" + address, this, () -> nanos, new Random(seed), false);
+            domain = context.allocateProtectionDomain();
+            cq = context.createCompletionQueue(4_096);
+            memory = domain.allocate(64 << 10, Access.remoteAll());
+            qp = domain.createQueuePair(QueuePairOptions.rc(cq));
+        }
+
+        /// A frame that arrives here next; the caller fills it at once.
+        Frame arrival() {
+            return arriving[(int) (put++ % RING)];
+        }
+
+        /// Frames that may still be put here.
+        int free() {
+            return (int) (RING - (put - taken));
+        }
+
+        /// Lets a packet arrive that claims to come from the peer.
+        void inject(String packet) {
+            write(arrival(), packet);
+        }
+
+        /// Makes the frame this packet from the peer.
+        void write(Frame frame, String packet) {
+            PacketPattern pattern = PacketPattern.parse(packet, Names.NUMBERS);
+            pattern.build(frame, null);
+            frame.icrcValid = !pattern.badIcrc();
+            frame.sourceHigh = peer.gid.gid().high();
+            frame.sourceLow = peer.gid.gid().low();
+            frame.destinationHigh = gid.gid().high();
+            frame.destinationLow = gid.gid().low();
+        }
+
+        long count(String counter) {
+            return context.counters().getOrDefault(counter, 0L);
+        }
+
+        @Override
+        public List<GidEntry> gids() {
+            return List.of(gid);
+        }
+
+        @Override
+        public int packetMax() {
+            return Frame.PACKET_MAX;
+        }
+
+        @Override
+        public int receive(Frame[] frames, int from, int count) {
+            int n = 0;
+            while (n < count && taken < put) {
+                frames[from + n++].copyFrom(arriving[(int) (taken++ % RING)]);
+            }
+            return n;
+        }
+
+        @Override
+        public int transmit(Frame[] frames, int from, int count) {
+            int n = Math.min(Math.min(count, room), peer.free());
+            for (int i = from; i < from + n; i++) {
+                Frame frame = frames[i];
+                frame.icrcValid = true;
+                tap.accept(frame);
+                peer.arrival().copyFrom(frame);
+            }
+            return n;
+        }
+
+        @Override
+        public void join(Gid group) {}
+
+        @Override
+        public void leave(Gid group) {}
+
+        @Override
+        public void await(long timeoutNanos) {
+            nanos += Math.max(0, timeoutNanos);
+        }
+
+        @Override
+        public void wakeup() {}
+
+        @Override
+        public long malformed() {
+            return 0;
+        }
+
+        @Override
+        public long unsendable() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,56 @@
+package verbena.nic.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import verbena.transport.PacketFate;
+
+/// Goal H1: whatever arrives, nothing breaks, and no byte changes that must not.
+class HostilePacketsTest {
+    private static final int ATTACKERS = 2;
+
+    @Test
+    void nothingThatArrivesBreaksTheDeviceOrTouchesWhatItMayNot() throws Exception {
+        long packets = Goal.size(100_000_000, 1_000_000_000);
+        long seed = Goal.seed();
+        long started = System.nanoTime();
+        var runs = IntStream.range(0, ATTACKERS)
+                .mapToObj(i -> new HostileRun(seed + i))
+                .toList();
+        try (var threads = Executors.newFixedThreadPool(ATTACKERS)) {
+            for (Future<Boolean> result : threads.invokeAll(runs.stream()
+                    .map(run -> (Callable<Boolean>) () -> {
+                        run.attack(packets / ATTACKERS);
+                        return true;
+                    })
+                    .toList())) {
+                assertThat(result)
+                        .as(Goal.repeat(HostilePacketsTest.class, seed))
+                        .succeedsWithin(Duration.ofHours(2));
+            }
+        }
+        var fates = new TreeMap<String, Long>();
+        for (HostileRun run : runs) {
+            for (PacketFate fate : PacketFate.values()) {
+                fates.merge(fate.label(), run.counters.get(fate.label()), Long::sum);
+            }
+        }
+        double seconds = (System.nanoTime() - started) / 1e9;
+        Goal.print(
+                "H1",
+                packets + " hostile packets in " + Math.round(seconds) + " s from seed " + seed
+                        + ": 0 exceptions, 0 bytes changed that must not; "
+                        + runs.stream().mapToLong(r -> r.completed).sum() + " requests completed, "
+                        + runs.stream().mapToLong(r -> r.failed).sum() + " of them with an error, "
+                        + runs.stream().mapToLong(r -> r.lives).sum() + " lives of queue pairs; " + fates);
+        // An attacker who reads what he is answered leaves no answers behind: FatesTest provokes that one.
+        fates.remove(PacketFate.DROPPED_BUSY.label());
+        assertThat(fates).allSatisfy((name, count) -> assertThat(count).as(name).isPositive());
+    }
+}

@@ -1,0 +1,151 @@
+package verbena.nic.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import org.junit.jupiter.api.Test;
+import verbena.verbs.Gid;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Packet;
+
+/// Goal S3: whoever tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile an honest pair
+/// goes on.
+class SearchTest {
+    private static final int ALL = 1 << 24;
+    private static final int BATCH = 32;
+    private static final int WRITE_BYTES = 4_096;
+    /// Where the attacker would like to write.
+    private static final int PRIZE = 60_000;
+
+    private static final Gid STRANGER = Gid.parse("10.0.0.66");
+
+    private final Cable cable = new Cable(Goal.seed());
+    private final Cable.Side victim = cable.b;
+    private final Frame shot = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES))[0];
+    private final WorkCompletion wc = new WorkCompletion();
+    private long posted;
+    private long written;
+
+    /// A WRITE of one who knows all but one thing: key, address, and what the pair call each other.
+    SearchTest() {
+        cable.connect();
+        victim.write(
+                shot,
+                "WRITE_ONLY psn 0 ackreq qp 0x%x va 0x%x rkey 0x%x len 8 | 8"
+                        .formatted(victim.qp.qpn(), victim.memory.address() + PRIZE, victim.memory.rkey()));
+        shot.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(Packet.opcode(shot)), -1);
+    }
+
+    /// The honest pair's turn: A has eight WRITEs under way, each with its number in it.
+    private void goOn() {
+        while (cable.a.cq.poll(wc)) {
+            assertThat(wc.ok()).as(wc.toString()).isTrue();
+            written++;
+        }
+        while (posted - written < 8) {
+            long offset = posted % 8 * WRITE_BYTES;
+            cable.a.memory.segment().set(ValueLayout.JAVA_LONG, offset, posted);
+            cable.a.qp.postWrite(
+                    posted++,
+                    cable.a.memory,
+                    offset,
+                    WRITE_BYTES,
+                    victim.memory.address() + offset,
+                    victim.memory.rkey());
+        }
+        cable.nanos += 10_000;
+        cable.a.context.drive();
+        victim.context.drive();
+    }
+
+    private double writesPerSecondAlone() {
+        for (int i = 0; i < 100_000; i++) {
+            goOn(); // until it is compiled
+        }
+        long before = written;
+        long started = System.nanoTime();
+        for (int i = 0; i < 100_000; i++) {
+            goOn();
+        }
+        return (written - before) * 1e9 / (System.nanoTime() - started);
+    }
+
+    private void assertUnharmed() {
+        long target = posted;
+        while (written < target) {
+            goOn();
+        }
+        cable.settle();
+        assertThat(victim.memory.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, PRIZE))
+                .as("what the attacker would like to change")
+                .isZero();
+        for (long i = 0; i < 8; i++) {
+            assertThat(victim.memory.segment().get(ValueLayout.JAVA_LONG, i * WRITE_BYTES))
+                    .isEqualTo(cable.a.memory.segment().get(ValueLayout.JAVA_LONG, i * WRITE_BYTES));
+        }
+        assertThat(victim.count("refused")).isZero();
+    }
+
+    private interface Aim {
+        /// Changes the frame to try this number; false for the one that would be no guess.
+        boolean at(Frame frame, int number);
+    }
+
+    /// Tries all numbers; returns the seconds that it took.
+    private double sweep(Aim aim) {
+        long started = System.nanoTime();
+        for (int number = 0; number < ALL; ) {
+            for (int i = 0; i < BATCH; i++, number++) {
+                if (aim.at(shot, number)) {
+                    victim.arrival().copyFrom(shot);
+                }
+            }
+            goOn();
+        }
+        return (System.nanoTime() - started) / 1e9;
+    }
+
+    @Test
+    void allPsnsFromAWrongAddressFindNothing() {
+        double alone = writesPerSecondAlone();
+        long before = written;
+        shot.sourceLow = STRANGER.low();
+        double seconds = sweep((frame, psn) -> {
+            Bth.setPsn(frame.slot, Packet.BTH, psn);
+            return true;
+        });
+        long during = written - before;
+        assertUnharmed();
+        assertThat(victim.count("dropped.source")).isEqualTo(ALL);
+        assertThat(victim.count("searches")).isPositive();
+        Goal.print(
+                "S3",
+                "2^24 PSNs from a wrong address in %.1f s, %.1f million a second: 0 accepted; %,.0f WRITEs of 4 KiB a second before, %,.0f meanwhile"
+                        .formatted(seconds, ALL / seconds / 1e6, alone, during / seconds));
+    }
+
+    @Test
+    void allQueuePairNumbersFromThePeersAddressFindNothingAndAreNoticed() {
+        long before = written;
+        int own = victim.qp.qpn();
+        var noticed = new long[] {-1};
+        double seconds = sweep((frame, qpn) -> {
+            if (noticed[0] < 0 && victim.count("searches") > 0) {
+                noticed[0] = victim.count("dropped.unknown-qp");
+            }
+            Bth.setDestinationQp(frame.slot, Packet.BTH, qpn);
+            return qpn != own;
+        });
+        long during = written - before;
+        assertUnharmed();
+        assertThat(victim.count("dropped.unknown-qp")).isEqualTo(ALL - 1);
+        assertThat(noticed[0]).as("packets until it was noticed").isBetween(1L, 1_000L + 2 * BATCH);
+        Goal.print(
+                "S3",
+                "2^24 queue pair numbers from the right address in %.1f s: 0 accepted, noticed within %d packets; %,.0f WRITEs of 4 KiB a second meanwhile"
+                        .formatted(seconds, noticed[0], during / seconds));
+    }
+}

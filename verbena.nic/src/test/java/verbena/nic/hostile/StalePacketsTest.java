@@ -1,0 +1,140 @@
+package verbena.nic.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+
+/// Goal F3: packets of earlier lives of a queue pair are not taken for those of the present one.
+class StalePacketsTest {
+    private static final int KEPT = 8_192;
+    /// Of virtual time: so all of a test lasts longer than numbers rest.
+    private static final long CYCLE_NANOS = 10_000_000;
+
+    private final Cable cable = new Cable(Goal.seed());
+    private final SplittableRandom chance = new SplittableRandom(Goal.seed());
+    private final Tape toA = new Tape();
+    private final Tape toB = new Tape();
+
+    /// The last packets that have passed one way.
+    private static final class Tape {
+        private final Frame[] frames = Frame.allocate(Arena.ofAuto().allocate((long) KEPT * Frame.SLOT_BYTES, 64));
+        private int count;
+
+        void keep(Frame frame) {
+            frames[count++ % KEPT].copyFrom(frame);
+        }
+
+        Frame any(SplittableRandom chance) {
+            return frames[chance.nextInt(Math.min(count, KEPT))];
+        }
+    }
+
+    /// A SEND, a WRITE of three packets, a READ and an atomic each way.
+    private void talk() {
+        for (Cable.Side from : new Cable.Side[] {cable.a, cable.b}) {
+            Cable.Side to = from == cable.a ? cable.b : cable.a;
+            to.qp.postReceive(0, to.memory, 0, 100);
+            from.qp.postSend(1, from.memory, 0, 100);
+            from.qp.postWrite(2, from.memory, 0, 300, to.memory.address(), to.memory.rkey());
+            from.qp.postRead(3, from.memory, 0, 200, to.memory.address(), to.memory.rkey());
+            from.qp.postFetchAdd(4, from.memory, 0, to.memory.address(), to.memory.rkey(), 1);
+        }
+        cable.settle();
+        var wc = new WorkCompletion();
+        int completed = 0;
+        while (cable.a.cq.poll(wc) || cable.b.cq.poll(wc)) {
+            assertThat(wc.ok()).as(wc.toString()).isTrue();
+            completed++;
+        }
+        assertThat(completed).isEqualTo(10);
+    }
+
+    /// Old packets arrive at both ends of a connection with nothing under way; how many of them are accepted.
+    private long replay(int packets) {
+        long before = accepted();
+        for (int i = 0; i < packets / 2; i++) {
+            cable.a.arrival().copyFrom(toA.any(chance));
+            cable.b.arrival().copyFrom(toB.any(chance));
+        }
+        cable.settle();
+        return accepted() - before;
+    }
+
+    private long accepted() {
+        return cable.a.count("accepted") + cable.b.count("accepted");
+    }
+
+    private long count(String fate) {
+        return cable.a.count(fate) + cable.b.count(fate);
+    }
+
+    private void listen() {
+        cable.a.tap = toB::keep;
+        cable.b.tap = toA::keep;
+    }
+
+    private void ignore() {
+        cable.a.tap = _ -> {};
+        cable.b.tap = _ -> {};
+    }
+
+    @Test
+    void packetsOfClosedQueuePairsNeverReachThoseThatFollow() {
+        int cycles = 10_000;
+        long accepted = 0;
+        long replayed = 0;
+        for (int cycle = 0; cycle < cycles; cycle++) {
+            cable.connect();
+            accepted += replayed == 0 && cycle == 0 ? 0 : replay(50);
+            listen();
+            talk();
+            ignore();
+            recreate(cable.a);
+            recreate(cable.b);
+            accepted += replay(50);
+            replayed += 100;
+            cable.nanos += CYCLE_NANOS;
+        }
+        assertThat(accepted).isZero();
+        assertThat(count("dropped.closed-qp") + count("dropped.unknown-qp")).isEqualTo(replayed - 50);
+        Goal.print(
+                "F3",
+                cycles + " queue pairs closed and made anew, " + (replayed - 50) + " packets of closed ones replayed: "
+                        + accepted + " accepted, " + count("dropped.closed-qp") + " known to be late");
+    }
+
+    private static void recreate(Cable.Side side) {
+        QueuePair old = side.qp;
+        old.close();
+        side.qp = side.domain.createQueuePair(QueuePairOptions.rc(side.cq));
+        assertThat(side.qp.qpn()).isNotEqualTo(old.qpn());
+    }
+
+    @Test
+    void packetsFromBeforeAResetAreNotTakenForNewOnes() {
+        int cycles = 2_000;
+        long accepted = 0;
+        for (int cycle = 0; cycle < cycles; cycle++) {
+            cable.connect();
+            accepted += cycle == 0 ? 0 : replay(100);
+            listen();
+            talk();
+            ignore();
+            cable.a.qp.modify(new Transition.ToReset());
+            cable.b.qp.modify(new Transition.ToReset());
+            cable.nanos += CYCLE_NANOS;
+        }
+        assertThat(accepted).isZero();
+        Goal.print(
+                "F3",
+                cycles + " times the same two queue pairs reset and connected anew, " + 100 * (cycles - 1)
+                        + " packets from before replayed: " + accepted + " accepted");
+    }
+}
