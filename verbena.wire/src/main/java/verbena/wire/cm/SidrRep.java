@@ -19,6 +19,14 @@ public record SidrRep(
         implements CmMessage {
     /// Attribute ID.
     public static final int ATTRIBUTE = 0x18;
+    /// [#status]: here is the queue pair.
+    public static final int VALID = 0;
+    /// [#status]: nobody takes datagrams for this service.
+    public static final int NOT_SUPPORTED = 1;
+    /// [#status]: the application said no.
+    public static final int REJECTED = 2;
+    /// [#status]: there is no queue pair for it.
+    public static final int NO_QP = 3;
     /// Bytes of private data that it has room for.
     public static final int PRIVATE_DATA_BYTES = 136;
     /// Bytes of additional information that it has room for.

@@ -1,0 +1,37 @@
+package verbena.cm;
+
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.Rej;
+import verbena.wire.cm.Rep;
+import verbena.wire.cm.Req;
+
+/// What a [CmConnection] tells its owner. The end comes exactly once: [Rejected], [Unreachable] or [Disconnected].
+public sealed interface CmEvent {
+    /// Somebody wants to connect: [CmConnection#accept] or [CmConnection#reject].
+    record Requested(Req request) implements CmEvent {}
+
+    /// The peer has accepted: set the queue pair up, then [CmConnection#ready], or [CmConnection#reject].
+    record Accepted(Rep reply) implements CmEvent {}
+
+    /// Both sides are ready for use.
+    record Established(PrivateData privateData) implements CmEvent {}
+
+    /// The peer refuses.
+    record Rejected(Rej refusal) implements CmEvent {}
+
+    /// The peer does not answer.
+    ///
+    /// @param why in words
+    record Unreachable(String why) implements CmEvent {}
+
+    /// The connection has ended.
+    ///
+    /// @param byPeer whether the peer ended it
+    record Disconnected(boolean byPeer, PrivateData privateData) implements CmEvent {}
+
+    /// Whoever is told; called by whoever calls the [CommunicationManager], and may call it back.
+    @FunctionalInterface
+    interface Listener {
+        void onEvent(CmConnection connection, CmEvent event);
+    }
+}

@@ -1,0 +1,12 @@
+package verbena.cm;
+
+/// What peers can make us hold.
+///
+/// @param connections connections and those being made, timewait included
+/// @param halfOpen requests that nobody has answered, and answers that nobody has confirmed; when one more comes the
+///     oldest is forgotten
+/// @param perPeer of the half open, how many of one address
+public record CmLimits(int connections, int halfOpen, int perPeer) {
+    /// 65,536 connections, 1,024 half open, 128 of one peer.
+    public static final CmLimits DEFAULT = new CmLimits(65_536, 1_024, 128);
+}

@@ -1,0 +1,384 @@
+package verbena.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import verbena.cm.CmConnection.State;
+import verbena.verbs.Gid;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.Rej;
+import verbena.wire.cm.RejectReason;
+import verbena.wire.cm.Req;
+import verbena.wire.cm.SidrRep;
+
+/// Every exchange of the communication manager, with each message lost, doubled and late.
+class CommunicationManagerTest {
+    private final Two two = new Two(7);
+
+    @Test
+    void aConnectionIsMadeAndEnded() {
+        two.serve();
+        CmConnection a = two.connect();
+        two.run(Two.MILLIS);
+        assertThat(two.said).containsExactly("a REQ", "b REP", "a RTU");
+        assertThat(two.told("a")).containsExactly("Accepted", "Established");
+        assertThat(two.told("b")).containsExactly("Requested", "Established");
+        assertThat(a.state()).isEqualTo(State.ESTABLISHED);
+
+        a.disconnect(PrivateData.NONE, two.now);
+        two.run(Two.MILLIS);
+        assertThat(two.said).endsWith("a DREQ", "b DREP").hasSize(5);
+        assertThat(two.told("a")).endsWith("Disconnected");
+        assertThat(two.told("b")).endsWith("Disconnected");
+        assertThat(two.a.size()).isEqualTo(1);
+        two.run(1_000 * Two.MILLIS);
+        assertThat(two.a.size()).as("after timewait").isZero();
+        assertThat(two.b.size()).isZero();
+        assertThat(a.state()).isEqualTo(State.CLOSED);
+    }
+
+    @Test
+    void aLostReqIsSentAgainTheSame() {
+        var seen = new ArrayList<Req>();
+        two.b.listen(Two.SERVICE, 1, (connection, event) -> {
+            if (event instanceof CmEvent.Requested(Req request)) {
+                seen.add(request);
+                connection.accept(Two.END_B, two.now);
+            }
+        });
+        two.loses = two.first(2, "a REQ");
+        CmConnection a = two.connect();
+        two.run(2_000 * Two.MILLIS);
+        assertThat(two.said).containsExactly("a REQ x", "a REQ x", "a REQ", "b REP", "a RTU");
+        assertThat(seen).containsExactly(a.request());
+    }
+
+    @Test
+    void aLostRepIsSentAgainWhenTheReqComesAgain() {
+        two.serve();
+        two.loses = two.first(1, "b REP");
+        two.connect();
+        two.run(2_000 * Two.MILLIS);
+        assertThat(two.told("a")).containsExactly("Accepted", "Established");
+        assertThat(two.told("b")).containsExactly("Requested", "Established");
+    }
+
+    @Test
+    void aLostRtuIsSentAgainWhenTheRepComesAgain() {
+        two.serve();
+        two.loses = two.first(1, "a RTU");
+        two.connect();
+        two.run(2_000 * Two.MILLIS);
+        assertThat(two.said).containsExactly("a REQ", "b REP", "a RTU x", "b REP", "a RTU");
+        assertThat(two.told("b")).containsExactly("Requested", "Established");
+    }
+
+    @Test
+    void aPacketOnTheQueuePairIsAsGoodAsAnRtu() {
+        var passive = new CmConnection[1];
+        two.b.listen(Two.SERVICE, 1, (connection, event) -> {
+            two.note("b").onEvent(connection, event);
+            if (event instanceof CmEvent.Requested) {
+                passive[0] = connection;
+                connection.accept(Two.END_B, two.now);
+            }
+        });
+        two.loses = "a RTU"::equals;
+        two.connect();
+        two.run(Two.MILLIS);
+        passive[0].communicationEstablished();
+        two.run(30_000 * Two.MILLIS);
+        assertThat(two.told("b")).containsExactly("Requested", "Established");
+        assertThat(two.said).containsExactly("a REQ", "b REP", "a RTU x");
+    }
+
+    @Test
+    void aLostDreqOrDrepIsSentAgain() {
+        two.serve();
+        CmConnection a = two.connect();
+        two.run(Two.MILLIS);
+        two.said.clear();
+        var lost = two.first(1, "a DREQ");
+        var lostToo = two.first(1, "b DREP");
+        two.loses = name -> lost.test(name) || lostToo.test(name);
+        a.disconnect(PrivateData.NONE, two.now);
+        two.run(60_000 * Two.MILLIS);
+        assertThat(two.said).containsExactly("a DREQ x", "a DREQ", "b DREP x", "a DREQ", "b DREP");
+        assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected");
+        assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected");
+        assertThat(two.a.size() + two.b.size()).isZero();
+    }
+
+    @Test
+    void bothMayEndItAtOnce() {
+        var passive = new CmConnection[1];
+        two.b.listen(Two.SERVICE, 1, (connection, event) -> {
+            two.note("b").onEvent(connection, event);
+            if (event instanceof CmEvent.Requested) {
+                passive[0] = connection;
+                connection.accept(Two.END_B, two.now);
+            }
+        });
+        CmConnection a = two.connect();
+        two.run(Two.MILLIS);
+        a.disconnect(PrivateData.NONE, two.now);
+        passive[0].disconnect(PrivateData.NONE, two.now);
+        two.run(60_000 * Two.MILLIS);
+        assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected");
+        assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected");
+        assertThat(two.a.size() + two.b.size()).isZero();
+    }
+
+    @Test
+    void nobodyListens() {
+        var refusals = new ArrayList<Rej>();
+        two.a.connect(
+                Two.A_TO_B,
+                Two.CALL,
+                Two.END_A,
+                (_, event) -> refusals.add(((CmEvent.Rejected) event).refusal()),
+                two.now);
+        two.run(Two.MILLIS);
+        assertThat(refusals).hasSize(1);
+        assertThat(RejectReason.of(refusals.getFirst().reason())).isEqualTo(RejectReason.INVALID_SERVICE_ID);
+        assertThat(two.b.size()).isZero();
+    }
+
+    @Test
+    void theApplicationSaysNo() {
+        two.b.listen(
+                Two.SERVICE,
+                1,
+                (connection, _) -> connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.of((byte) 9), two.now));
+        two.loses = two.first(1, "b REJ");
+        var refusals = new ArrayList<Rej>();
+        two.a.connect(
+                Two.A_TO_B,
+                Two.CALL,
+                Two.END_A,
+                (_, event) -> refusals.add(((CmEvent.Rejected) event).refusal()),
+                two.now);
+        two.run(60_000 * Two.MILLIS);
+        // The second REQ finds the connection in timewait, and gets the same answer, or is refused anew.
+        assertThat(refusals).hasSize(1);
+        assertThat(refusals.getFirst().messageRejected()).isZero();
+    }
+
+    @Test
+    void aSlowApplicationIsWaitedFor() {
+        var passive = new CmConnection[1];
+        two.b.listen(
+                Two.SERVICE, 1, (connection, _) -> passive[0] = Objects.requireNonNullElse(passive[0], connection));
+        CmConnection a = two.connect();
+        two.run(30_000 * Two.MILLIS);
+        assertThat(two.said).containsExactly("a REQ", "a REQ", "b MRA");
+        passive[0].accept(Two.END_B, two.now);
+        two.run(Two.MILLIS);
+        assertThat(a.state()).isEqualTo(State.ESTABLISHED);
+    }
+
+    @Test
+    void aSilentPeerIsGivenUp() {
+        two.loses = name -> name.startsWith("b");
+        two.serve();
+        var told = new ArrayList<CmEvent>();
+        two.a.connect(Two.A_TO_B, Two.CALL, Two.END_A, (_, event) -> told.add(event), two.now);
+        two.run(60_000 * Two.MILLIS);
+        assertThat(told).containsExactly(new CmEvent.Unreachable("10.0.0.2 did not answer REQ, sent 16 times"));
+        assertThat(two.said.stream().filter("a REQ"::equals)).hasSize(16);
+        assertThat(two.said).as("the end of it is told").contains("a REJ");
+        assertThat(two.told("b")).containsExactly("Requested", "Rejected");
+        assertThat(two.a.size() + two.b.size()).isZero();
+    }
+
+    @Test
+    void anAttemptCanBeGivenUp() {
+        var events = new ArrayList<CmEvent>();
+        two.b.listen(Two.SERVICE, 1, (_, event) -> events.add(event));
+        CmConnection a = two.connect();
+        two.run(Two.MILLIS);
+        a.disconnect(PrivateData.NONE, two.now);
+        two.run(60_000 * Two.MILLIS);
+        assertThat(two.told("a")).isEmpty();
+        assertThat(events).hasSize(2);
+        assertThat(events.get(1)).isInstanceOf(CmEvent.Rejected.class);
+        assertThat(two.b.size()).isZero();
+    }
+
+    @Test
+    void theBacklogIsALimit() {
+        two.b.listen(Two.SERVICE, 2, two.note("b"));
+        for (int i = 0; i < 3; i++) {
+            two.a.connect(
+                    Two.A_TO_B,
+                    Two.CALL,
+                    new CmEnd(i + 1, 0, 1, 1, 7, false, PrivateData.NONE),
+                    two.note("a"),
+                    two.now);
+        }
+        two.run(Two.MILLIS);
+        assertThat(two.told("b")).containsExactly("Requested", "Requested");
+        assertThat(two.told("a")).containsExactly("Rejected");
+    }
+
+    @Test
+    void aPeerThatForgotIsStale() {
+        two.serve();
+        two.connect();
+        two.run(Two.MILLIS);
+        // It has been restarted, draws the same queue pair number, and knows nothing of the old connection.
+        var again = new CommunicationManager(0xA, new java.util.Random(99), CmLimits.DEFAULT);
+        var refusals = new ArrayList<Rej>();
+        again.connect(
+                Two.A_TO_B,
+                Two.CALL,
+                Two.END_A,
+                (_, event) -> refusals.add(((CmEvent.Rejected) event).refusal()),
+                two.now);
+        two.b.onMessage(Objects.requireNonNull(again.poll()).message(), Two.B_TO_A, two.now);
+        again.onMessage(Objects.requireNonNull(two.b.poll()).message(), Two.A_TO_B, two.now);
+        assertThat(RejectReason.of(refusals.getFirst().reason())).isEqualTo(RejectReason.STALE_CONNECTION);
+    }
+
+    @Test
+    void aStrangerCannotEndAConnection() {
+        two.serve();
+        CmConnection a = two.connect();
+        two.run(Two.MILLIS);
+        var stranger = new CmRoute(Gid.parse("10.0.0.2"), Gid.parse("10.0.0.66"));
+        int ours = 1;
+        int theirs = a.localCommId();
+        two.b.onMessage(new verbena.wire.cm.Dreq(1, theirs, ours, 0x2222, PrivateData.NONE), stranger, two.now);
+        two.run(Two.MILLIS);
+        assertThat(two.told("b")).containsExactly("Requested", "Established");
+        assertThat(two.b.strays()).isEqualTo(1);
+    }
+
+    @Test
+    void halfOpenRequestsAreShedTheOldestFirst() {
+        var limited = new CommunicationManager(0xB, new java.util.Random(3), new CmLimits(100, 4, 3));
+        var waiting = new ArrayList<CmConnection>();
+        limited.listen(Two.SERVICE, 100, (connection, _) -> waiting.add(connection));
+        var refused = new HashSet<Integer>();
+        for (int i = 0; i < 8; i++) {
+            Gid here = Gid.parse("10.0.0.2");
+            Gid there = Gid.parse("10.0.1." + i / 4);
+            var asker = new CommunicationManager(0xA0 + i, new java.util.Random(i), CmLimits.DEFAULT);
+            asker.connect(new CmRoute(there, here), Two.CALL, Two.END_A, (_, _) -> {}, two.now);
+            var route = new CmRoute(here, there);
+            limited.onMessage(Objects.requireNonNull(asker.poll()).message(), route, two.now);
+            if (limited.poll() != null) {
+                refused.add(i);
+            }
+        }
+        assertThat(refused).as("more than 3 of one peer").isEqualTo(Set.of(3, 7));
+        assertThat(limited.shed()).isEqualTo(2);
+        assertThat(waiting.stream().map(CmConnection::state))
+                .containsExactly(
+                        State.CLOSED,
+                        State.CLOSED,
+                        State.REQ_RECEIVED,
+                        State.REQ_RECEIVED,
+                        State.REQ_RECEIVED,
+                        State.REQ_RECEIVED);
+    }
+
+    @Test
+    void datagramServicesAreFound() {
+        two.b.answer(
+                Two.SERVICE,
+                (question, _) ->
+                        new CommunicationManager.SidrAnswer(SidrRep.VALID, 0x77, 0x88, question.privateData()));
+        two.loses = two.first(1, "b SIDRREP");
+        var answers = new ArrayList<SidrRep>();
+        ask(Two.SERVICE, answers);
+        two.run(10_000 * Two.MILLIS);
+        assertThat(answers).hasSize(1);
+        assertThat(answers.getFirst().qpn()).isEqualTo(0x77);
+        assertThat(answers.getFirst().qkey()).isEqualTo(0x88);
+        answers.clear();
+        ask(Two.SERVICE + 1, answers);
+        two.run(10_000 * Two.MILLIS);
+        assertThat(answers.getFirst().status()).isEqualTo(SidrRep.NOT_SUPPORTED);
+        answers.clear();
+        two.loses = _ -> true;
+        ask(Two.SERVICE, answers);
+        two.run(60_000 * Two.MILLIS);
+        assertThat(answers).as("silence").containsExactly((SidrRep) null);
+    }
+
+    private void ask(long service, List<SidrRep> answers) {
+        two.a.ask(
+                Two.A_TO_B,
+                service,
+                17,
+                15,
+                PrivateData.of((byte) 5),
+                new CmQuestion.Listener() {
+                    @Override
+                    public void onAnswer(SidrRep answer) {
+                        answers.add(answer);
+                    }
+
+                    @Override
+                    public void onSilence() {
+                        answers.add(null);
+                    }
+                },
+                two.now);
+    }
+
+    @Test
+    void verbsHaveTheirStates() {
+        CmConnection a = two.connect();
+        assertThatThrownBy(() -> a.accept(Two.END_A, two.now))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("accept: the connection is in REQ_SENT, not in REQ_RECEIVED");
+        assertThatThrownBy(() -> a.ready(PrivateData.NONE, two.now)).hasMessageContaining("not in REP_RECEIVED");
+        assertThatThrownBy(() -> a.reject(RejectReason.NO_QP, PrivateData.NONE, two.now))
+                .hasMessage("reject: the connection is in REQ_SENT");
+    }
+
+    /// Whatever the wire does, both ends come to an end, are told of it once, and nothing is left.
+    @Test
+    void connectionsSurviveAnyWire() {
+        int seeds = 5_000;
+        int established = 0;
+        for (int seed = 0; seed < seeds; seed++) {
+            var world = new Two(seed);
+            world.loss = world.random.nextDouble() * 0.4;
+            world.duplicate = world.random.nextDouble() * 0.5;
+            world.call = new CmCall(Two.SERVICE, 0, 3, 19, 7, 0, 64, 0, 17, 15);
+            world.delayMax = 1 + world.random.nextInt(1_500) * Two.MILLIS;
+            world.serve();
+            CmConnection a = world.connect();
+            world.run(world.random.nextInt(20_000) * Two.MILLIS);
+            if (a.state() == State.ESTABLISHED) {
+                established++;
+            }
+            a.disconnect(PrivateData.NONE, world.now);
+            world.run(1_000_000 * Two.MILLIS);
+            assertThat(world.a.size() + world.b.size())
+                    .as("seed %d: %s", seed, world.said)
+                    .isZero();
+            for (String end : List.of("a", "b")) {
+                List<String> told = world.told(end);
+                assertThat(told.stream().filter(List.of("Rejected", "Unreachable", "Disconnected")::contains))
+                        .as("seed %d, %s: %s", seed, end, told)
+                        .hasSizeLessThanOrEqualTo(1);
+                assertThat(told.stream().filter("Established"::equals)).hasSizeLessThanOrEqualTo(1);
+                if (told.contains("Requested") || told.contains("Established")) {
+                    assertThat(told.getLast()).as("seed %d, %s", seed, end).isNotEqualTo("Established");
+                }
+            }
+        }
+        System.out.println("connection manager: " + seeds + " worlds, " + established + " connections made");
+        assertThat(established).isGreaterThan(seeds / 2);
+    }
+}
