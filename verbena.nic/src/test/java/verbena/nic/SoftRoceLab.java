@@ -18,7 +18,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.parallel.ResourceLock;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;
@@ -38,7 +37,6 @@ import verbena.verbs.WorkCompletion;
 
 /// What the tests against a Linux kernel's soft-RoCE share: a device of ours, and the far end driven through the lab's
 /// `verbsd`. `verbena.lab.peer` is its HOST:PORT, `verbena.lab.device` our device; `.ci/lab` sets both.
-@ResourceLock("verbena.lab") // there is one device and one peer
 abstract class SoftRoceLab {
     /// Bytes of the region on either side.
     static final int BYTES = 1 << 17;
