@@ -104,6 +104,34 @@ class AccessTest {
     }
 
     @Test
+    void aRegionWithdrawnBeforeTheImmediateDataLeavesTheReceiveForTheNext() {
+        uc().mtu(256).run("""
+                b         post  recv wr 1
+                a         post  write 300 -> r1+0 imm 4
+                a -> b    UC_WRITE_FIRST           psn 100  => accepted
+                b         close region r1
+                a -> b    UC_WRITE_LAST_IMMEDIATE  psn 101  => dropped.message
+                b         completion  none
+                a         post  write 0 -> r1+0 imm 5
+                a -> b    UC_WRITE_ONLY_IMMEDIATE  psn 102  => accepted
+                b         completion  wr 1 success imm 5
+                """);
+    }
+
+    @Test
+    void aRegionWithdrawnBeforeTheImmediateDataEndsASharedReceive() {
+        uc().srq().mtu(256).run("""
+                b         post  recv wr 1
+                a         post  write 300 -> r1+0 imm 4
+                a -> b    UC_WRITE_FIRST           psn 100  => accepted
+                b         close region r1
+                a -> b    UC_WRITE_LAST_IMMEDIATE  psn 101  => dropped.message
+                b         completion  wr 1 loc-access-err
+                b         state  RTS
+                """);
+    }
+
+    @Test
     void anEmptyWriteIsNotCheckedForItsKey() {
         uc().run("""
                 peer -> b    UC_WRITE_ONLY  psn 100  rkey 0x12345678 va 5 len 0  | 0  => accepted

@@ -37,6 +37,37 @@ class SendErrorTest {
     }
 
     @Test
+    void whatWasPostedInSqeIsFlushedThoughTheQueuePairIsBackInRts() {
+        uc().run("""
+                a         region  r5 access local-write
+                a         post    write 8 -> r1+0 wr 7 from r5+0 len 8
+                a         close   region r5
+                a         completion  wr 7 loc-prot-err
+                a         post    write 8 -> r1+8 wr 8
+                a         modify  RTS
+                a         completion  wr 8 wr-flush-err
+                a         post    write 8 -> r1+8 wr 9 signaled
+                a -> b    UC_WRITE_ONLY  r1+8  => accepted
+                a         completion  wr 9 success
+                """);
+    }
+
+    @Test
+    void anErrorWhileDrainingEndsInSqe() {
+        uc().mtu(256).run("""
+                a         region  r5 len 256 access local-write
+                a         post    write 300 -> r1+0 wr 7 from out+0 len 256, r5+0 len 44
+                a         post    write 8 -> r1+0 wr 8
+                a -> b    UC_WRITE_FIRST  psn 100
+                a         modify  SQD
+                a         close   region r5
+                a         completion  wr 7 loc-prot-err
+                a         completion  wr 8 wr-flush-err
+                a         state   SQE
+                """);
+    }
+
+    @Test
     void inSqeItReceivesAsBefore() {
         uc().run("""
                 a         region  r5 access local-write

@@ -37,7 +37,10 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
                 if (from == QpState.RTR) {
                     sender.start();
                 }
-                core.rootCause = null; // of SQE
+                if (from == QpState.SQE) {
+                    sender.flush(); // what was posted there
+                    core.rootCause = null;
+                }
                 sender.rearmDrained();
             }
             case SQD -> {

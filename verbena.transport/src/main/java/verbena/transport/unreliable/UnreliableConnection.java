@@ -169,8 +169,7 @@ public final class UnreliableConnection extends Unreliable {
                                 bytes,
                                 Access.REMOTE_WRITE.bit())
                         != MemoryVerdict.OK) {
-            message = Message.NONE;
-            return PacketFate.DROPPED_MESSAGE;
+            return breakOff(WcStatus.LOC_ACCESS_ERR, "the memory of the peer's WRITE was withdrawn during the message");
         }
         address += bytes;
         remaining -= bytes;
