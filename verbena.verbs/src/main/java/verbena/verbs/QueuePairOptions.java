@@ -4,18 +4,14 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 
-/// How a queue pair is to be made (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#of] and change what
-/// should differ.
+/// How a queue pair is to be made (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#rc], [#uc] or [#ud] and
+/// change what should differ.
 ///
 /// @param type kind of service
 /// @param sendCq where sends complete
 /// @param receiveCq where receives complete; may be the same
 /// @param sharedReceiveQueue where receives are taken from; empty for the queue pair's own
-/// @param maxSendWr requests that can be outstanding on the send queue
-/// @param maxReceiveWr receives that can be outstanding; ignored with a shared receive queue
-/// @param maxSendSge gather entries of a send request
-/// @param maxReceiveSge scatter entries of a receive
-/// @param maxInlineBytes bytes that a send request can carry in itself
+/// @param sizes of its queues
 /// @param signalAll whether every send request completes visibly, not just those that ask for it
 /// @param extensions requests beyond the usual that may be posted, [Capability#FLUSH] and [Capability#ATOMIC_WRITE]
 public record QueuePairOptions(
@@ -23,13 +19,35 @@ public record QueuePairOptions(
         CompletionQueue sendCq,
         CompletionQueue receiveCq,
         Optional<SharedReceiveQueue> sharedReceiveQueue,
-        int maxSendWr,
-        int maxReceiveWr,
-        int maxSendSge,
-        int maxReceiveSge,
-        int maxInlineBytes,
+        Sizes sizes,
         boolean signalAll,
         Set<Capability> extensions) {
+    /// How much a queue pair holds (`struct ibv_qp_cap`).
+    ///
+    /// @param maxSendWr requests that can be outstanding on the send queue
+    /// @param maxReceiveWr receives that can be outstanding; ignored with a shared receive queue
+    /// @param maxSendSge gather entries of a send request
+    /// @param maxReceiveSge scatter entries of a receive
+    /// @param maxInlineBytes bytes that a send request can carry in itself
+    public record Sizes(int maxSendWr, int maxReceiveWr, int maxSendSge, int maxReceiveSge, int maxInlineBytes) {
+        /// 128 sends and 128 receives with up to 4 entries each, 64 bytes inline.
+        public static final Sizes DEFAULT = new Sizes(128, 128, 4, 4, 64);
+
+        public Sizes {
+            notNegative("maxSendWr", maxSendWr);
+            notNegative("maxReceiveWr", maxReceiveWr);
+            notNegative("maxSendSge", maxSendSge);
+            notNegative("maxReceiveSge", maxReceiveSge);
+            notNegative("maxInlineBytes", maxInlineBytes);
+        }
+
+        private static void notNegative(String name, int value) {
+            if (value < 0) {
+                throw new IllegalArgumentException(name + ": not negative, got " + value);
+            }
+        }
+    }
+
     private static final Set<Capability> EXTENSIONS = EnumSet.of(Capability.FLUSH, Capability.ATOMIC_WRITE);
 
     public QueuePairOptions {
@@ -37,121 +55,57 @@ public record QueuePairOptions(
         if (!EXTENSIONS.containsAll(extensions)) {
             throw new IllegalArgumentException("extensions: of " + EXTENSIONS + ", got " + extensions);
         }
-        notNegative("maxSendWr", maxSendWr);
-        notNegative("maxReceiveWr", maxReceiveWr);
-        notNegative("maxSendSge", maxSendSge);
-        notNegative("maxReceiveSge", maxReceiveSge);
-        notNegative("maxInlineBytes", maxInlineBytes);
     }
 
-    /// 128 sends and 128 receives with up to 4 entries each, 64 bytes inline, signalled on request.
+    /// [Sizes#DEFAULT], one completion queue, signalled on request.
     public static QueuePairOptions of(QpType type, CompletionQueue cq) {
-        return new QueuePairOptions(type, cq, cq, Optional.empty(), 128, 128, 4, 4, 64, false, Set.of());
+        return new QueuePairOptions(type, cq, cq, Optional.empty(), Sizes.DEFAULT, false, Set.of());
     }
 
-    /// An unreliable connection with the sizes of [#of].
-    public static QueuePairOptions uc(CompletionQueue cq) {
-        return of(QpType.UC, cq);
-    }
-
-    /// Datagrams, with the sizes of [#of].
-    public static QueuePairOptions ud(CompletionQueue cq) {
-        return of(QpType.UD, cq);
-    }
-
-    /// A reliable connection with the sizes of [#of].
+    /// A reliable connection with what [#of] gives.
     public static QueuePairOptions rc(CompletionQueue cq) {
         return of(QpType.RC, cq);
     }
 
+    /// An unreliable connection with what [#of] gives.
+    public static QueuePairOptions uc(CompletionQueue cq) {
+        return of(QpType.UC, cq);
+    }
+
+    /// Datagrams, with what [#of] gives.
+    public static QueuePairOptions ud(CompletionQueue cq) {
+        return of(QpType.UD, cq);
+    }
+
     public QueuePairOptions withReceiveCq(CompletionQueue receiveCq) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                sharedReceiveQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
     public QueuePairOptions withSharedReceiveQueue(SharedReceiveQueue srq) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                Optional.of(srq),
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return new QueuePairOptions(type, sendCq, receiveCq, Optional.of(srq), sizes, signalAll, extensions);
+    }
+
+    public QueuePairOptions withSizes(Sizes sizes) {
+        return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
     public QueuePairOptions withDepth(int maxSendWr, int maxReceiveWr) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                sharedReceiveQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return withSizes(
+                new Sizes(maxSendWr, maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, sizes.maxInlineBytes));
     }
 
     public QueuePairOptions withSge(int maxSendSge, int maxReceiveSge) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                sharedReceiveQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return withSizes(
+                new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, maxSendSge, maxReceiveSge, sizes.maxInlineBytes));
     }
 
     public QueuePairOptions withInline(int maxInlineBytes) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                sharedReceiveQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return withSizes(
+                new Sizes(sizes.maxSendWr, sizes.maxReceiveWr, sizes.maxSendSge, sizes.maxReceiveSge, maxInlineBytes));
     }
 
     public QueuePairOptions withSignalAll(boolean signalAll) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                sharedReceiveQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
     /// Allows requests that a peer may not know: it leaves them without an answer, and the connection ends with
@@ -159,23 +113,26 @@ public record QueuePairOptions(
     ///
     /// @param extensions of [Capability#FLUSH] and [Capability#ATOMIC_WRITE]
     public QueuePairOptions withExtensions(Set<Capability> extensions) {
-        return new QueuePairOptions(
-                type,
-                sendCq,
-                receiveCq,
-                sharedReceiveQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineBytes,
-                signalAll,
-                extensions);
+        return new QueuePairOptions(type, sendCq, receiveCq, sharedReceiveQueue, sizes, signalAll, extensions);
     }
 
-    private static void notNegative(String name, int value) {
-        if (value < 0) {
-            throw new IllegalArgumentException(name + ": not negative, got " + value);
-        }
+    public int maxSendWr() {
+        return sizes.maxSendWr;
+    }
+
+    public int maxReceiveWr() {
+        return sizes.maxReceiveWr;
+    }
+
+    public int maxSendSge() {
+        return sizes.maxSendSge;
+    }
+
+    public int maxReceiveSge() {
+        return sizes.maxReceiveSge;
+    }
+
+    public int maxInlineBytes() {
+        return sizes.maxInlineBytes;
     }
 }
