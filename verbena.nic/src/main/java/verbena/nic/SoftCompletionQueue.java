@@ -52,6 +52,8 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     private final AtomicBoolean notified = new AtomicBoolean();
     /// How long waits have been of late. A guess: threads may overwrite each other's.
     private long waitNanos;
+    /// Engine: that has been told.
+    private boolean overflowed;
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
@@ -282,9 +284,14 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
         }
     }
 
+    /// Also when it has been broken for long: a queue pair that reports here can tell nothing by a completion, and
+    /// does not go on as if it had (IBTA 11.6.3.2).
     @Override
     public void onOverflow() {
-        context.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
+        if (!overflowed) {
+            overflowed = true;
+            context.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
+        }
         context.engine().later(() -> {
             queuePairs.forEach(
                     queuePair -> queuePair.breakDown("its completion queue of " + capacity() + " entries overflowed"));

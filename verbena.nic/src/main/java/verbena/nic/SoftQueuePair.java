@@ -78,6 +78,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private volatile QpState state = QpState.RESET;
 
     private volatile int initialPsn;
+    /// Engine: QP_FATAL is raised once in a life of the queue pair.
+    private boolean fatalTold;
     /// It is closed, and the engine has let go.
     private volatile boolean ended;
     /// The GID that [#endpoint(int)] gave out last; -1 before.
@@ -358,6 +360,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     /// RESET: as freshly made, with another first PSN.
     private void forget() {
+        fatalTold = false;
         var p = parameters;
         var fresh = new QueuePairParameters(p.qpn);
         p.pathMtu = type() == QpType.UD ? context.mtu().bytes() : fresh.pathMtu;
@@ -578,12 +581,22 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public void onAsyncEvent(AsyncEvent.Type type) {
+        if (type == AsyncEvent.Type.QP_FATAL) {
+            if (fatalTold) {
+                return;
+            }
+            fatalTold = true;
+        }
         context.raise(new AsyncEvent.QueuePairEvent(type, this));
     }
 
-    /// Engine: to ERR, for a reason outside the protocol.
+    /// Engine: to ERR, for a reason that no completion can tell.
     void breakDown(String cause) {
+        QpState from = parameters.state;
         protocol.breakDown(cause);
+        if (parameters.state != from) {
+            onAsyncEvent(AsyncEvent.Type.QP_FATAL);
+        }
         context.engine().makeReady(station);
     }
 

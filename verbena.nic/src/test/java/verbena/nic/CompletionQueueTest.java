@@ -173,7 +173,7 @@ class CompletionQueueTest {
             write(qp, i);
         }
         pair.settle();
-        assertThat(a.events()).containsExactly(AsyncEvent.Type.CQ_ERR);
+        assertThat(a.events()).containsExactly(AsyncEvent.Type.CQ_ERR, AsyncEvent.Type.QP_FATAL);
         assertThat(qp.state()).isEqualTo(QpState.ERR);
         assertThat(a.qp.state()).as("one with another queue").isEqualTo(QpState.RTS);
         assertThat(small.poll(wc)).isTrue();
@@ -182,6 +182,21 @@ class CompletionQueueTest {
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessageContaining("is broken: more completions came than its 2 entries");
         assertThat(a.context.counters().get("completion-overflows")).isPositive();
+    }
+
+    @Test
+    void aQueuePairThatCannotTellOfACompletionDoesNotGoOn() {
+        CompletionQueue small = a.context.createCompletionQueue(1);
+        QueuePair first = connection(small);
+        write(first, 1);
+        write(first, 2);
+        pair.settle();
+        a.events();
+        QueuePair late = connection(small);
+        write(late, 3);
+        pair.settle();
+        assertThat(a.events()).as("the queue has told already").containsExactly(AsyncEvent.Type.QP_FATAL);
+        assertThat(late.state()).isEqualTo(QpState.ERR);
     }
 
     // ---- notifications

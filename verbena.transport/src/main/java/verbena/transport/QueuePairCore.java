@@ -4,6 +4,7 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.queue.CompletionRing;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -66,8 +67,12 @@ public final class QueuePairCore {
         fail(ring, wrId, WcStatus.WR_FLUSH_ERR, opcode, 0, root == null ? "" : root);
     }
 
+    /// IBTA 11.6.3.2: what prevents completions from being reported is a catastrophic error of the work queue.
     private void count(boolean pushed) {
         counters.count(pushed ? Counter.COMPLETIONS : Counter.COMPLETION_OVERFLOWS);
+        if (!pushed) {
+            events.onAsyncEvent(AsyncEvent.Type.QP_FATAL);
+        }
     }
 
     // ---- arrivals

@@ -41,7 +41,7 @@ public final class CompletionRing {
         /// Somebody sleeps until there is a completion, and there is one.
         void onWake();
 
-        /// The ring was full; the completion is lost and the ring is broken.
+        /// The ring was full, or is broken since it once was; the completion is lost.
         void onOverflow();
     }
 
@@ -111,8 +111,8 @@ public final class CompletionRing {
 
     // ---- engine
 
-    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the first time
-    /// the listener is told.
+    /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the
+    /// listener is told.
     ///
     /// @param solicited whether a ring armed for solicited completions is to notify
     public boolean push(
@@ -129,10 +129,8 @@ public final class CompletionRing {
             boolean solicited) {
         long position = (long) WRITTEN.get(this);
         if (broken || position - (long) READ.getAcquire(this) >= capacity) {
-            if (!broken) {
-                broken = true;
-                listener.onOverflow();
-            }
+            broken = true;
+            listener.onOverflow();
             return false;
         }
         Entry e = entries[(int) position & mask];
