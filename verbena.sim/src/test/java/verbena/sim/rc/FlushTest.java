@@ -58,6 +58,17 @@ class FlushTest {
     }
 
     @Test
+    void theQueuePairHasToEnableEachOfThem() {
+        rc().run("""
+                b         region  r3 access local-write remote-write flush-global flush-persistent
+                b         modify  access remote-write flush-global
+                peer -> b    FLUSH  psn 100  sel 0 plt 3  r3+0 len 8  => refused
+                b -> peer    NAK invalid-request  psn 100
+                b         event  QP_REQ_ERR
+                """);
+    }
+
+    @Test
     void aQueuePairWithoutTheRightRefusesIt() {
         rc().run("""
                 b         region  r3 access local-write remote-write flush-global

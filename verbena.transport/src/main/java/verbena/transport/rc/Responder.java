@@ -423,6 +423,12 @@ final class Responder {
         }
         int right = ((placement & Feth.GLOBAL_VISIBILITY) != 0 ? Access.FLUSH_GLOBAL.bit() : 0)
                 | ((placement & Feth.PERSISTENCE) != 0 ? Access.FLUSH_PERSISTENT.bit() : 0);
+        if ((p.access & right) != right) {
+            return refuse(
+                    psn,
+                    Syndrome.NAK_INVALID_REQUEST,
+                    opcode + " with placement " + placement + " is not enabled by the queue pair's access");
+        }
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
