@@ -67,7 +67,8 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
         if (access.contains(Access.ZERO_BASED) && iova != 0) {
             throw new IllegalArgumentException("register: iova: 0 with ZERO_BASED, got 0x" + Long.toHexString(iova));
         }
-        if (Long.compareUnsigned(iova + segment.byteSize(), iova) < 0) {
+        long last = iova + Math.max(1, segment.byteSize()) - 1;
+        if (Long.compareUnsigned(last, iova) < 0) {
             throw new IllegalArgumentException("register: iova: " + segment.byteSize() + " bytes from 0x"
                     + Long.toHexString(iova) + " on go past the end of the address space");
         }
