@@ -10,6 +10,7 @@ module verbena.sim {
     requires transitive verbena.nic;
 
     exports verbena.sim;
+    exports verbena.sim.model;
     exports verbena.sim.script;
     exports verbena.sim.traffic;
 }

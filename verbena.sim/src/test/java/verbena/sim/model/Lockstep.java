@@ -1,0 +1,679 @@
+package verbena.sim.model;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.SoftContext;
+import verbena.sim.SimDevice;
+import verbena.sim.World;
+import verbena.transport.Protocol;
+import verbena.verbs.Access;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.AddressVector;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.MemoryWindow;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.SendBatch;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.VerbsObject;
+import verbena.verbs.WorkCompletion;
+import verbena.wire.Frame;
+
+/// Real devices in a world and their model, asked and done the same, and compared after every call.
+final class Lockstep {
+    /// Of each device, for regions to be made from.
+    static final int MEMORY_BYTES = 32 << 10;
+    /// For packets' ways, and for those who wait without end to ask once more.
+    private static final long GRACE_NANOS = 4_000_000;
+    /// Everything has to come to rest within this.
+    private static final long PATIENCE_NANOS = 1_000_000_000;
+
+    /// A device and its model.
+    final class Side {
+        final int number;
+        final SimDevice device;
+        final SoftContext context;
+        final ModelDevice model;
+        final ModelMemory memory;
+        private final MemorySegment realMemory;
+        private final Map<ModelMemory, MemorySegment> memories = new HashMap<>();
+        private @Nullable NakTap tap;
+
+        Side(int number, SplittableRandom random) {
+            this.number = number;
+            device = world.addDevice(Frame.PACKET_MAX, link -> {
+                tap = new NakTap(link);
+                return tap;
+            });
+            context = device.context();
+            model = new ModelDevice(
+                    context.gids(1).stream().map(GidEntry::gid).toList(),
+                    context.port(1).activeMtu());
+            byte[] initial = new byte[MEMORY_BYTES];
+            random.nextBytes(initial);
+            memory = new ModelMemory(initial);
+            realMemory = Arena.ofAuto().allocate(MEMORY_BYTES, 4_096);
+            realMemory.copyFrom(MemorySegment.ofArray(initial));
+            memories.put(memory, realMemory);
+        }
+
+        /// Memory that a region brought is gone with it.
+        private void forget(ModelMemory gone) {
+            if (gone != memory) {
+                memories.remove(gone);
+            }
+        }
+
+        private Set<NakTap.Refused> refused() {
+            return Objects.requireNonNull(tap).take();
+        }
+
+        @Override
+        public String toString() {
+            return device.name();
+        }
+    }
+
+    final World world;
+    final List<Side> sides = new ArrayList<>();
+    final Model model;
+    private final Map<ModelObject, VerbsObject> reals = new HashMap<>();
+    private final Map<VerbsObject, ModelObject> models = new HashMap<>();
+    private final WorkCompletion wc = new WorkCompletion();
+    private final @Nullable List<String> log;
+    private int calls;
+
+    /// @param log where calls are written, when somebody wants to read them
+    Lockstep(long seed, int devices, @Nullable List<String> log) {
+        this.world = new World(seed);
+        this.log = log;
+        for (int i = 0; i < devices; i++) {
+            sides.add(new Side(i, world.random()));
+        }
+        model = new Model(sides.stream().map(side -> side.model).toList());
+    }
+
+    /// Verbs calls so far.
+    int calls() {
+        return calls;
+    }
+
+    private void log(Supplier<String> text) {
+        if (log != null) {
+            log.add(text.get());
+        }
+    }
+
+    // ---- comparing one call
+
+    /// Does a call on the device: true when it was done and had to be, false when it was refused for one of the
+    /// reasons why it had to be.
+    private boolean call(Supplier<String> text, List<Refusal> reasons, Runnable real) {
+        calls++;
+        log(text);
+        try {
+            real.run();
+        } catch (RuntimeException e) {
+            log(() -> "    refused: " + e.getMessage());
+            if (reasons.stream().noneMatch(reason -> reason.isToldBy(e))) {
+                throw new Disagreement(
+                        text.get() + ": " + e + "; the model " + (reasons.isEmpty() ? "allows it" : "says " + reasons),
+                        e);
+            }
+            return false;
+        }
+        if (!reasons.isEmpty()) {
+            throw new Disagreement(text.get() + ": was done; the model says " + reasons);
+        }
+        return true;
+    }
+
+    private <M extends ModelObject> M made(M modelled, VerbsObject real) {
+        reals.put(modelled, real);
+        models.put(real, modelled);
+        return modelled;
+    }
+
+    private <R> R real(ModelObject object, Class<R> type) {
+        return type.cast(Objects.requireNonNull(reals.get(object)));
+    }
+
+    // ---- verbs
+
+    ModelDomain allocateDomain(Side side) {
+        var made = new ProtectionDomain[1];
+        call(
+                () -> side + " allocateProtectionDomain",
+                List.of(),
+                () -> made[0] = side.context.allocateProtectionDomain());
+        return made(side.model.allocateDomain(), made[0]);
+    }
+
+    @Nullable
+    ModelRegion register(Side side, ModelDomain domain, int offset, int length, long iova, Set<Access> access) {
+        var made = new MemoryRegion[1];
+        boolean done = call(
+                () -> side + " register " + offset + " len " + length + " at 0x" + Long.toHexString(iova) + " "
+                        + access,
+                side.model.mayRegister(domain, length, iova, access),
+                () -> made[0] = real(domain, ProtectionDomain.class)
+                        .register(side.realMemory.asSlice(offset, length), iova, access));
+        return done
+                ? made(side.model.register(domain, side.memory, offset, length, iova, access, made[0].rkey()), made[0])
+                : null;
+    }
+
+    @Nullable
+    ModelRegion allocate(Side side, ModelDomain domain, int bytes, Set<Access> access) {
+        var made = new MemoryRegion[1];
+        boolean done = call(
+                () -> side + " allocate " + bytes + " " + access,
+                side.model.mayAllocate(domain, bytes, access),
+                () -> made[0] = real(domain, ProtectionDomain.class).allocate(bytes, access));
+        if (!done) {
+            return null;
+        }
+        var memory = new ModelMemory(new byte[bytes]);
+        side.memories.put(memory, made[0].segment());
+        return made(side.model.register(domain, memory, 0, bytes, made[0].address(), access, made[0].rkey()), made[0]);
+    }
+
+    void reregister(ModelRegion region, ModelDomain to, Set<Access> access) {
+        if (call(
+                () -> text(region) + " reregister " + access,
+                region.mayReregister(to, access),
+                () -> real(region, MemoryRegion.class).reregister(real(to, ProtectionDomain.class), access))) {
+            region.reregister(to, access);
+        }
+    }
+
+    @Nullable
+    ModelWindow allocateWindow(Side side, ModelDomain domain, int type) {
+        var made = new MemoryWindow[1];
+        return call(
+                        () -> side + " allocateWindow " + type,
+                        side.model.mayAllocateWindow(domain, type),
+                        () -> made[0] = real(domain, ProtectionDomain.class).allocateWindow(type))
+                ? made(side.model.allocateWindow(domain, type, made[0].rkey()), made[0])
+                : null;
+    }
+
+    ModelChannel createChannel(Side side) {
+        var made = new CompletionChannel[1];
+        call(
+                () -> side + " createCompletionChannel",
+                List.of(),
+                () -> made[0] = side.context.createCompletionChannel());
+        return made(side.model.createChannel(), made[0]);
+    }
+
+    @Nullable
+    ModelCompletionQueue createCompletionQueue(Side side, int entries, Optional<ModelChannel> channel) {
+        var made = new CompletionQueue[1];
+        return call(
+                        () -> side + " createCompletionQueue " + entries,
+                        side.model.mayCreateCompletionQueue(entries, channel),
+                        () -> made[0] = side.context.createCompletionQueue(
+                                entries, channel.map(one -> real(one, CompletionChannel.class))))
+                ? made(side.model.createCompletionQueue(entries, channel), made[0])
+                : null;
+    }
+
+    @Nullable
+    ModelSharedReceiveQueue createSharedReceiveQueue(Side side, ModelDomain domain, int maxWr, int maxSge) {
+        var made = new SharedReceiveQueue[1];
+        return call(
+                        () -> side + " createSharedReceiveQueue " + maxWr + " " + maxSge,
+                        side.model.mayCreateSharedReceiveQueue(domain, maxWr, maxSge),
+                        () -> made[0] = real(domain, ProtectionDomain.class).createSharedReceiveQueue(maxWr, maxSge))
+                ? made(side.model.createSharedReceiveQueue(domain, maxWr, maxSge), made[0])
+                : null;
+    }
+
+    /// @param choices everything but type and queues
+    @Nullable
+    ModelQueuePair createQueuePair(
+            Side side,
+            ModelDomain domain,
+            QpType type,
+            UnaryOperator<QueuePairOptions> choices,
+            ModelCompletionQueue sendCq,
+            ModelCompletionQueue receiveCq,
+            @Nullable ModelSharedReceiveQueue srq) {
+        QueuePairOptions own = choices.apply(QueuePairOptions.of(type, real(sendCq, CompletionQueue.class)))
+                .withReceiveCq(real(receiveCq, CompletionQueue.class));
+        QueuePairOptions options = srq == null ? own : own.withSharedReceiveQueue(real(srq, SharedReceiveQueue.class));
+        var made = new QueuePair[1];
+        return call(
+                        () -> side + " createQueuePair " + options.type(),
+                        side.model.mayCreateQueuePair(domain, options, sendCq, receiveCq, srq),
+                        () -> made[0] = real(domain, ProtectionDomain.class).createQueuePair(options))
+                ? made(side.model.createQueuePair(domain, options, sendCq, receiveCq, srq, made[0].qpn()), made[0])
+                : null;
+    }
+
+    void close(ModelObject object) {
+        if (call(
+                () -> text(object) + " close",
+                object.mayClose(),
+                () -> Objects.requireNonNull(reals.get(object)).close())) {
+            object.close();
+            if (object instanceof ModelRegion region) {
+                sides.forEach(side -> side.forget(region.memory()));
+            }
+        }
+    }
+
+    void modify(ModelQueuePair queuePair, QpModification change) {
+        if (call(
+                () -> text(queuePair) + " modify " + change,
+                queuePair.mayModify(change),
+                () -> real(queuePair, QueuePair.class).modify(change))) {
+            queuePair.modify(change);
+        }
+    }
+
+    void query(ModelQueuePair queuePair) {
+        QueuePair real = real(queuePair, QueuePair.class);
+        if (call(() -> text(queuePair) + " query", queuePair.mayQuery(), () -> {
+            var expected = queuePair.query(queuePair.options());
+            var actual = real.query();
+            if (!expected.equals(actual)) {
+                throw new Disagreement(text(queuePair) + " query: " + actual + "; the model says " + expected);
+            }
+        })) {
+            agree(real.state() == queuePair.state(), () -> text(queuePair) + " state");
+        }
+    }
+
+    /// A send request, and how its pieces are named.
+    ///
+    /// @param region when they are all of this region, by offset
+    record Posted(ModelSend send, @Nullable ModelRegion region) {}
+
+    void send(ModelQueuePair queuePair, List<Posted> requests) {
+        QueuePair real = real(queuePair, QueuePair.class);
+        var batch = new SendBatch[1];
+        if (!call(() -> text(queuePair) + " send", queuePair.maySend(), () -> batch[0] = real.send())) {
+            return;
+        }
+        try (SendBatch open = batch[0]) {
+            var handedOver = new ArrayList<ModelSend>();
+            for (Posted posted : requests) {
+                var reasons = new Refusal.Reasons().and(queuePair.maySend(handedOver.size(), posted.send));
+                names(queuePair.domain(), posted.region, posted.send.pieces()).forEach(reasons::and);
+                boolean late = isToldLate(queuePair, posted.send);
+                if (late) { // only the end of the request shows it
+                    if (call(() -> "    " + posted.send, reasons.list(), () -> {
+                        write(open, posted);
+                        open.submit();
+                    })) {
+                        throw new AssertionError("what cannot be posted was posted");
+                    }
+                } else if (call(() -> "    " + posted.send, reasons.list(), () -> write(open, posted))) {
+                    handedOver.add(posted.send);
+                }
+            }
+            call(() -> "    submit", queuePair.maySend(), open::submit);
+            handedOver.forEach(queuePair::send);
+        }
+    }
+
+    private static boolean isToldLate(ModelQueuePair queuePair, ModelSend send) {
+        boolean atomic = send.operation().isAtomic()
+                && (send.pieces().size() != 1 || send.pieces().getFirst().length() != Long.BYTES);
+        boolean datagram = queuePair.type() == QpType.UD
+                && (send.handle() == null
+                        || send.bytes() > queuePair.device().activeMtu().bytes());
+        return atomic || datagram;
+    }
+
+    private static List<List<Refusal>> names(ModelDomain domain, @Nullable ModelRegion region, List<Piece> pieces) {
+        return region == null
+                ? List.of()
+                : pieces.stream()
+                        .map(piece ->
+                                PostRules.mayName(domain, region, piece.address() - region.iova(), piece.length()))
+                        .toList();
+    }
+
+    private void write(SendBatch batch, Posted posted) {
+        ModelSend send = posted.send;
+        switch (send.operation()) {
+            case SEND -> batch.send(send.wrId());
+            case SEND_WITH_IMMEDIATE -> batch.sendWithImmediate(send.wrId(), send.number());
+            case SEND_WITH_INVALIDATE -> batch.sendWithInvalidate(send.wrId(), send.number());
+            case WRITE -> batch.write(send.wrId(), send.remoteAddress(), send.rkey());
+            case WRITE_WITH_IMMEDIATE ->
+                batch.writeWithImmediate(send.wrId(), send.remoteAddress(), send.rkey(), send.number());
+            case READ -> batch.read(send.wrId(), send.remoteAddress(), send.rkey());
+            case FETCH_ADD -> batch.fetchAdd(send.wrId(), send.remoteAddress(), send.rkey(), send.operand());
+            case COMPARE_SWAP ->
+                batch.compareSwap(send.wrId(), send.remoteAddress(), send.rkey(), send.operand(), send.swap());
+            case LOCAL_INVALIDATE -> batch.localInvalidate(send.wrId(), send.number());
+            case BIND_WINDOW ->
+                batch.bindWindow(
+                        send.wrId(),
+                        real(send.window(), MemoryWindow.class),
+                        send.rkey(),
+                        real(send.region(), MemoryRegion.class),
+                        send.remoteAddress(),
+                        send.length(),
+                        send.access());
+            case ATOMIC_WRITE -> batch.atomicWrite(send.wrId(), send.remoteAddress(), send.rkey(), send.operand());
+            case FLUSH ->
+                batch.flush(
+                        send.wrId(),
+                        send.remoteAddress(),
+                        send.rkey(),
+                        (int) send.length(),
+                        send.isWhole(),
+                        send.access().contains(Access.FLUSH_GLOBAL),
+                        send.access().contains(Access.FLUSH_PERSISTENT));
+        }
+        for (Piece piece : send.pieces()) {
+            if (posted.region != null) {
+                batch.sge(
+                        real(posted.region, MemoryRegion.class),
+                        piece.address() - posted.region.iova(),
+                        piece.length());
+            } else {
+                batch.sge(piece.lkey(), piece.address(), piece.length());
+            }
+        }
+        byte[] inline = send.inline();
+        if (inline != null) {
+            batch.inline(MemorySegment.ofArray(inline));
+        }
+        ModelAddressHandle handle = send.handle();
+        if (handle != null) {
+            batch.to(real(handle, AddressHandle.class), send.qpn(), send.qkey());
+        }
+        if (send.signaled()) {
+            batch.signaled();
+        }
+        if (send.fenced()) {
+            batch.fenced();
+        }
+        if (send.solicited()) {
+            batch.solicited();
+        }
+    }
+
+    void receive(ModelQueuePair queuePair, ModelReceive receive, @Nullable ModelRegion region) {
+        QueuePair real = real(queuePair, QueuePair.class);
+        if (call(
+                () -> text(queuePair) + " receive " + receive,
+                new Refusal.Reasons()
+                        .and(queuePair.mayReceive())
+                        .and(queuePair.mayReceive(0, receive))
+                        .and(flat(names(queuePair.domain(), region, receive.pieces())))
+                        .list(),
+                () -> post(real::receive, receive, region))) {
+            queuePair.receive(receive);
+        }
+    }
+
+    void receive(ModelSharedReceiveQueue srq, ModelReceive receive, @Nullable ModelRegion region) {
+        SharedReceiveQueue real = real(srq, SharedReceiveQueue.class);
+        if (call(
+                () -> text(srq) + " receive " + receive,
+                new Refusal.Reasons()
+                        .and(srq.mayPost(0, receive))
+                        .and(flat(names(srq.domain(), region, receive.pieces())))
+                        .list(),
+                () -> post(real::receive, receive, region))) {
+            srq.post(receive);
+        }
+    }
+
+    private static List<Refusal> flat(List<List<Refusal>> lists) {
+        return lists.stream().flatMap(List::stream).toList();
+    }
+
+    private void post(Supplier<ReceiveBatch> begin, ModelReceive receive, @Nullable ModelRegion region) {
+        try (ReceiveBatch batch = begin.get()) {
+            batch.receive(receive.wrId());
+            for (Piece piece : receive.pieces()) {
+                if (region != null) {
+                    batch.sge(real(region, MemoryRegion.class), piece.address() - region.iova(), piece.length());
+                } else {
+                    batch.sge(piece.lkey(), piece.address(), piece.length());
+                }
+            }
+            batch.submit();
+        }
+    }
+
+    @Nullable
+    ModelAddressHandle createAddressHandle(Side side, ModelDomain domain, AddressVector way) {
+        var made = new AddressHandle[1];
+        return call(
+                        () -> side + " createAddressHandle " + way,
+                        side.model.mayCreateAddressHandle(domain, way),
+                        () -> made[0] = real(domain, ProtectionDomain.class).createAddressHandle(way))
+                ? made(side.model.createAddressHandle(domain, way), made[0])
+                : null;
+    }
+
+    void attach(ModelQueuePair queuePair, Gid group) {
+        if (call(
+                () -> text(queuePair) + " attach " + group,
+                queuePair.mayAttach(group),
+                () -> real(queuePair, QueuePair.class).attachMulticast(group))) {
+            queuePair.attach(group);
+        }
+    }
+
+    void detach(ModelQueuePair queuePair, Gid group) {
+        if (call(
+                () -> text(queuePair) + " detach " + group,
+                queuePair.mayDetach(group),
+                () -> real(queuePair, QueuePair.class).detachMulticast(group))) {
+            queuePair.detach(group);
+        }
+    }
+
+    void armLimit(ModelSharedReceiveQueue srq, int limit) {
+        SharedReceiveQueue real = real(srq, SharedReceiveQueue.class);
+        if (call(() -> text(srq) + " armLimit " + limit, srq.mayArm(limit), () -> real.armLimit(limit))) {
+            srq.arm(limit);
+            agree(real.limit() == srq.limit(), () -> text(srq) + " limit");
+        }
+    }
+
+    void arm(ModelCompletionQueue queue, boolean solicitedOnly) {
+        if (call(
+                () -> text(queue) + " arm " + solicitedOnly,
+                queue.mayArm(),
+                () -> real(queue, CompletionQueue.class).arm(solicitedOnly))) {
+            queue.arm(solicitedOnly);
+        }
+    }
+
+    void resize(ModelCompletionQueue queue, int entries) {
+        CompletionQueue real = real(queue, CompletionQueue.class);
+        if (call(() -> text(queue) + " resize " + entries, queue.mayResize(entries), () -> real.resize(entries))) {
+            queue.resize(entries);
+            agree(real.capacity() == entries, () -> text(queue) + " capacity");
+        }
+    }
+
+    /// Takes one completion; false when there is none.
+    boolean poll(ModelCompletionQueue queue) {
+        var found = new boolean[1];
+        CompletionQueue real = real(queue, CompletionQueue.class);
+        if (!call(() -> text(queue) + " poll", queue.mayPoll(), () -> found[0] = real.poll(wc))) {
+            return false;
+        }
+        List<ModelCompletion> next = queue.next();
+        if (!found[0]) {
+            agree(next.isEmpty(), () -> text(queue) + " has nothing; the model has " + next);
+            return false;
+        }
+        var actual = wc.snapshot();
+        log(() -> "    " + actual);
+        for (ModelCompletion one : next) {
+            if (one.isToldBy(actual)) {
+                queue.polled(one);
+                return true;
+            }
+        }
+        throw new Disagreement(text(queue) + " gave " + actual + "; the model has " + next);
+    }
+
+    /// Takes a notification; false when there is none.
+    boolean poll(ModelChannel channel) {
+        var notified = new ArrayList<CompletionQueue>();
+        CompletionChannel real = real(channel, CompletionChannel.class);
+        if (!call(
+                () -> text(channel) + " poll",
+                channel.mayBeUsed(),
+                () -> real.poll().ifPresent(notified::add))) {
+            return false;
+        }
+        Set<ModelCompletionQueue> expected = channel.notified();
+        if (notified.isEmpty()) {
+            agree(expected.isEmpty(), () -> text(channel) + " has nothing; the model has " + texts(expected));
+            return false;
+        }
+        var queue = (ModelCompletionQueue) Objects.requireNonNull(models.get(notified.getFirst()));
+        agree(expected.contains(queue), () -> text(channel) + " told of " + text(queue));
+        channel.taken(queue);
+        return true;
+    }
+
+    /// The application writes into its own memory.
+    void scribble(Side side, int at, byte[] data) {
+        log(() -> side + " memory " + at + " len " + data.length + " changed");
+        side.memory.write(at, data);
+        MemorySegment.copy(MemorySegment.ofArray(data), 0, side.realMemory, at, data.length);
+    }
+
+    // ---- what follows
+
+    /// Lets everything that was posted happen, in the model and in the world; then compares events and NAKs.
+    void settle() {
+        long patience = model.settle();
+        long end = world.nowNanos() + GRACE_NANOS + patience + (model.isSomebodyWaiting() ? 0 : PATIENCE_NANOS);
+        while (world.nextNanos() <= end) {
+            world.step();
+        }
+        if (!model.isSomebodyWaiting()) {
+            agree(world.nextNanos() == Protocol.NEVER, () -> "the devices do not come to rest");
+        }
+        compareEvents();
+        compareNaks();
+    }
+
+    private void compareEvents() {
+        for (Side side : sides) {
+            var actual = new ArrayList<String>();
+            for (var event = side.context.pollAsyncEvent(); event.isPresent(); event = side.context.pollAsyncEvent()) {
+                actual.add(event.get().type() + " " + text(about(event.get())));
+            }
+            var expected = new ArrayList<String>();
+            for (ModelEvent event : side.model.takeEvents()) {
+                expected.add(event.type() + " " + text(event.about()));
+            }
+            actual.sort(null);
+            expected.sort(null);
+            agree(actual.equals(expected), () -> side + " raised " + actual + "; the model says " + expected);
+            if (!actual.isEmpty()) {
+                log(() -> "    events of " + side + ": " + actual);
+            }
+        }
+    }
+
+    private ModelObject about(AsyncEvent event) {
+        VerbsObject object = switch (event) {
+            case AsyncEvent.QueuePairEvent e -> e.queuePair();
+            case AsyncEvent.CompletionQueueEvent e -> e.completionQueue();
+            case AsyncEvent.SharedReceiveQueueEvent e -> e.sharedReceiveQueue();
+            case AsyncEvent.PortEvent _, AsyncEvent.DeviceEvent _ ->
+                throw new Disagreement("an event that nothing leads to: " + event);
+        };
+        return Objects.requireNonNull(models.get(object));
+    }
+
+    private void compareNaks() {
+        Set<NakTap.Refused> actual =
+                sides.stream().flatMap(side -> side.refused().stream()).collect(Collectors.toSet());
+        List<Nak> expected = model.takeNaks();
+        boolean agreed = expected.stream()
+                        .filter(nak -> !nak.isRepeated())
+                        .map(Lockstep::refused)
+                        .allMatch(actual::contains)
+                && expected.stream()
+                        .map(Lockstep::refused)
+                        .collect(Collectors.toSet())
+                        .containsAll(actual);
+        agree(agreed, () -> "NAKs on the wire " + actual + "; the model says " + expected);
+        if (!actual.isEmpty()) {
+            log(() -> "    NAKs: " + actual);
+        }
+    }
+
+    private static NakTap.Refused refused(Nak nak) {
+        return new NakTap.Refused(nak.to(), nak.syndrome());
+    }
+
+    /// Every byte of every memory.
+    void compareMemory() {
+        for (Side side : sides) {
+            side.memories.forEach((modelled, real) -> {
+                int at = modelled.mismatch(real);
+                agree(at < 0, () -> "memory of " + side + " differs at byte " + at);
+            });
+        }
+    }
+
+    /// Takes over what the standard leaves open in memory, before anything reads it.
+    void takeOverUndefined() {
+        for (Side side : sides) {
+            side.memories.forEach((modelled, real) -> {
+                if (modelled.hasUndefined()) {
+                    int at = modelled.mismatch(real);
+                    agree(at < 0, () -> "memory of " + side + " differs at byte " + at);
+                }
+            });
+        }
+    }
+
+    private static void agree(boolean same, Supplier<String> otherwise) {
+        if (!same) {
+            throw new Disagreement(otherwise.get());
+        }
+    }
+
+    // ---- words
+
+    private String text(ModelObject object) {
+        return String.valueOf(reals.get(object));
+    }
+
+    private List<String> texts(Set<? extends ModelObject> objects) {
+        return objects.stream().map(this::text).toList();
+    }
+}
