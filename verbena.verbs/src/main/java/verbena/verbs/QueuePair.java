@@ -133,10 +133,19 @@ public interface QueuePair extends VerbsObject {
         }
     }
 
-    /// Joins a multicast group (ibv_attach_mcast(3)); UD only.
+    /// Joins a multicast group (ibv_attach_mcast(3)): datagrams to it arrive here too, those that this queue pair
+    /// sends itself included. Joining again changes nothing. UD only.
+    ///
+    /// @param group an IPv4 or IPv6 multicast address
+    /// @throws IllegalArgumentException when it is none
+    /// @throws InvalidStateException when the queue pair is closed, or not of type UD
+    /// @throws ResourceLimitException when the device is a member of too many groups
+    /// @throws DeviceException when the network does not let it join
     void attachMulticast(Gid group);
 
-    /// Leaves a multicast group.
+    /// Leaves a multicast group (ibv_detach_mcast(3)). Closing the queue pair leaves all.
+    ///
+    /// @throws InvalidStateException when it is not attached
     void detachMulticast(Gid group);
 
     /// Ends the queue pair: outstanding requests vanish without completions, and the peer gets no more answers.

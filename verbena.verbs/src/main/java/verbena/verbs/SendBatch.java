@@ -43,12 +43,17 @@ public interface SendBatch extends AutoCloseable {
     /// scatter entry of 8 bytes.
     SendBatch compareSwap(long wrId, long remoteAddress, int rkey, long compare, long swap);
 
-    /// Writes 8 aligned bytes at once (IBTA A19).
+    /// Writes 8 aligned bytes at once, as they lie in this host's memory (IBTA A19).
+    ///
+    /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     SendBatch atomicWrite(long wrId, long remoteAddress, int rkey, long value);
 
     /// Makes earlier writes globally visible, or persistent (IBTA A19).
     ///
-    /// @param length bytes from `remoteAddress` on; the whole region with `wholeRegion`
+    /// @param length bytes from `remoteAddress` on; does not matter with `wholeRegion`
+    /// @param global visible to everyone: needs the right `FLUSH_GLOBAL`
+    /// @param persist in memory that survives a loss of power: needs the right `FLUSH_PERSISTENT`
+    /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     SendBatch flush(
             long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist);
 
@@ -90,7 +95,10 @@ public interface SendBatch extends AutoCloseable {
     /// Wakes a peer that waits for solicited messages only.
     SendBatch solicited();
 
-    /// UD: where the datagram goes.
+    /// UD: where the datagram goes; every request on such a queue pair needs it.
+    ///
+    /// @param qpn 0xFFFFFF for a multicast group
+    /// @param qkey of the receiver; with its high bit set the own queue pair's is sent instead (IBTA 10.2.5)
     SendBatch to(AddressHandle handle, int qpn, int qkey);
 
     /// Hands all requests over with one doorbell; the batch can be filled again afterwards.
