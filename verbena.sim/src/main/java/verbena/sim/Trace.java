@@ -174,12 +174,27 @@ public final class Trace {
     private static String line(Event event) {
         String time = String.format(Locale.ROOT, "%12.6fms", event.nanos / 1e6);
         return switch (event.kind) {
-            case COMPLETION -> time + "  " + event.from + "  completion " + event.completion;
+            case COMPLETION -> time + "  " + event.from + "  " + text(event.completion);
             case NOTE -> time + "  " + event.from + "  " + event.text;
             default ->
                 time + "  " + event.from + " " + event.kind.arrow + " " + event.to + "  "
                         + PacketText.format(event.frame, Names.NUMBERS);
         };
+    }
+
+    /// As packet scripts say it.
+    private static String text(WorkCompletion wc) {
+        String head = String.format(Locale.ROOT, "completion qp 0x%06x  wr %d ", wc.qpn(), wc.wrId());
+        if (!wc.ok()) {
+            return head + word(wc.status()) + "  cause " + wc.cause();
+        }
+        return head + "success  opcode " + word(wc.opcode()) + " byte-len " + wc.byteLength()
+                + (wc.hasImmediate() ? " imm 0x" + Integer.toHexString(wc.immediate()) : "")
+                + (wc.hasInvalidate() ? " inv 0x" + Integer.toHexString(wc.invalidatedRkey()) : "");
+    }
+
+    private static String word(Enum<?> name) {
+        return name.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /// Writes those of the last events that are packets, as a pcapng file: as they were on the way, the damaged ones

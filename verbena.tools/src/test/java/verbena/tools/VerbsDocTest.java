@@ -42,7 +42,9 @@ class VerbsDocTest {
             "verbena.nic",
             "verbena.nic.engine",
             "verbena.nic.link",
+            "verbena.sim",
             "verbena.sim.script",
+            "verbena.sim.traffic",
             "verbena.tools",
             "java.lang",
             "java.lang.foreign",
@@ -66,7 +68,7 @@ class VerbsDocTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ARCHITECTURE.md", "HACKING.md", "docs/conformance.md"})
+    @ValueSource(strings = {"ARCHITECTURE.md", "HACKING.md", "docs/conformance.md", "docs/simulation.md"})
     void everyClassAndMemberNamedInADocumentExists(String document) throws IOException {
         assertThat(namesThatDoNotExist(document)).isEmpty();
     }

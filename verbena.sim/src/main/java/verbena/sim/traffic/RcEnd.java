@@ -106,6 +106,8 @@ final class RcEnd {
 
     // Figures.
     long completed;
+    /// Of these, those that the peer has answered.
+    long answered;
     long failed;
 
     RcEnd(World world, SimDevice device, Tape tape, int mtu) {
@@ -456,6 +458,7 @@ final class RcEnd {
         succeeded++;
         ended++;
         completed++;
+        answered += request.kind == Kind.BIND || request.kind == Kind.INVALIDATE ? 0 : 1;
         switch (request.kind) {
             case SEND, SEND_IMMEDIATE, SEND_INVALIDATE, WRITE_IMMEDIATE ->
                 check(peer.messagesSeen > request.message, "acknowledged, but not received:", request);

@@ -152,7 +152,7 @@ class SimulationTest {
             Damage.DATA, "damaged|wrong result|not as written|nobody sent",
             Damage.OPERAND, "wrong result|word",
             Damage.ADDRESS, "not as written|damaged|the board|invalid|REM_ACCESS",
-            Damage.SILENCE, "nothing succeeded");
+            Damage.SILENCE, "not drained");
 
     @ParameterizedTest
     @EnumSource(Damage.class)
