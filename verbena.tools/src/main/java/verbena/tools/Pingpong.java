@@ -10,44 +10,54 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.DeviceAttributes;
 import verbena.verbs.GidEntry;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.RnrTimer;
+import verbena.verbs.SendBatch;
+import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// One end of a reliable ping-pong: the queue pair, its one buffer, and the exchange of messages as `ibv_rc_pingpong`
-/// does it. For one thread.
+/// One end of a ping-pong: the queue pairs, their one buffer, and the exchange of messages as the C programs do it.
+/// For one thread.
 final class Pingpong implements AutoCloseable {
     private static final int RECEIVE = 1;
     private static final int SEND = 2;
     private static final byte FILL = 0x7B;
     private static final int PAGE_BYTES = 4_096;
 
-    /// The attributes that `ibv_rc_pingpong` gives its queue pair.
+    /// The attributes that the C programs give their queue pairs.
     private static final AckTimeout ACK_TIMEOUT = new AckTimeout(14);
 
     private static final RnrTimer RNR_TIMER = new RnrTimer(12);
     private static final int RETRY_COUNT = 7;
     private static final int RNR_RETRY_UNLIMITED = 7;
     private static final int HOP_LIMIT = 64;
+    private static final int QKEY = 0x1111_1111;
 
     /// Time for the acknowledgement of the last message to leave before the queue pair is gone.
     private static final Duration LINGER = Duration.ofMillis(20);
 
+    /// @param queuePairs how many; one but for [PingpongService#SRQ]
+    /// @param mtu path MTU; of no meaning to datagrams
     record Settings(
+            PingpongService service,
+            int queuePairs,
             int port,
             int size,
             Mtu mtu,
@@ -63,36 +73,63 @@ final class Pingpong implements AutoCloseable {
 
     private final Context context;
     private final Settings settings;
-    private final int psn = new SecureRandom().nextInt(1 << 24);
+    private final PingpongService service;
     private final WorkCompletion wc = new WorkCompletion();
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final @Nullable CompletionChannel channel;
+    private final ProtectionDomain pd;
     private final CompletionQueue cq;
     private final MemoryRegion region;
-    private final QueuePair qp;
-    private @Nullable PingpongPeer remote;
+    private final @Nullable SharedReceiveQueue srq;
+    private final List<Side> sides = new ArrayList<>();
     private int receivesPosted;
-    private int pending;
     private int sent;
     private int received;
 
-    /// Makes the queue pair, in INIT with all its receives posted.
+    /// A queue pair here and the one it plays with.
+    private static final class Side {
+        final QueuePair qp;
+        final int psn;
+
+        @Nullable
+        PingpongPeer remote;
+        /// The way to it, of datagrams.
+        @Nullable
+        AddressHandle handle;
+        /// What has to complete before the next message: RECEIVE and SEND, or one of them.
+        int pending;
+
+        Side(QueuePair qp, int psn) {
+            this.qp = qp;
+            this.psn = psn;
+        }
+    }
+
+    /// Makes the queue pairs, in INIT with all their receives posted.
     Pingpong(Context context, Settings settings) {
         this.context = context;
         this.settings = settings;
+        service = settings.service();
         checkLimits();
         try {
             channel = settings.events() ? opened(context.createCompletionChannel()) : null;
-            ProtectionDomain pd = opened(context.allocateProtectionDomain());
-            region = opened(pd.allocate(settings.size(), Access.local()));
+            pd = opened(context.allocateProtectionDomain());
+            region = opened(pd.allocate(service.areaBytes + settings.size(), Access.local()));
             region.segment().fill(FILL);
-            cq = opened(context.createCompletionQueue(settings.receiveDepth() + 1, Optional.ofNullable(channel)));
-            qp = opened(pd.createQueuePair(QueuePairOptions.rc(cq)
-                    .withDepth(1, settings.receiveDepth())
-                    .withSge(1, 1)
-                    .withInline(0)
-                    .withSignalAll(true)));
-            qp.modify(new Transition.ToInit(settings.port(), 0, Set.of()));
+            int entries = settings.receiveDepth() + settings.queuePairs();
+            cq = opened(context.createCompletionQueue(entries, Optional.ofNullable(channel)));
+            srq = service == PingpongService.SRQ
+                    ? opened(pd.createSharedReceiveQueue(settings.receiveDepth(), 1))
+                    : null;
+            var random = new SecureRandom();
+            for (int i = 0; i < settings.queuePairs(); i++) {
+                QueuePair qp = opened(pd.createQueuePair(options(cq, srq)));
+                qp.modify(
+                        service == PingpongService.UD
+                                ? new Transition.ToInitUd(settings.port(), 0, QKEY)
+                                : new Transition.ToInit(settings.port(), 0, Set.of()));
+                sides.add(new Side(qp, random.nextInt(1 << 24)));
+            }
             postReceives();
             if (settings.events()) {
                 cq.arm(false);
@@ -103,9 +140,29 @@ final class Pingpong implements AutoCloseable {
         }
     }
 
+    private QueuePairOptions options(CompletionQueue cq, @Nullable SharedReceiveQueue srq) {
+        QueuePairOptions options = QueuePairOptions.of(
+                        switch (service) {
+                            case RC, SRQ -> QpType.RC;
+                            case UC -> QpType.UC;
+                            case UD -> QpType.UD;
+                        },
+                        cq)
+                .withDepth(1, settings.receiveDepth())
+                .withSge(1, 1)
+                .withInline(0)
+                .withSignalAll(true);
+        return srq == null ? options : options.withSharedReceiveQueue(srq);
+    }
+
     private void checkLimits() {
         PortAttributes port = context.port(settings.port());
-        if (settings.mtu().compareTo(port.activeMtu()) > 0) {
+        if (service == PingpongService.UD && settings.size() > port.activeMtu().bytes()) {
+            throw new CommandFailed("-s " + settings.size() + ": a datagram of "
+                    + context.device().name() + " has at most " + port.activeMtu()
+                    + " bytes, the active MTU of port " + settings.port());
+        }
+        if (service != PingpongService.UD && settings.mtu().compareTo(port.activeMtu()) > 0) {
             throw new CommandFailed("-m " + settings.mtu() + ": port " + settings.port() + " of "
                     + context.device().name() + " can use a path MTU of at most " + port.activeMtu()
                     + " now, which its network interface allows; use the same -m at both ends");
@@ -114,7 +171,8 @@ final class Pingpong implements AutoCloseable {
             throw new CommandFailed("-s " + settings.size() + ": messages of "
                     + context.device().name() + " have at most " + port.maxMessageBytes() + " bytes");
         }
-        int maxWr = context.attributes().maxQpWr();
+        DeviceAttributes attributes = context.attributes();
+        int maxWr = service == PingpongService.SRQ ? attributes.maxSrqWr() : attributes.maxQpWr();
         if (settings.receiveDepth() > maxWr) {
             throw new CommandFailed("-r " + settings.receiveDepth() + ": a queue of "
                     + context.device().name() + " holds at most " + maxWr + " requests");
@@ -122,17 +180,49 @@ final class Pingpong implements AutoCloseable {
     }
 
     /// What to tell the other end.
-    PingpongPeer local(GidEntry gid) {
-        return new PingpongPeer(context.port(settings.port()).lid(), qp.qpn(), psn, gid.gid());
+    List<PingpongPeer> local(GidEntry gid) {
+        int lid = context.port(settings.port()).lid();
+        return sides.stream()
+                .map(side -> new PingpongPeer(lid, side.qp.qpn(), side.psn, gid.gid()))
+                .toList();
     }
 
-    /// Brings the queue pair to RTS.
-    void connect(PingpongPeer remote, GidEntry gid) {
-        this.remote = remote;
-        var path = new AddressVector(
-                remote.gid(), gid.index(), settings.port(), 0, HOP_LIMIT, 0, settings.serviceLevel(), remote.lid());
-        qp.modify(new Transition.ToRtr(path, settings.mtu(), remote.qpn(), remote.psn(), 1, RNR_TIMER));
-        qp.modify(new Transition.ToRts(psn, ACK_TIMEOUT, RETRY_COUNT, RNR_RETRY_UNLIMITED, 1));
+    /// Brings each queue pair to RTS, towards the one of the other end in its place.
+    void connect(List<PingpongPeer> remotes, GidEntry gid) {
+        for (int i = 0; i < sides.size(); i++) {
+            PingpongPeer remote = remotes.get(i);
+            connect(
+                    sides.get(i),
+                    remote,
+                    new AddressVector(
+                            remote.gid(),
+                            gid.index(),
+                            settings.port(),
+                            0,
+                            HOP_LIMIT,
+                            0,
+                            settings.serviceLevel(),
+                            remote.lid()));
+        }
+    }
+
+    private void connect(Side side, PingpongPeer remote, AddressVector path) {
+        side.remote = remote;
+        switch (service) {
+            case RC, SRQ -> {
+                side.qp.modify(new Transition.ToRtr(path, settings.mtu(), remote.qpn(), remote.psn(), 1, RNR_TIMER));
+                side.qp.modify(new Transition.ToRts(side.psn, ACK_TIMEOUT, RETRY_COUNT, RNR_RETRY_UNLIMITED, 1));
+            }
+            case UC -> {
+                side.qp.modify(new Transition.ToRtrUc(path, settings.mtu(), remote.qpn(), remote.psn()));
+                side.qp.modify(new Transition.ToRtsUnreliable(side.psn));
+            }
+            case UD -> {
+                side.qp.modify(new Transition.ToRtrUd());
+                side.qp.modify(new Transition.ToRtsUnreliable(side.psn));
+                side.handle = opened(pd.createAddressHandle(path));
+            }
+        }
     }
 
     /// Plays to the end.
@@ -140,12 +230,14 @@ final class Pingpong implements AutoCloseable {
     /// @param check whether the client marks its pages and the server checks them
     /// @throws CommandFailed when a message fails or nothing happens for the time-out
     Result run(boolean isClient, boolean check) throws InterruptedException {
-        pending = RECEIVE;
-        if (isClient) {
-            if (check) {
-                markPages();
+        if (isClient && check) {
+            markPages();
+        }
+        for (Side side : sides) {
+            side.pending = RECEIVE;
+            if (isClient) {
+                postSend(side);
             }
-            postSend();
         }
         long start = System.nanoTime();
         while (received < settings.iterations() || sent < settings.iterations()) {
@@ -198,42 +290,59 @@ final class Pingpong implements AutoCloseable {
         } else {
             received++;
             receivesPosted--;
-            if (receivesPosted <= 1) {
+            if (receivesPosted <= sides.size()) {
                 postReceives();
             }
         }
-        pending &= ~(int) wc.wrId();
-        if (sent < settings.iterations() && pending == 0) {
-            postSend();
+        Side side = side(wc.qpn());
+        side.pending &= ~(int) wc.wrId();
+        if (sent < settings.iterations() && side.pending == 0) {
+            postSend(side);
         }
     }
 
+    private Side side(int qpn) {
+        for (Side side : sides) {
+            if (side.qp.qpn() == qpn) {
+                return side;
+            }
+        }
+        throw new IllegalStateException("a completion of a queue pair that is not ours: " + wc);
+    }
+
     private void postReceives() {
-        try (ReceiveBatch batch = qp.receive()) {
+        try (ReceiveBatch batch =
+                srq != null ? srq.receive() : sides.getFirst().qp.receive()) {
             while (receivesPosted < settings.receiveDepth()) {
-                batch.receive(RECEIVE).sge(region, 0, settings.size());
+                batch.receive(RECEIVE).sge(region, 0, service.areaBytes + settings.size());
                 receivesPosted++;
             }
             batch.submit();
         }
     }
 
-    private void postSend() {
-        qp.postSend(SEND, region, 0, settings.size());
-        pending = RECEIVE | SEND;
+    private void postSend(Side side) {
+        try (SendBatch batch = side.qp.send()) {
+            batch.send(SEND).sge(region, service.areaBytes, settings.size());
+            if (side.handle != null && side.remote != null) {
+                batch.to(side.handle, side.remote.qpn(), QKEY);
+            }
+            batch.submit();
+        }
+        side.pending = RECEIVE | SEND;
     }
 
     // The C program writes "page number modulo sizeof(char)" to each page, which is 0; the fill is another value.
     private void markPages() {
         for (int i = 0; i < settings.size(); i += PAGE_BYTES) {
-            region.segment().set(ValueLayout.JAVA_BYTE, i, (byte) 0);
+            region.segment().set(ValueLayout.JAVA_BYTE, service.areaBytes + i, (byte) 0);
         }
     }
 
     private List<Integer> wrongPages() {
         var wrong = new ArrayList<Integer>();
         for (int i = 0; i < settings.size(); i += PAGE_BYTES) {
-            if (region.segment().get(ValueLayout.JAVA_BYTE, i) != 0) {
+            if (region.segment().get(ValueLayout.JAVA_BYTE, service.areaBytes + i) != 0) {
                 wrong.add(i / PAGE_BYTES);
             }
         }
@@ -254,13 +363,23 @@ final class Pingpong implements AutoCloseable {
             default -> "";
         };
         return (isSend ? "a send" : "a receive") + " failed after " + progress() + ": " + failure.status() + " ("
-                + failure.status().label() + ")." + meaning + why + hint + " The peer is " + remote + ".";
+                + failure.status().label() + ")." + meaning + why + hint + " The peer is " + side(wc.qpn()).remote
+                + ".";
     }
 
     private String silence() {
+        String hint = switch (service) {
+            case RC, SRQ -> "Are -m and -n the same at both ends, and does UDP port 4791 pass?";
+            case UC ->
+                "What is lost is not sent again: did a packet get lost? Or is -m, -s or -n another there, or does UDP"
+                        + " port 4791 not pass?";
+            case UD ->
+                "What is lost is not sent again: did a datagram get lost? Or is -s or -n another there, or does UDP"
+                        + " port 4791 not pass?";
+        };
         return "nothing happened for " + settings.timeout().toSeconds() + " s after " + progress()
-                + ": " + WcStatus.RESP_TIMEOUT_ERR.label() + "; the peer (" + remote
-                + ") has stopped or is not reached. Are -m and -n the same at both ends, and does UDP port 4791 pass?";
+                + ": " + WcStatus.RESP_TIMEOUT_ERR.label() + "; the peer (" + sides.getFirst().remote
+                + ") has stopped or is not reached. " + hint;
     }
 
     private String progress() {

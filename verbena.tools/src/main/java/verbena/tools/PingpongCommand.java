@@ -10,7 +10,12 @@ import picocli.CommandLine.Spec;
         name = "pingpong",
         header = "Send messages back and forth, with Verbena or a C program at the other end.",
         synopsisSubcommandLabel = "KIND",
-        subcommands = PingpongRcCommand.class)
+        subcommands = {
+            PingpongRcCommand.class,
+            PingpongUcCommand.class,
+            PingpongUdCommand.class,
+            PingpongSrqCommand.class
+        })
 final class PingpongCommand implements Runnable {
     @Spec
     private CommandSpec spec;

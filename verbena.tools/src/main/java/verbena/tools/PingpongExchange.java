@@ -125,17 +125,25 @@ final class PingpongExchange implements AutoCloseable {
         return ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
     }
 
-    void send(PingpongPeer local) throws InterruptedException {
-        write(local.message());
+    /// Tells about the queue pairs here, in `count` messages of which the last are empty.
+    void send(List<PingpongPeer> local, int count) throws InterruptedException {
+        for (int i = 0; i < count; i++) {
+            write((i < local.size() ? local.get(i) : PingpongPeer.NONE).message());
+        }
     }
 
-    PingpongPeer receive() throws InterruptedException {
-        String message = read(PingpongPeer.MESSAGE_BYTES);
-        try {
-            return PingpongPeer.parse(message);
-        } catch (IllegalArgumentException e) {
-            throw new CommandFailed("the program at " + peer + " is no pingpong: " + e.getMessage(), e);
+    /// Hears about the queue pairs there.
+    List<PingpongPeer> receive(int count) throws InterruptedException {
+        var peers = new ArrayList<PingpongPeer>();
+        while (peers.size() < count) {
+            String message = read(PingpongPeer.MESSAGE_BYTES);
+            try {
+                peers.add(PingpongPeer.parse(message));
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailed("the program at " + peer + " is no pingpong: " + e.getMessage(), e);
+            }
         }
+        return peers;
     }
 
     void sendDone() throws InterruptedException {
@@ -162,7 +170,7 @@ final class PingpongExchange implements AutoCloseable {
 
     private void write(String text) throws InterruptedException {
         try {
-            // One write: the C program expects the whole message from one read.
+            // One write: the C programs expect a whole message from one read.
             channel.socket().getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
         } catch (ClosedByInterruptException e) {
             throw interrupted(e);

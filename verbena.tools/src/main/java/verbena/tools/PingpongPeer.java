@@ -11,6 +11,9 @@ record PingpongPeer(int lid, int qpn, int psn, Gid gid) {
     /// Length of the message in bytes, with the zero.
     static final int MESSAGE_BYTES = "0000:000000:000000:00000000000000000000000000000000\0".length();
 
+    /// The queue pair that is not there.
+    static final PingpongPeer NONE = new PingpongPeer(0, 0, 0, new Gid(0, 0));
+
     private static final Pattern MESSAGE =
             Pattern.compile("(\\p{XDigit}{4}):(\\p{XDigit}{6}):(\\p{XDigit}{6}):(\\p{XDigit}{32})\0");
 

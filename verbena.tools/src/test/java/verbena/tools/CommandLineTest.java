@@ -8,7 +8,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CommandLineTest {
     @ParameterizedTest
-    @ValueSource(strings = {"", "devices", "info", "pingpong", "pingpong rc", "decode", "demo", "sim"})
+    @ValueSource(
+            strings = {
+                "",
+                "devices",
+                "info",
+                "pingpong",
+                "pingpong rc",
+                "pingpong uc",
+                "pingpong ud",
+                "pingpong srq",
+                "decode",
+                "demo",
+                "sim"
+            })
     void everyCommandHasHelp(String command) {
         Cli cli = Cli.run((command + " --help").strip().split(" ", -1));
 
@@ -20,7 +33,20 @@ class CommandLineTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "devices", "info", "pingpong", "pingpong rc", "decode", "demo", "sim"})
+    @ValueSource(
+            strings = {
+                "",
+                "devices",
+                "info",
+                "pingpong",
+                "pingpong rc",
+                "pingpong uc",
+                "pingpong ud",
+                "pingpong srq",
+                "decode",
+                "demo",
+                "sim"
+            })
     void everyCommandTellsTheVersion(String command) {
         Cli cli = Cli.run((command + " --version").strip().split(" ", -1));
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Gid;
 
-/// Both ends of `pingpong rc`, in threads of the test, over loopback; and ends that are no pingpong at all.
+/// Both ends of `pingpong`, in threads of the test, over loopback; and ends that are no pingpong at all.
 @Timeout(60)
 class PingpongTest {
     private static final String LOCAL_LINE =
@@ -29,6 +29,7 @@ class PingpongTest {
     private static final String REMOTE_LINE = LOCAL_LINE.replace("local address:  ", "remote address: ");
 
     private final int port = freePort();
+    private String service = "rc";
 
     private record Both(Cli server, Cli client) {}
 
@@ -50,24 +51,88 @@ class PingpongTest {
     void twoEndsPlay(String options) throws Exception {
         Both both = play(options, options);
 
-        int size = number(options, "-s", 4096);
-        int iterations = number(options, "-n", 1000);
-        for (Cli end : List.of(both.server, both.client)) {
-            assertThat(end.status()).as(end.toString()).isZero();
-            assertThat(end.outLines()).hasSize(4);
-            assertThat(end.outLines().get(0)).matches(LOCAL_LINE);
-            assertThat(end.outLines().get(1)).matches(REMOTE_LINE);
-            assertThat(end.outLines().get(2))
-                    .matches(2L * size * iterations + " bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec");
-            assertThat(end.outLines().get(3))
-                    .matches(iterations + " iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter");
-        }
+        expectPlayed(both, 1, 4096, options);
         assertThat(both.client.err()).isEmpty();
         assertThat(both.server.error()).contains("waits for a client on 127.0.0.1 port " + port);
         assertThat(both.client.outLines().get(0).substring(17))
                 .isEqualTo(both.server.outLines().get(1).substring(17));
         assertThat(both.server.outLines().get(0).substring(17))
                 .isEqualTo(both.client.outLines().get(1).substring(17));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "uc, 4096, ''",
+        "uc, 4096, -s 1 -e",
+        "uc, 4096, -s 100000 -m 256 -n 50 -c",
+        "uc, 4096, -r 1 -l 3",
+        "ud, 1024, ''",
+        "ud, 1024, -s 1 -r 1",
+        "ud, 1024, -s 4096 -e -c -n 100",
+        "srq, 4096, ''",
+        "srq, 4096, -q 1 -r 1",
+        "srq, 4096, -q 255 -r 255 -n 3000",
+        "srq, 4096, -q 4 -s 10000 -m 2048 -e -c -n 100"
+    })
+    void soDoThoseOfTheOtherServices(String service, int size, String options) throws Exception {
+        this.service = service;
+
+        Both both = play(options, options);
+
+        expectPlayed(both, service.equals("srq") ? number(options, "-q", 16) : 1, size, options);
+        assertThat(both.server.error()).contains("there: verbena pingpong " + service + " -p " + port);
+    }
+
+    private void expectPlayed(Both both, int queuePairs, int defaultSize, String options) {
+        int size = number(options, "-s", defaultSize);
+        int iterations = number(options, "-n", 1000);
+        String localLine = service.equals("ud") ? LOCAL_LINE.replace(", GID", ": GID") : LOCAL_LINE;
+        for (Cli end : List.of(both.server, both.client)) {
+            assertThat(end.status()).as(end.toString()).isZero();
+            List<String> lines = end.outLines();
+            assertThat(lines).hasSize(2 * queuePairs + 2);
+            assertThat(lines.subList(0, queuePairs)).allMatch(line -> line.matches(localLine));
+            assertThat(lines.subList(queuePairs, 2 * queuePairs)).allMatch(line -> line.matches(REMOTE_LINE));
+            assertThat(lines.get(2 * queuePairs))
+                    .matches(2L * size * iterations + " bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec");
+            assertThat(lines.get(2 * queuePairs + 1))
+                    .matches(iterations + " iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                uc  | -s 1000 | -s 2000 | Or is -m, -s or -n another
+                uc  | -m 1024 -s 3000 | -m 2048 -s 3000 | did a packet get lost?
+                ud  | -n 10   | -n 12   | did a datagram get lost?
+                srq | -q 3    | -q 4    | the peer has fewer than 4 queue pairs; give -q with the same number
+                """)
+    void endsThatDoNotFitEndWithAHint(String service, String server, String client, String hint) throws Exception {
+        this.service = service;
+
+        Both both = play(server + " --timeout 2", client + " --timeout 2");
+
+        assertThat(both.client.status()).isEqualTo(1);
+        assertThat(both.client.error() + both.server.err()).contains(hint);
+    }
+
+    /// One packet in five is lost on the way to the client: a reliable connection does not mind, datagrams do.
+    @ParameterizedTest
+    @CsvSource({"rc, 0", "srq, 0", "ud, 1"})
+    void lossIsRepairedWhereTheServiceIsReliable(String service, int status) throws Exception {
+        this.service = service;
+
+        Both both = play("-n 40 --timeout 2", "-n 40 --timeout 2 -d rocev2,faults=loss:20%,on:received,seed:11");
+
+        assertThat(both.client.status()).as(both.client.toString()).isEqualTo(status);
+    }
+
+    @Test
+    void aDatagramIsNoLongerThanTheMtu() {
+        Cli cli = Cli.run("pingpong", "ud", "-s", "4097");
+
+        assertThat(cli.status()).isEqualTo(1);
+        assertThat(cli.error()).contains("-s 4097: a datagram of rocev2 has at most 4096 bytes");
     }
 
     @Test
@@ -244,7 +309,7 @@ class PingpongTest {
     }
 
     private String[] arguments(String options) {
-        var args = new ArrayList<>(List.of("pingpong", "rc", "-p", Integer.toString(port)));
+        var args = new ArrayList<>(List.of("pingpong", service, "-p", Integer.toString(port)));
         if (!options.isEmpty()) {
             args.addAll(Arrays.asList(options.split(" ", -1)));
         }

@@ -36,6 +36,32 @@ class PingpongUsageTest {
     }
 
     @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                uc -m 1000      | -m: 256, 512, 1024, 2048 or 4096, got 1000
+                uc -o           | unknown option '-o'
+                ud -m 1024      | unknown option '-m'
+                ud -s 0         | -s: 1 to 2147483607, got 0
+                srq -q 0        | -q: 1 to 255, got 0
+                srq -q 256      | -q: 1 to 255, got 256
+                srq -r 15       | -r: at least one receive for each of the 16 queue pairs (-q), got 15
+                srq -m 1000     | -m: 256, 512, 1024, 2048 or 4096, got 1000
+                """)
+    void everyServiceHasItsOwnOptions(String args, String message) {
+        Cli cli = Cli.run(("pingpong " + args).split(" ", -1));
+
+        assertThat(cli.status()).isEqualTo(2);
+        assertThat(cli.error()).startsWith("verbena pingpong ").contains(message);
+    }
+
+    @Test
+    void aSharedReceiveQueueHasNoOnDemandPagingEither() {
+        Cli cli = Cli.run("pingpong", "srq", "-o");
+
+        assertThat(cli.status()).isEqualTo(1);
+        assertThat(cli.error()).contains("-o: a software device has no on demand paging");
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "-o, on demand paging",
         "-O, on demand paging",

@@ -1,0 +1,35 @@
+package verbena.tools;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import verbena.verbs.Mtu;
+
+/// `verbena pingpong uc`: `ibv_uc_pingpong`, so alike that either end can be that program.
+@Command(
+        name = "uc",
+        header = "Ping-pong over an unreliable connection, as ibv_uc_pingpong(1).",
+        description = {
+            "",
+            "Without HOST waits for a client; with HOST connects to the server there. The other end may be"
+                    + " ibv_uc_pingpong; give it -g with a RoCE v2 GID of the same family.",
+            "-m, -s and -n must be the same at both ends: the programs do not tell each other. What is lost is not"
+                    + " sent again, and then the ends wait in vain."
+        })
+final class PingpongUcCommand extends PingpongEnd {
+    @Mixin
+    private PingpongSizes sizes;
+
+    PingpongUcCommand() {
+        super(PingpongService.UC);
+    }
+
+    @Override
+    int size() {
+        return sizes.size;
+    }
+
+    @Override
+    Mtu mtu() {
+        return sizes.mtu();
+    }
+}
