@@ -1,47 +1,102 @@
 package verbena.nic;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Set;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// ATOMIC WRITE and FLUSH, with a Linux kernel's soft-RoCE at the other end that does not know them: before Linux 6.2
+/// ATOMIC WRITE and FLUSH, with a Linux kernel's soft-RoCE at the other end: it knows them from Linux 6.2 on. Before,
 /// it
-/// drops what it does not know, without an answer. That is why they have to be asked for.
+/// drops such packets without an answer, which is why they have to be asked for. `verbena.lab.kernel` is its release.
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
-@EnabledIfSystemProperty(
-        named = "verbena.lab.kernel",
-        matches = "[1-5][.].*|6[.][01][.].*",
-        disabledReason = "it knows them")
 class SoftRoceExtensionTest extends SoftRoceLab {
-    @BeforeEach
-    void connect() throws Exception {
+    private static final String KERNEL = "verbena.lab.kernel";
+    private static final String WITHOUT = "[1-5][.].*|6[.][01][.].*";
+    private static final String WITH = "6[.]([2-9]|[1-9][0-9])[.].*|[7-9][.].*";
+
+    private static final int LOCAL_WRITE = Access.LOCAL_WRITE.bit();
+    private static final int REMOTE_READ = Access.REMOTE_READ.bit();
+    private static final int REMOTE_WRITE = Access.REMOTE_WRITE.bit();
+    private static final int FLUSH_GLOBAL = Access.FLUSH_GLOBAL.bit();
+
+    private void connectWith(int theirRights) throws IOException {
         connect(
                 QueuePairOptions.rc(cq).withExtensions(Set.of(Capability.ATOMIC_WRITE, Capability.FLUSH)),
-                ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), 2, 7));
+                ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), 2, 7),
+                "access",
+                theirRights);
     }
 
-    @Test
-    void anAtomicWriteIsNotAnswered() throws Exception {
+    private void atomicWrite(long wrId, long address, int key, long value) {
         try (var batch = queuePair.send()) {
-            batch.atomicWrite(1, theirAddress, theirKey, 5).signaled().submit();
+            batch.atomicWrite(wrId, address, key, value).signaled().submit();
         }
-        expect(1, WcStatus.RETRY_EXC_ERR);
     }
 
-    @Test
-    void aFlushIsNotAnswered() throws Exception {
+    private void flush(long wrId, long address, int key, int bytes) {
         try (var batch = queuePair.send()) {
-            batch.flush(1, theirAddress, theirKey, 8, false, true, false)
+            batch.flush(wrId, address, key, bytes, false, true, false)
                     .signaled()
                     .submit();
         }
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = KERNEL, matches = WITHOUT, disabledReason = "it has them")
+    void anAtomicWriteIsNotAnswered() throws Exception {
+        connectWith(LOCAL_WRITE | REMOTE_WRITE);
+        atomicWrite(1, theirAddress, theirKey, 5);
         expect(1, WcStatus.RETRY_EXC_ERR);
+    }
+
+    /// From Linux 6.2 on because of the ICRC: for a FLUSH, rxe computes it over the transport headers twice.
+    @Test
+    void aFlushIsNotAnswered() throws Exception {
+        connectWith(LOCAL_WRITE | REMOTE_WRITE | FLUSH_GLOBAL);
+        String region = call("reg_mr", "size", 4096, "access", LOCAL_WRITE | REMOTE_WRITE | FLUSH_GLOBAL);
+        flush(1, number(region, "addr"), (int) number(region, "rkey"), 8);
+        expect(1, WcStatus.RETRY_EXC_ERR);
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = KERNEL, matches = WITH, disabledReason = "it does not have them")
+    void anAtomicWriteIsThereWhenItIsAnswered() throws Exception {
+        connectWith(LOCAL_WRITE | REMOTE_WRITE);
+        for (long value = 1; value <= 20; value++) {
+            atomicWrite(value, theirAddress + 64, theirKey, value << 40 | value);
+            expect(value, WcStatus.SUCCESS);
+            assertThat(wc.opcode()).isEqualTo(WcOpcode.ATOMIC_WRITE);
+            assertThat(MemorySegment.ofArray(theirs(64, 8)).get(ValueLayout.JAVA_LONG_UNALIGNED, 0))
+                    .isEqualTo(value << 40 | value);
+        }
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = KERNEL, matches = WITH, disabledReason = "it does not have them")
+    void anAtomicWriteThatTheirRegionDoesNotAllowIsRefused() throws Exception {
+        connectWith(LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ);
+        String region = call("reg_mr", "size", 4096, "access", LOCAL_WRITE | REMOTE_READ);
+        atomicWrite(1, number(region, "addr"), (int) number(region, "rkey"), 5);
+        expect(1, WcStatus.REM_ACCESS_ERR);
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = KERNEL, matches = WITH, disabledReason = "it does not have them")
+    void anAtomicWriteThatTheirQueuePairDoesNotAllowIsRefused() throws Exception {
+        connectWith(LOCAL_WRITE | REMOTE_READ);
+        atomicWrite(1, theirAddress, theirKey, 5);
+        expect(1, WcStatus.REM_INV_REQ_ERR);
     }
 }
