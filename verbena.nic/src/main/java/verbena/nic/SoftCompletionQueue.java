@@ -3,10 +3,11 @@ package verbena.nic;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
@@ -43,8 +44,9 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
 
     private final SoftContext context;
     private final @Nullable SoftCompletionChannel channel;
-    /// Queue pairs that report here; they break when it overflows.
-    private final Set<SoftQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+    /// Queue pairs that report here; they break when it overflows, the oldest first, so that a simulated world is the
+    /// same each time.
+    private final Set<SoftQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
     /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin.
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private boolean polling;

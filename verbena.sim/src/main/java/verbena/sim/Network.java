@@ -2,7 +2,6 @@ package verbena.sim;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -12,6 +11,10 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Transport;
+import verbena.wire.roce.RoceV2;
 
 /// A network in virtual time: every device sends at [#NANOS_PER_BYTE], every packet takes [#LATENCY_NANOS], and
 /// [Faults] strike. Packets are kept in a pool; sending one allocates nothing.
@@ -161,14 +164,20 @@ public final class Network {
         return from.freeNanos + LATENCY_NANOS + jitter;
     }
 
-    private static final int BITS = 8;
-
     private void flip(Frame frame) {
-        int bit = random.nextInt(frame.length * BITS);
-        int at = Frame.HEADROOM + bit / BITS;
-        byte damaged = (byte) (frame.slot.get(ValueLayout.JAVA_BYTE, at) ^ (1 << bit % BITS));
-        frame.slot.set(ValueLayout.JAVA_BYTE, at, damaged);
+        int bit;
+        do {
+            bit = random.nextInt(frame.length * Byte.SIZE);
+        } while (isBeyondJudgement(frame, bit));
+        frame.flip(bit);
         frame.icrcValid = false;
+    }
+
+    /// The two bits that no socket can judge in datagrams over IPv4: see "What a socket hides" in [RoceV2].
+    private static boolean isBeyondJudgement(Frame frame, int bit) {
+        return (bit == 173 * Byte.SIZE + 3 || bit == 1_834 * Byte.SIZE + 6)
+                && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow)
+                && (Bth.opcode(frame.slot, Packet.BTH) & 0xE0) == Transport.UD.prefix();
     }
 
     /// Lets the packet wait until some later ones of its sender have passed it, or for [#OVERTAKE_NANOS].

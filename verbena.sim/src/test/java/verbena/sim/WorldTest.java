@@ -7,11 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 
 class WorldTest {
@@ -86,5 +89,37 @@ class WorldTest {
             digests.add(two.world.trace().digest());
         }
         assertThat(digests.get(0)).isEqualTo(digests.get(1)).isNotEqualTo(digests.get(2));
+    }
+
+    /// What depends on the addresses of objects would be another world each time.
+    @Test
+    void queuePairsBreakInTheOrderInWhichTheyWereMade() {
+        var world = new World(5);
+        var context = world.addDevice().context();
+        var domain = context.allocateProtectionDomain();
+        var cq = context.createCompletionQueue(1);
+        var srq = domain.createSharedReceiveQueue(4, 1);
+        var made = new ArrayList<QueuePair>();
+        for (int i = 0; i < 64; i++) {
+            made.add(domain.createQueuePair(QueuePairOptions.rc(cq).withSharedReceiveQueue(srq)));
+        }
+        for (int i = 0; i < 64; i += 2) {
+            world.connect(made.get(i), made.get(i + 1), ConnectOptions.defaults());
+        }
+        try (var batch = made.getFirst().send()) {
+            batch.send(1).send(2).submit();
+        }
+        made.getFirst().modify(new Transition.ToError()); // two are flushed, and there is room for one
+        assertThat(world.runUntil(() -> made.getLast().state() == QpState.ERR, 1))
+                .isTrue();
+
+        var broken = new ArrayList<QueuePair>();
+        for (var event = context.pollAsyncEvent(); event.isPresent(); event = context.pollAsyncEvent()) {
+            if (event.get() instanceof AsyncEvent.QueuePairEvent(AsyncEvent.Type type, QueuePair qp)
+                    && type == AsyncEvent.Type.QP_LAST_WQE_REACHED) {
+                broken.add(qp);
+            }
+        }
+        assertThat(broken).isEqualTo(made);
     }
 }
