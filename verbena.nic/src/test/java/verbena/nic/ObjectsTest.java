@@ -207,7 +207,9 @@ class ObjectsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("past the end of the address space");
             MemoryRegion atTheEnd = a.domain.register(segment, -8, Access.local());
-            assertThat(atTheEnd.address()).as("its last byte is the address space's").isEqualTo(-8);
+            assertThat(atTheEnd.address())
+                    .as("its last byte is the address space's")
+                    .isEqualTo(-8);
             atTheEnd.close();
             assertThatThrownBy(() -> a.domain.register(segment, 1, EnumSet.of(Access.ZERO_BASED)))
                     .isInstanceOf(IllegalArgumentException.class);
