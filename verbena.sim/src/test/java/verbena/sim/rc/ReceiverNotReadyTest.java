@@ -169,6 +169,24 @@ class ReceiverNotReadyTest {
     }
 
     @Test
+    void anRnrNakGivesTheAckRetriesBack() {
+        rc().retries(1).timeout(14).run("""
+                a         post  send 10 wr 7 signaled
+                a -> b    SEND_ONLY  psn 100
+                b -> a    RNR timer 12  psn 100
+                +0.64ms   a -x b    SEND_ONLY  psn 100     lost
+                +67.108864ms   a -> b    SEND_ONLY  psn 100
+                b -> a    RNR timer 12  psn 100
+                +0.64ms   a -x b    SEND_ONLY  psn 100     lost
+                b         post  recv 10 wr 1
+                +67.108864ms   a -> b    SEND_ONLY  psn 100
+                b -> a    ACK  psn 100
+                a         completion  wr 7 success
+                b         completion  wr 1 success
+                """);
+    }
+
+    @Test
     void progressGivesTheRnrRetriesBack() {
         rc().rnrRetries(1).run("""
                 a         post  send 1 wr 1 signaled

@@ -447,6 +447,8 @@ final class Requester {
                     "the peer had no receive posted for PSN " + psn + ", after " + p.rnrRetry + " retries");
         }
         goBack();
+        // The peer answers, and that is what retries of the other kind are counted for: ibv_modify_qp(3), retry_cnt.
+        retriesLeft = p.retryCount;
         ackDeadline = Protocol.NEVER; // IBTA 9.7.5.2.8: not while we wait as asked
         rnrDeadline = now + RnrTimer.nanos(Syndrome.value(syndrome));
         return PacketFate.ACCEPTED;
