@@ -1,7 +1,9 @@
 package verbena.sim.model;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.sim.model.ModelQueuePair.Waiting;
 import verbena.verbs.AckTimeout;
@@ -55,9 +57,14 @@ public final class Model {
 
     /// Whether somebody waits for what the application has to bring: a receive, or a peer.
     public boolean isSomebodyWaiting() {
-        return devices.stream()
-                .flatMap(device -> device.queuePairs().stream())
-                .anyMatch(queuePair -> queuePair.waiting != Waiting.FOR_NOTHING);
+        for (ModelDevice device : devices) {
+            for (ModelQueuePair queuePair : device.queuePairs()) {
+                if (queuePair.waiting != Waiting.FOR_NOTHING) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     /// One queue pair goes one request further: how long it has waited for it, or -1 when none can.
@@ -129,8 +136,8 @@ public final class Model {
     }
 
     /// What has been refused on the wire since it was asked last; the same only once.
-    public List<Nak> takeNaks() {
-        List<Nak> taken = naks.stream().distinct().toList();
+    public Set<Nak> takeNaks() {
+        Set<Nak> taken = new LinkedHashSet<>(naks);
         naks.clear();
         return taken;
     }

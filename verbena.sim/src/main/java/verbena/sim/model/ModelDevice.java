@@ -2,6 +2,7 @@ package verbena.sim.model;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -201,7 +202,7 @@ public final class ModelDevice {
     }
 
     Collection<ModelQueuePair> queuePairs() {
-        return List.copyOf(queuePairs.values());
+        return Collections.unmodifiableCollection(queuePairs.values());
     }
 
     @Nullable

@@ -16,7 +16,10 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
+import verbena.verbs.ConnectOptions;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
+import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
@@ -149,9 +152,9 @@ public final class ModelQueuePair extends ModelObject {
         return List.copyOf(sends);
     }
 
-    /// Receives of its own that are posted.
+    /// Receives of its own that have not ended.
     public int receivesPosted() {
-        return shared == null ? receives.size() : 0;
+        return shared == null ? receives.size() + (kept == null ? 0 : 1) : 0;
     }
 
     <T> T attribute(QpAttribute name, Class<T> type, T otherwise) {
@@ -267,6 +270,44 @@ public final class ModelQueuePair extends ModelObject {
         }
     }
 
+    /// [verbena.verbs.QueuePair#connect(Endpoint, ConnectOptions)]: three steps at once.
+    public List<Refusal> mayConnect(Endpoint remote, ConnectOptions choices) {
+        return new Reasons()
+                .and(mayBeUsed())
+                .when(type() == QpType.UD, InvalidStateException.class, "UD")
+                .when(state != QpState.RESET && state != QpState.INIT, InvalidStateException.class, state.name())
+                .when(
+                        choices.mtu().orElse(Mtu.MTU_256).compareTo(remote.mtu()) > 0,
+                        InvalidAttributesException.class,
+                        "MTU")
+                .list();
+    }
+
+    /// Those steps.
+    ///
+    /// @param own what this queue pair's peer was told
+    public void connect(Endpoint own, Endpoint remote, ConnectOptions choices) {
+        var init = new QpModification().access(choices.access());
+        modify(state == QpState.RESET ? init.state(QpState.INIT).port(1).pkeyIndex(0) : init);
+        var rtr = new QpModification()
+                .state(QpState.RTR)
+                .path(AddressVector.to(remote.gid(), device().gids().indexOf(own.gid()))
+                        .withTrafficClass(choices.trafficClass()))
+                .pathMtu(choices.mtu().orElse(own.mtu().min(remote.mtu())))
+                .destinationQpn(remote.qpn())
+                .rqPsn(remote.psn());
+        var rts = new QpModification().state(QpState.RTS).sqPsn(own.psn());
+        if (type() == QpType.RC) {
+            rtr.maxDestinationReadAtomic(choices.maxReadAtomic()).minRnrTimer(choices.minRnrTimer());
+            rts.ackTimeout(choices.ackTimeout())
+                    .retryCount(choices.retryCount())
+                    .rnrRetry(choices.rnrRetry())
+                    .maxReadAtomic(choices.maxReadAtomic());
+        }
+        modify(rtr);
+        modify(rts);
+    }
+
     /// ibv_post_send(3): from RTS on.
     public List<Refusal> maySend() {
         return new Reasons()
@@ -356,6 +397,7 @@ public final class ModelQueuePair extends ModelObject {
     /// The oldest request is done.
     void succeed() {
         ModelSend request = endOldest();
+        tellWhenDrained();
         if (request.signaled() || options.signalAll()) {
             sendCq.add(new ModelCompletion(
                     qpn,
@@ -370,7 +412,6 @@ public final class ModelQueuePair extends ModelObject {
                     false,
                     false));
         }
-        tellWhenDrained();
     }
 
     /// The oldest request has failed: a reliable connection is at its end, of others the send queue is (IBTA 10.3.1.6).

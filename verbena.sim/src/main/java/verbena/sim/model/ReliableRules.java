@@ -214,7 +214,7 @@ final class ReliableRules {
         if (requester.arrived == 0 && data.length > 0 && place(responder, request, 0, data.length) == null) {
             return refuse(responder, Nak.REMOTE_ACCESS, null);
         }
-        // All packets but the last, which alone takes a receive (IBTA 9.7.5.1.? ).
+        // All packets but the last, which alone takes a receive.
         int lastAt = (int) (Messages.packets(data.length, requester.mtuBytes()) - 1) * requester.mtuBytes();
         if (requester.arrived == 0 && lastAt > 0) {
             Place first = place(responder, request, 0, lastAt);

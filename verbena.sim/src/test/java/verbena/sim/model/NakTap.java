@@ -13,16 +13,20 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 
-/// Listens on a device's way out for what it refuses.
+/// Listens on a device's way out for what it refuses. A refusal is said once and not repeated when it gets lost; where
+/// packets do, it is said often enough.
 final class NakTap implements Link {
     private final Link link;
+    private final int times;
     private final Set<Refused> heard = new LinkedHashSet<>();
 
     /// @param to the queue pair that is told
     record Refused(int to, int syndrome) {}
 
-    NakTap(Link link) {
+    /// @param times how often a refusal is sent
+    NakTap(Link link, int times) {
         this.link = link;
+        this.times = times;
     }
 
     /// What has been refused since it was asked last.
@@ -39,6 +43,11 @@ final class NakTap implements Link {
             Opcode opcode = Opcode.of(Bth.opcode(frames[i].slot, Packet.BTH));
             if (opcode == Opcode.RC_ACKNOWLEDGE) {
                 int syndrome = Aeth.syndrome(frames[i].slot, Packet.BTH + opcode.aethOffset());
+                if (Syndrome.isNak(syndrome) && syndrome != Syndrome.NAK_SEQUENCE) {
+                    for (int again = 1; again < times; again++) {
+                        link.transmit(frames, i, 1);
+                    }
+                }
                 if (!Syndrome.isAck(syndrome)) {
                     heard.add(new Refused(Bth.destinationQp(frames[i].slot, Packet.BTH), syndrome));
                 }

@@ -7,11 +7,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import verbena.sim.Faults;
 import verbena.sim.model.ModelSend.Operation;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
+import verbena.verbs.ConnectOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
@@ -31,6 +33,9 @@ final class RandomWalk {
     private static final int PSN_BLOCK = 1 << 16;
     private static final List<Gid> GROUPS = List.of(Gid.parse("224.1.2.3"), Gid.parse("ff05::123"));
     private static final List<Integer> QKEYS = List.of(0x11111111, 0x22222222, 0x80000001);
+
+    private static final int FAULTY_EACH = 4;
+    private static final Faults FAULTS = Faults.of(0.02, 0.02, 0.005).withReorder(0.03, 4);
 
     private interface Deed {
         void on(RandomWalk walk);
@@ -87,6 +92,8 @@ final class RandomWalk {
     }
 
     private final long seed;
+    /// Packets get lost, and so there are reliable connections only, which hide it.
+    private final boolean faulty;
     private final Lockstep lockstep;
     private final List<Place> places = new ArrayList<>();
     private SplittableRandom random;
@@ -96,12 +103,14 @@ final class RandomWalk {
     RandomWalk(long seed, @Nullable List<String> log) {
         this.seed = seed;
         this.random = new SplittableRandom(seed);
-        this.lockstep = new Lockstep(seed, 2 + random.nextInt(2), log);
+        this.faulty = seed % FAULTY_EACH == 0;
+        this.lockstep = new Lockstep(seed, 2 + random.nextInt(2), faulty ? FAULTS : Faults.NONE, log);
         lockstep.sides.forEach(side -> places.add(new Place(side)));
     }
 
-    int calls() {
-        return lockstep.calls();
+    /// What it walks in.
+    Lockstep lockstep() {
+        return lockstep;
     }
 
     // ---- the walk
@@ -322,7 +331,7 @@ final class RandomWalk {
                             if (srq != null && srq.size() > room(place, receiveCq)) {
                                 return;
                             }
-                            QpType type = chance(55) ? QpType.RC : chance(50) ? QpType.UC : QpType.UD;
+                            QpType type = faulty || chance(55) ? QpType.RC : chance(50) ? QpType.UC : QpType.UD;
                             keep(
                                     place.queuePairs,
                                     lockstep.createQueuePair(
@@ -463,6 +472,10 @@ final class RandomWalk {
 
     private void connect(ModelQueuePair one, ModelQueuePair other) {
         boolean ipv6 = chance(30);
+        if (chance(20) && !one.isClosed() && !other.isClosed()) {
+            connectAtOnce(one, other, ipv6 ? 1 : 0);
+            return;
+        }
         Mtu mtu = Mtu.values()[random.nextInt(Mtu.values().length)];
         int psnOfOne = freshPsn();
         int psnOfOther = one == other ? psnOfOne : freshPsn();
@@ -471,6 +484,28 @@ final class RandomWalk {
             Mtu mtuOfOther = chance(5) ? Mtu.values()[random.nextInt(Mtu.values().length)] : mtu;
             connect(other, one, ipv6, mtuOfOther, psnOfOther, psnOfOne);
         }
+    }
+
+    private void connectAtOnce(ModelQueuePair one, ModelQueuePair other, int gid) {
+        for (ModelQueuePair end : List.of(one, other)) {
+            if (!chance(5)) {
+                reset(end);
+            }
+            if (end.type() != QpType.UD && end.state() == QpState.RESET && chance(20)) {
+                lockstep.modify(end, toInit(end));
+            }
+        }
+        var choices = ConnectOptions.defaults()
+                .withAccess(chance(80) ? EVERYTHING : access())
+                .withRetries(new AckTimeout(1 + random.nextInt(10)), faulty ? 7 : random.nextInt(8), chance(70) ? 7 : 3)
+                .withMinRnrTimer(rnrTimer())
+                .withMaxReadAtomic(readsAsked())
+                .withTrafficClass(random.nextInt(256));
+        lockstep.connect(
+                one,
+                other,
+                gid,
+                chance(60) ? choices.withMtu(Mtu.values()[random.nextInt(Mtu.values().length)]) : choices);
     }
 
     /// Connected queue pairs are left in peace, mostly.
@@ -517,7 +552,7 @@ final class RandomWalk {
                 .rqPsn(peerPsn);
         return own.type() == QpType.UC
                 ? change
-                : change.maxDestinationReadAtomic(readsServed()).minRnrTimer(new RnrTimer(12 + random.nextInt(3)));
+                : change.maxDestinationReadAtomic(readsServed()).minRnrTimer(rnrTimer());
     }
 
     private QpModification toRts(ModelQueuePair own, int psn) {
@@ -525,9 +560,14 @@ final class RandomWalk {
         return own.type() != QpType.RC
                 ? change
                 : change.ackTimeout(new AckTimeout(1 + random.nextInt(10)))
-                        .retryCount(random.nextInt(8))
+                        .retryCount(faulty ? 7 : random.nextInt(8))
                         .rnrRetry(chance(70) ? 7 : random.nextInt(7))
                         .maxReadAtomic(readsAsked());
+    }
+
+    /// Around the time that [Lockstep] lets pass for those who wait without end: 1.3 to 2.6 ms, or 5 to 10 ms.
+    private RnrTimer rnrTimer() {
+        return new RnrTimer((faulty ? 18 : 14) + random.nextInt(3));
     }
 
     /// What is asked for at once is never more than what is served, unless nothing is.
@@ -576,11 +616,11 @@ final class RandomWalk {
             case 7 -> change.path(wildWay(placeOf(peer)));
             case 8 -> change.pathMtu(Mtu.values()[random.nextInt(5)]);
             case 9 -> change.ackTimeout(new AckTimeout(1 + random.nextInt(10)));
-            case 10 -> change.retryCount(wild);
+            case 10 -> change.retryCount(faulty ? 7 : wild);
             case 11 -> change.rnrRetry(wild);
             case 12 -> change.maxReadAtomic(chance(80) ? readsAsked() : 129);
             case 13 -> change.maxDestinationReadAtomic(chance(80) ? readsServed() : -1);
-            case 14 -> change.minRnrTimer(new RnrTimer(12 + random.nextInt(3)));
+            case 14 -> change.minRnrTimer(rnrTimer());
             default -> change.destinationQpn(wild);
         }
     }

@@ -4,123 +4,179 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.WcStatus;
 
 /// A1: verbs calls by chance, each compared with the model in what it returns, and in all that follows from it.
 ///
-/// `-Dverbena.seed=N` walks with one seed; `-Dverbena.deep=true` makes ten million calls.
+/// `-Dverbena.seed=N` walks with one seed; `-Dverbena.deep=true` makes ten million calls, `-Dverbena.walk.seconds=N`
+/// as many as that time allows.
 class RandomWalkTest {
     private static final int STEPS = 1_500;
     private static final long SECONDS = Long.getLong("verbena.walk.seconds", 40);
+    /// So that all is met that has to be.
+    private static final int SEEDS_MIN = 80;
     private static final int DEEP_SEEDS = 10_000;
     private static final long DEEP_CALLS = 10_000_000;
-    private static final long SEED = Long.getLong("verbena.seed", 0);
     private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
+    private static final Optional<Long> ONLY_SEED = Optional.ofNullable(Long.getLong("verbena.seed"));
     private static final int THREADS = 2;
     private static final long SHORTENING_NANOS = 20_000_000_000L;
 
-    /// A seed and what went wrong with it.
-    private record Failure(long seed, Throwable cause) {}
+    /// What has to have been met, or the walk did not go where it should.
+    private static final Set<WcStatus> STATUSES = EnumSet.of(
+            WcStatus.SUCCESS,
+            WcStatus.LOC_LEN_ERR,
+            WcStatus.LOC_QP_OP_ERR,
+            WcStatus.LOC_PROT_ERR,
+            WcStatus.WR_FLUSH_ERR,
+            WcStatus.MW_BIND_ERR,
+            WcStatus.REM_INV_REQ_ERR,
+            WcStatus.REM_ACCESS_ERR,
+            WcStatus.REM_OP_ERR,
+            WcStatus.RETRY_EXC_ERR,
+            WcStatus.RNR_RETRY_EXC_ERR);
+
+    private static final Set<AsyncEvent.Type> EVENTS = EnumSet.of(
+            AsyncEvent.Type.CQ_ERR,
+            AsyncEvent.Type.QP_FATAL,
+            AsyncEvent.Type.QP_REQ_ERR,
+            AsyncEvent.Type.QP_ACCESS_ERR,
+            AsyncEvent.Type.COMM_EST,
+            AsyncEvent.Type.SQ_DRAINED,
+            AsyncEvent.Type.SRQ_LIMIT_REACHED,
+            AsyncEvent.Type.QP_LAST_WQE_REACHED);
+
+    /// @param wrong why it ended early
+    private record Walked(
+            long seed,
+            int calls,
+            Set<WcStatus> statuses,
+            Set<AsyncEvent.Type> events,
+            @Nullable Throwable wrong) {}
 
     @Test
     void whateverIsCalledDeviceAndModelAgree() throws Exception {
         long start = System.nanoTime();
-        var nextSeed = new AtomicLong(SEED == 0 ? 1 : SEED);
-        var seeds = new AtomicLong();
-        var calls = new AtomicLong();
-        var failure = new AtomicReference<@Nullable Failure>();
-        try (var threads = Executors.newFixedThreadPool(THREADS)) {
-            Callable<Boolean> walker = () -> {
-                while (failure.get() == null && isTime(start, seeds.get(), calls.get())) {
-                    long seed = nextSeed.getAndIncrement();
-                    calls.addAndGet(walk(seed, failure));
-                    seeds.incrementAndGet();
-                    if (SEED != 0) {
-                        return true;
-                    }
-                }
-                return true;
-            };
-            for (var done : threads.invokeAll(IntStream.range(0, SEED == 0 ? THREADS : 1)
-                    .mapToObj(_ -> walker)
-                    .toList())) {
-                assertThat(done.get()).isTrue();
-            }
+        Collection<Walked> walks = ONLY_SEED.isPresent() ? List.of(walk(ONLY_SEED.get(), all(), null)) : walks(start);
+        long calls = 0;
+        var statuses = EnumSet.noneOf(WcStatus.class);
+        var events = EnumSet.noneOf(AsyncEvent.Type.class);
+        for (Walked walked : walks) {
+            calls += walked.calls;
+            statuses.addAll(walked.statuses);
+            events.addAll(walked.events);
         }
         double seconds = (System.nanoTime() - start) / 1e9;
         System.out.printf(
-                "A1 random walk: %,d verbs calls over %,d seeds from %d on, %,.0f calls per second, all as the model"
-                        + " says%n",
-                calls.get(), seeds.get(), SEED == 0 ? 1 : SEED, calls.get() / seconds);
-        Failure found = failure.get();
-        if (found != null) {
-            fail(report(found));
+                Locale.ROOT,
+                "goal A1: %,d verbs calls over %,d seeds as the model says, %,.0f calls per second; %d statuses and %d"
+                        + " events met, seed %d, %.1f s%n",
+                calls,
+                walks.size(),
+                calls / seconds,
+                statuses.size(),
+                events.size(),
+                ONLY_SEED.orElse(1L),
+                seconds);
+        for (Walked walked : walks) {
+            if (walked.wrong != null) {
+                fail(report(walked));
+            }
         }
-        assertThat(calls.get()).isPositive();
+        if (ONLY_SEED.isEmpty()) {
+            assertThat(statuses).containsAll(STATUSES);
+            assertThat(events).containsAll(EVENTS);
+        }
+    }
+
+    private static Collection<Walked> walks(long start) throws Exception {
+        var walks = new ConcurrentLinkedQueue<Walked>();
+        var seeds = new AtomicLong();
+        var calls = new AtomicLong();
+        Callable<Boolean> walker = () -> {
+            while (isTime(start, seeds.get(), calls.get())) {
+                Walked walked = walk(seeds.incrementAndGet(), all(), null);
+                walks.add(walked);
+                calls.addAndGet(walked.calls);
+                if (walked.wrong != null) {
+                    return false;
+                }
+            }
+            return true;
+        };
+        try (var threads = Executors.newFixedThreadPool(THREADS)) {
+            for (var done : threads.invokeAll(
+                    IntStream.range(0, THREADS).mapToObj(_ -> walker).toList())) {
+                done.get();
+            }
+        }
+        return walks;
     }
 
     private static boolean isTime(long start, long seeds, long calls) {
-        return DEEP ? seeds < DEEP_SEEDS || calls < DEEP_CALLS : System.nanoTime() - start < SECONDS * 1_000_000_000L;
+        return DEEP
+                ? seeds < DEEP_SEEDS || calls < DEEP_CALLS
+                : seeds < SEEDS_MIN || System.nanoTime() - start < SECONDS * 1_000_000_000L;
     }
 
-    private static int walk(long seed, AtomicReference<@Nullable Failure> failure) {
-        var walk = new RandomWalk(seed, null);
+    private static List<Integer> all() {
+        return IntStream.range(0, STEPS).boxed().toList();
+    }
+
+    private static Walked walk(long seed, List<Integer> steps, @Nullable List<String> log) {
+        var walk = new RandomWalk(seed, log);
+        Throwable wrong = null;
         try {
-            for (int step = 0; step < STEPS; step++) {
-                walk.step(step);
-            }
+            steps.forEach(walk::step);
             walk.finish();
         } catch (RuntimeException | AssertionError e) {
-            failure.compareAndSet(null, new Failure(seed, e));
+            wrong = e;
         }
-        return walk.calls();
+        Lockstep lockstep = walk.lockstep();
+        return new Walked(seed, lockstep.calls(), lockstep.statuses(), lockstep.events(), wrong);
     }
 
     // ---- what a failure tells
 
-    private static String report(Failure failure) {
-        List<Integer> steps = shorten(failure.seed);
+    private static String report(Walked walked) {
+        List<Integer> steps = shorten(walked.seed);
         var log = new ArrayList<String>();
-        Throwable cause = outcome(failure.seed, steps, log);
-        return "seed " + failure.seed + ": " + (cause == null ? failure.cause : cause) + "\nafter\n"
+        Throwable wrong = walk(walked.seed, steps, log).wrong;
+        return "seed " + walked.seed + ": " + (wrong == null ? walked.wrong : wrong) + "\nafter\n"
                 + String.join("\n", log)
-                + "\nrepeat: mvn -pl verbena.sim -am test -Dtest=RandomWalkTest -Dverbena.seed=" + failure.seed
+                + "\nrepeat: mvn -pl verbena.sim -am test -Dtest=RandomWalkTest -Dverbena.seed=" + walked.seed
                 + " -Dsurefire.failIfNoSpecifiedTests=false";
     }
 
     /// As few steps as still go wrong: pieces are left out, large ones first, as long as that is so.
     private static List<Integer> shorten(long seed) {
         long start = System.nanoTime();
-        var steps = new ArrayList<>(IntStream.range(0, STEPS).boxed().toList());
+        List<Integer> steps = all();
         for (int piece = STEPS / 2; piece > 0; piece /= 2) {
             for (int from = steps.size() - piece; from >= 0; from -= piece) {
                 var fewer = new ArrayList<>(steps);
                 fewer.subList(from, Math.min(steps.size(), from + piece)).clear();
                 if (System.nanoTime() - start < SHORTENING_NANOS
-                        && outcome(seed, fewer, null) instanceof Disagreement) {
+                        && walk(seed, fewer, null).wrong instanceof Disagreement) {
                     steps = fewer;
                     from = Math.min(from, steps.size());
                 }
             }
         }
         return steps;
-    }
-
-    private static @Nullable Throwable outcome(long seed, List<Integer> steps, @Nullable List<String> log) {
-        var walk = new RandomWalk(seed, log);
-        try {
-            steps.forEach(walk::step);
-            walk.finish();
-            return null;
-        } catch (RuntimeException | AssertionError e) {
-            return e;
-        }
     }
 }
