@@ -414,7 +414,7 @@ public final class ModelQueuePair extends ModelObject {
         }
     }
 
-    /// The oldest request has failed: a reliable connection is at its end, of others the send queue is (IBTA 10.3.1.6).
+    /// The oldest request has failed: a reliable connection is at its end; of others, the send queue (IBTA 10.3.1.6).
     void fail(WcStatus status) {
         ModelSend request = endOldest();
         if (type() == QpType.RC) {

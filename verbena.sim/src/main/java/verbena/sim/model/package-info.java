@@ -12,7 +12,7 @@
 /// | what may be posted? | [PostRules] |
 /// | may this key touch this address? may this window be bound? | [MemoryRules] |
 /// | what becomes of a posted request? | [RequestRules] |
-/// | what does it lead to over a reliable connection? over an unreliable one, as a datagram? | [ReliableRules], [UnreliableRules] |
+/// | what does it lead to, reliably or not? | [ReliableRules], [UnreliableRules] |
 /// | what becomes of a queue pair in ERR? of a full completion queue? | [ModelQueuePair], [ModelCompletionQueue] |
 ///
 /// Sources: IBTA volume 1, the libibverbs manual pages; where they leave a choice, the contracts of `verbena.verbs`.
