@@ -15,13 +15,26 @@ final class SecureNumbers implements RandomGenerator {
 
     @Override
     public synchronized long nextLong() {
-        if (!left.hasRemaining()) {
-            random.nextBytes(block);
-            left.clear();
-        }
+        fill(Long.BYTES);
         int at = left.position();
         long number = left.getLong();
         left.putLong(at, 0); // what was given out is not kept
         return number;
+    }
+
+    @Override
+    public synchronized int nextInt() {
+        fill(Integer.BYTES);
+        int at = left.position();
+        int number = left.getInt();
+        left.putInt(at, 0);
+        return number;
+    }
+
+    private void fill(int bytes) {
+        if (left.remaining() < bytes) {
+            random.nextBytes(block);
+            left.clear();
+        }
     }
 }
