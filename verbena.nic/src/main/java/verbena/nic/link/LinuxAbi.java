@@ -1,8 +1,7 @@
 package verbena.nic.link;
 
 /// Numbers of the Linux ABI, 64 bits, little-endian, alike on x86-64 and aarch64 and for glibc and musl. Names are
-/// those
-/// of the C headers. A test compiles a C program and compares every one of them.
+/// those of the C headers. A test compiles a C program and compares every one of them.
 final class LinuxAbi {
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;

@@ -14,10 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// - after [#awake()]: it is left for the next [#sleep()].
 ///
 /// What the waker wrote before its swap is seen by the sleeper after the swap that answers it: each swap is a release
-/// and
-/// an acquire of the same word. A test of NOTIFIED before the swap would save a waker the swap, but a plain store
-/// before
-/// it could then pass the load (store-load order), so it would need a full fence, which costs the same.
+/// and an acquire of the same word. A test of NOTIFIED before the swap would save a waker the swap, but a plain store
+/// before it could then pass the load (store-load order), so it would need a full fence, which costs the same.
 final class WakeSignal {
     private static final int AWAKE = 0;
     private static final int NOTIFIED = 1;
