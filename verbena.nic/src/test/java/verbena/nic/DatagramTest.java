@@ -199,6 +199,16 @@ class DatagramTest {
     }
 
     @Test
+    void aGroupsAddressIsNoWayToOneQueuePair() {
+        ub.attachMulticast(GROUP);
+        ub.postReceive(7, b.memory, 0, 140);
+        AddressHandle toGroup = a.domain.createAddressHandle(AddressVector.to(GROUP, 0));
+        send(1, 50, toGroup, ub.qpn(), QKEY);
+        assertThat(b.completions()).isEmpty();
+        assertThat(b.context.counters()).containsEntry("dropped.unknown-qp", 1L);
+    }
+
+    @Test
     void onlyDatagramsHaveGroups() {
         assertThatThrownBy(() -> a.qp.attachMulticast(GROUP))
                 .isInstanceOf(InvalidStateException.class)

@@ -15,6 +15,7 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Grh;
 import verbena.wire.ib.Opcode;
@@ -56,6 +57,11 @@ public final class UnreliableDatagram extends Unreliable {
 
     @Override
     public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        // IBTA 9.6.1.2: what is for a group names the group's queue pair, and nothing else does.
+        if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
+                && Bth.destinationQp(frame.slot, Packet.BTH) == p.qpn) {
+            return PacketFate.DROPPED_UNKNOWN_QP;
+        }
         if (!core.pkeyMatches(frame)) {
             return PacketFate.DROPPED_PKEY;
         }
