@@ -11,6 +11,7 @@ import verbena.wire.Frame;
 /// A wire with nobody but an attacker on it: whenever the device looks for packets, there are some, made in its own
 /// frames; what it sends goes to the attacker.
 final class AttackLink implements Link {
+    static final Gid ATTACKER = Gid.parse("10.0.0.66");
     static final Gid VICTIM = Gid.parse("10.0.0.1");
 
     private final Attacker attacker;

@@ -30,7 +30,6 @@ import verbena.wire.ib.Transport;
 /// reflected, or noise. It knows all that a connected peer knows, and listens to what it is answered, so that most
 /// of what it makes reaches the queue pairs' protocol. Nothing is allocated for a packet.
 final class Attacker {
-    static final Gid SELF = Gid.parse("10.0.0.66");
     /// A multicast group that some of the victim's queue pairs are attached to.
     static final Gid GROUP = Gid.parse("239.1.2.3");
 
@@ -115,7 +114,14 @@ final class Attacker {
     /// Packets made.
     long made;
 
-    Attacker(long seed) {
+    private final Gid self;
+    private final Gid victim;
+
+    /// @param self where it sends from
+    /// @param victim where it sends to
+    Attacker(long seed, Gid self, Gid victim) {
+        this.self = self;
+        this.victim = victim;
         chance = new SplittableRandom(seed);
         for (long at = 0; at < noise.byteSize(); at += Long.BYTES) {
             noise.set(ValueLayout.JAVA_LONG, at, chance.nextLong() & 0x7F7F_7F7F_7F7F_7F7FL);
@@ -206,12 +212,10 @@ final class Attacker {
     }
 
     private void address(Frame frame) {
-        Gid from = SELF;
-        Gid to = AttackLink.VICTIM;
-        frame.sourceHigh = from.high();
-        frame.sourceLow = from.low() + (chance.nextInt(32) == 0 ? 1 : 0);
-        frame.destinationHigh = to.high();
-        frame.destinationLow = to.low() + (chance.nextInt(128) == 0 ? 1 : 0);
+        frame.sourceHigh = self.high();
+        frame.sourceLow = self.low() + (chance.nextInt(32) == 0 ? 1 : 0);
+        frame.destinationHigh = victim.high();
+        frame.destinationLow = victim.low() + (chance.nextInt(128) == 0 ? 1 : 0);
         frame.sourcePort = 4_791;
         frame.icrcValid = chance.nextInt(32) != 0;
     }

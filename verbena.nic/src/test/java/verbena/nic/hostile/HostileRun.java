@@ -41,7 +41,7 @@ final class HostileRun {
         this.seed = seed;
         this.singlyFrom = singlyFrom;
         this.watched = watched;
-        this.attacker = new Attacker(seed);
+        this.attacker = new Attacker(seed, AttackLink.ATTACKER, AttackLink.VICTIM);
         this.link = new AttackLink(attacker);
     }
 
@@ -99,7 +99,7 @@ final class HostileRun {
 
     private void run(long packets) {
         try (Arena arena = Arena.ofShared()) {
-            var victim = new Victim(link, attacker, Attacker.SELF, seed, arena);
+            var victim = new Victim(link, attacker, AttackLink.ATTACKER, seed, arena);
             long nextCheck = CHECK_PACKETS;
             while (attacker.made < packets) {
                 batchFirst = attacker.made;

@@ -212,7 +212,7 @@ final class Victim {
             c.qp.modify(new Transition.ToInitUd(1, 0, c.target.qkey));
             c.qp.modify(new Transition.ToRtrUd());
             c.qp.modify(new Transition.ToRtsUnreliable(psn));
-            if (c.number % 2 == 1) {
+            if (c.number % 2 == 1 && !attackersGid.address().isLoopbackAddress()) {
                 c.qp.attachMulticast(Attacker.GROUP);
             }
             return;
