@@ -12,6 +12,7 @@ import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.DatagramChannel;
+import java.nio.channels.MembershipKey;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
@@ -61,6 +62,9 @@ public final class DatagramChannelLink extends UdpLink {
         final SelectionKey key;
         final long gidHigh;
         final long gidLow;
+        /// Of a group's channel.
+        @Nullable
+        MembershipKey membership;
         // The last one and what it means, so that steady traffic makes no GIDs.
         @Nullable
         SocketAddress sender;
@@ -167,10 +171,11 @@ public final class DatagramChannelLink extends UdpLink {
             channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             bind(channel, group, at);
-            channel.join(group.address(), networkInterface(group, at));
-            SelectionKey key = channel.register(selector, SelectionKey.OP_READ);
+            MembershipKey membership = channel.join(group.address(), networkInterface(group, at));
+            var receiver = new Receiver(channel, channel.register(selector, SelectionKey.OP_READ), group);
+            receiver.membership = membership;
             joined = true;
-            return new Receiver(channel, key, group);
+            return receiver;
         } catch (IOException | ClosedSelectorException e) {
             String words = String.valueOf(e.getMessage());
             throw LinkException.ofJoin(kindOf(words), group, at, words, e);
@@ -277,6 +282,9 @@ public final class DatagramChannelLink extends UdpLink {
         all.removeIf(receiver -> {
             boolean bound = receiver.gidLow == group.low() && receiver.gidHigh == group.high();
             if (bound) {
+                if (receiver.membership != null) {
+                    receiver.membership.drop(); // now: the socket lives on until the selector is asked next
+                }
                 closeQuietly(receiver.channel);
             }
             return bound;

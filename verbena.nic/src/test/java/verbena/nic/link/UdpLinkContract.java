@@ -22,6 +22,8 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -449,6 +451,18 @@ abstract class UdpLinkContract {
         a.join(group);
         b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
         assertThat(receiveAll(a, received, 1)).isEqualTo(1);
+    }
+
+    /// What the network is told: the system's list of memberships.
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "/proc/net/igmp")
+    void theMembershipIsTheSystemsAsLongAsItIsOurs() throws IOException {
+        Gid group = anyGroup();
+        String inTable = "%08X".formatted(Integer.reverseBytes((int) group.low()));
+        a.join(group);
+        assertThat(Files.readString(Path.of("/proc/net/igmp"))).contains(inTable);
+        a.leave(group);
+        assertThat(Files.readString(Path.of("/proc/net/igmp"))).doesNotContain(inTable);
     }
 
     @Test
