@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import verbena.sim.Faults;
+import verbena.sim.model.ModelQueuePair.Waiting;
 import verbena.sim.model.ModelSend.Operation;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -262,6 +263,7 @@ final class RandomWalk {
         Place place = place();
         Place of = chance(3) ? place() : place;
         pick(place.regions)
+                .filter(region -> !isAwaited(place, region))
                 .ifPresent(region -> pick(of.domains).ifPresent(domain -> {
                     Set<Access> access = access();
                     if (!chance(5)) { // stays as it was
@@ -272,6 +274,16 @@ final class RandomWalk {
                     }
                     lockstep.reregister(region, domain, access);
                 }));
+    }
+
+    /// Whether a result may be on its way there. When a device looks whether it still may come there is its own choice:
+    /// when it asks, when it asks again, or when it is there.
+    private static boolean isAwaited(Place place, ModelRegion region) {
+        return place.queuePairs.stream()
+                .flatMap(one -> one.unfinishedSends().stream())
+                .filter(send -> send.operation().hasResult())
+                .flatMap(send -> send.pieces().stream())
+                .anyMatch(piece -> piece.lkey() == region.key());
     }
 
     private void allocateWindow() {
@@ -409,7 +421,9 @@ final class RandomWalk {
             case 6 -> place.shared;
             default -> place.queuePairs;
         };
-        pick(list).ifPresent(lockstep::close);
+        pick(list)
+                .filter(one -> !(one instanceof ModelRegion region && isAwaited(place, region)))
+                .ifPresent(lockstep::close);
     }
 
     // ---- room in completion queues: what overflows is known only where one work queue reports alone
@@ -648,7 +662,7 @@ final class RandomWalk {
             boolean narrow = isNarrow(own.sendCq());
             boolean alone = loop || narrow;
             int count = alone ? 1 : 1 + random.nextInt(chance(70) ? 2 : 6);
-            if (alone ? own.unfinished() > 0 : room(place, own.sendCq()) < count) {
+            if ((alone && own.unfinished() > 0) || (!narrow && room(place, own.sendCq()) < count)) {
                 return;
             }
             ModelQueuePair peer = lockstep.model.find(own.destination(), own.number(QpAttribute.DEST_QPN));
@@ -763,11 +777,16 @@ final class RandomWalk {
                 send.pieces(pieces(place, region, bytes, named != null, operation.isAtomic())), named);
     }
 
-    /// What a READ or an atomic changes or reads may only be touched behind a fence (IBTA 10.8.3.3).
+    /// What a READ or an atomic changes or reads may only be touched behind a fence (IBTA 10.8.3.3). Where answers get
+    /// lost, what comes behind one may end the connection before it is asked for again.
     private boolean fenced(Operation operation, List<ModelSend> before) {
         boolean afterRead = before.stream().anyMatch(one -> one.operation() == Operation.READ);
         boolean afterAtomic = before.stream().anyMatch(one -> one.operation().isAtomic());
-        return (afterRead && operation != Operation.READ) || (afterAtomic && !operation.isAtomic()) || chance(5);
+        boolean afterAnswer = before.stream().anyMatch(one -> one.operation().isAnswered());
+        return (faulty && afterAnswer)
+                || (afterRead && operation != Operation.READ)
+                || (afterAtomic && !operation.isAtomic())
+                || chance(5);
     }
 
     private int bytes(boolean loop) {
@@ -903,6 +922,7 @@ final class RandomWalk {
     private void receiveShared() {
         Place place = place();
         pick(place.shared)
+                .filter(srq -> waitingFor(srq) <= 1) // who of several gets it is a matter of their timers
                 .filter(srq -> place.queuePairs.stream()
                         .filter(one -> !one.isClosed() && one.shared().equals(Optional.of(srq)))
                         .allMatch(one -> room(place, one.receiveCq()) > 0))
@@ -910,6 +930,15 @@ final class RandomWalk {
                     var named = region(place, srq.domain());
                     lockstep.receive(srq, receive(place, named, srq.domain()), named.orElse(null));
                 });
+    }
+
+    private long waitingFor(ModelSharedReceiveQueue srq) {
+        return places.stream()
+                .flatMap(place -> place.queuePairs.stream())
+                .filter(one -> !one.isClosed() && one.waiting == Waiting.FOR_A_RECEIVE)
+                .map(one -> lockstep.model.find(one.destination(), one.number(QpAttribute.DEST_QPN)))
+                .filter(peer -> peer != null && peer.shared().equals(Optional.of(srq)))
+                .count();
     }
 
     private Optional<ModelRegion> region(Place place, ModelDomain domain) {
