@@ -110,7 +110,7 @@ class PingpongTest {
     void endsThatDoNotFitEndWithAHint(String service, String server, String client, String hint) throws Exception {
         this.service = service;
 
-        Both both = play(server + " --timeout 2", client + " --timeout 2");
+        Both both = play(server + " --timeout 3", client + " --timeout 3");
 
         assertThat(both.client.status()).isEqualTo(1);
         assertThat(both.client.error() + both.server.err()).contains(hint);
@@ -118,11 +118,12 @@ class PingpongTest {
 
     /// One packet in five is lost on the way to the client: a reliable connection does not mind, datagrams do.
     @ParameterizedTest
-    @CsvSource({"rc, 0", "srq, 0", "ud, 1"})
-    void lossIsRepairedWhereTheServiceIsReliable(String service, int status) throws Exception {
+    @CsvSource({"rc, 0, 20", "srq, 0, 20", "ud, 1, 3"})
+    void lossIsRepairedWhereTheServiceIsReliable(String service, int status, int timeout) throws Exception {
         this.service = service;
 
-        Both both = play("-n 40 --timeout 2", "-n 40 --timeout 2 -d rocev2,faults=loss:20%,on:received,seed:11");
+        String options = "-n 40 --timeout " + timeout;
+        Both both = play(options, options + " -d rocev2,faults=loss:20%,on:received,seed:11");
 
         assertThat(both.client.status()).as(both.client.toString()).isEqualTo(status);
     }

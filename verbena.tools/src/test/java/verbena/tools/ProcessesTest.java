@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 /// Commands as processes of their own, some of which are killed.
 @Timeout(60)
 class ProcessesTest {
-    private static final String ENDLESS = "-n 100000000 --timeout 2";
+    private static final String ENDLESS = "-n 100000000";
 
     private final List<Process> started = new ArrayList<>();
 
@@ -39,8 +39,8 @@ class ProcessesTest {
 
     @Test
     void aKilledClientEndsTheServerWithAStatus() throws Exception {
-        Process server = start("pingpong rc -p 0 " + ENDLESS);
-        Process client = start("pingpong rc " + ENDLESS + " -p " + portOf(server) + " 127.0.0.1");
+        Process server = start("pingpong rc -p 0 --timeout 5 " + ENDLESS);
+        Process client = start("pingpong rc --timeout 20 " + ENDLESS + " -p " + portOf(server) + " 127.0.0.1");
         BufferedReader lines = client.inputReader();
         assertThat(lines.readLine()).contains("local address");
         assertThat(lines.readLine()).contains("remote address");
@@ -51,7 +51,7 @@ class ProcessesTest {
         assertThat(server.waitFor()).isEqualTo(1);
         assertThat(server.errorReader().readLine())
                 .startsWith("verbena pingpong rc: ")
-                .containsAnyOf("RETRY_EXC_ERR (transport retry counter exceeded)", "nothing happened for 2 s");
+                .containsAnyOf("RETRY_EXC_ERR (transport retry counter exceeded)", "nothing happened for 5 s");
     }
 
     /// An endless game prints nothing; but who plays, polls, and that takes processor time.
