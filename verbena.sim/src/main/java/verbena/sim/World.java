@@ -9,14 +9,8 @@ import java.util.function.UnaryOperator;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
 import verbena.transport.Protocol;
-import verbena.verbs.AddressVector;
 import verbena.verbs.ConnectOptions;
-import verbena.verbs.Context;
-import verbena.verbs.GidEntry;
-import verbena.verbs.Mtu;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
-import verbena.verbs.Transition;
 import verbena.wire.Frame;
 
 /// A world in virtual time, made from one seed: real devices on a simulated [Network], things that are to happen
@@ -39,31 +33,28 @@ public final class World {
 
     private static final int PSN_MASK = 0xFF_FFFF;
     private static final int NEAR_WRAP = 64;
-    private static final double NANOS_PER_SECOND = 1e9;
 
     private record Action(long nanos, long number, Runnable run) {}
 
     private final long seed;
     private final SplittableRandom root;
     private final SplittableRandom random;
-    private final SplittableRandom chaos;
     private final Trace trace = new Trace();
     private final Network network;
+    private final Mishaps mishaps;
     private final List<SimDevice> devices = new ArrayList<>();
     private final PriorityQueue<Action> actions = new PriorityQueue<>(
             (x, y) -> x.nanos != y.nanos ? Long.compare(x.nanos, y.nanos) : Long.compare(x.number, y.number));
     private long actionNumber;
     private long now;
     private int stepsAtOnce;
-    /// Counts the changes of faults, so that what was planned under earlier ones does not happen.
-    private int faultsAge;
 
     /// A world without devices and faults.
     public World(long seed) {
         this.seed = seed;
         root = new SplittableRandom(seed);
         random = root.split();
-        chaos = root.split();
+        mishaps = new Mishaps(this, root.split());
         network = new Network(() -> now, root.split(), trace);
     }
 
@@ -116,40 +107,12 @@ public final class World {
     /// are within 64 of the wrap.
     public void connect(QueuePair one, QueuePair other, ConnectOptions options) {
         boolean ipv6 = random.nextBoolean();
-        int psnOfOne = firstPsn();
-        int psnOfOther = firstPsn();
-        connect(one, other, options, ipv6, psnOfOne, psnOfOther);
-        connect(other, one, options, ipv6, psnOfOther, psnOfOne);
+        Connecting.connect(one, firstPsn(), other, firstPsn(), ipv6, options);
     }
 
     /// Half of them so that the PSN soon wraps.
     public int firstPsn() {
         return random.nextBoolean() ? -random.nextInt(NEAR_WRAP) & PSN_MASK : random.nextInt() & PSN_MASK;
-    }
-
-    private static void connect(
-            QueuePair own, QueuePair peer, ConnectOptions options, boolean ipv6, int ownPsn, int peerPsn) {
-        GidEntry from = gid(own, ipv6);
-        AddressVector path = AddressVector.to(gid(peer, ipv6).gid(), from.index());
-        Mtu mtu = options.mtu().orElse(context(own).port(1).activeMtu());
-        own.modify(new Transition.ToInit(options.access()));
-        if (own.type() == QpType.UC) {
-            own.modify(new Transition.ToRtrUc(path, mtu, peer.qpn(), peerPsn));
-            own.modify(new Transition.ToRtsUnreliable(ownPsn));
-        } else {
-            own.modify(new Transition.ToRtr(
-                    path, mtu, peer.qpn(), peerPsn, options.maxReadAtomic(), options.minRnrTimer()));
-            own.modify(new Transition.ToRts(
-                    ownPsn, options.ackTimeout(), options.retryCount(), options.rnrRetry(), options.maxReadAtomic()));
-        }
-    }
-
-    private static GidEntry gid(QueuePair qp, boolean ipv6) {
-        return context(qp).gid(1, ipv6 ? 1 : 0);
-    }
-
-    private static Context context(QueuePair qp) {
-        return qp.protectionDomain().context();
     }
 
     // ---- what happens
@@ -159,42 +122,15 @@ public final class World {
         actions.add(new Action(now + nanos, actionNumber++, action));
     }
 
+    /// Sees to it that there is a step in that time, though nothing else may happen.
+    public void stepAfter(long nanos) {
+        after(nanos, () -> {});
+    }
+
     /// From now on these faults strike; [Faults#NONE] heals the world.
     public void faults(Faults faults) {
-        faultsAge++;
         network.faults(faults);
-        spells(faults.blackHoles(), (device, nanos) -> {
-            device.note("sends into a black hole for " + nanos + " ns");
-            network.blackHole(device.link(), nanos);
-        });
-        spells(faults.pauses(), (device, nanos) -> {
-            device.note("pauses for " + nanos + " ns");
-            device.pause(nanos);
-        });
-        if (faults.equals(Faults.NONE)) {
-            for (SimDevice device : devices) {
-                network.blackHole(device.link(), 0);
-                device.pause(0);
-            }
-        }
-    }
-
-    private interface Spell {
-        void begin(SimDevice device, long nanos);
-    }
-
-    private void spells(Faults.Spells spells, Spell spell) {
-        if (spells.perSecond() == 0) {
-            return;
-        }
-        int age = faultsAge;
-        long pause = (long) (-StrictMath.log(1 - chaos.nextDouble()) / spells.perSecond() * NANOS_PER_SECOND);
-        after(pause, () -> {
-            if (age == faultsAge) {
-                spell.begin(devices.get(chaos.nextInt(devices.size())), chaos.nextLong(spells.nanosMax()));
-                spells(spells, spell);
-            }
-        });
+        mishaps.plan(faults);
     }
 
     // ---- time

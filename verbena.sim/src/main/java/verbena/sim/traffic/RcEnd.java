@@ -167,7 +167,7 @@ final class RcEnd {
             n = 1 + random.nextInt(n);
             long late = random.nextLong(slowNanos);
             receivesFrom = world.nowNanos() + late;
-            world.after(late, () -> {});
+            world.stepAfter(late);
         }
         try (ReceiveBatch batch = qp.receive()) {
             for (int i = 0; i < n; i++) {

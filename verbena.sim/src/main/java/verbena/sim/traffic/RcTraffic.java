@@ -87,7 +87,7 @@ final class RcTraffic implements Traffic {
                     checkMemory();
                     state = State.WAITING;
                     waitUntil = world.nowNanos() + TIME_WAIT_NANOS;
-                    world.after(TIME_WAIT_NANOS, () -> {});
+                    world.stepAfter(TIME_WAIT_NANOS);
                 }
             }
             case WAITING -> {
@@ -108,7 +108,7 @@ final class RcTraffic implements Traffic {
             a.breakDown();
             b.breakDown();
             state = State.BREAKING;
-            world.after(0, () -> {}); // what has been flushed is to be polled
+            world.stepAfter(0); // what has been flushed is to be polled
             return;
         }
         if (calm && toPost == 0 && a.hasAnswers() && b.hasAnswers() && !works()) {

@@ -88,7 +88,7 @@ final class UnreliableTraffic implements Traffic {
         }
         long pause = 1 + random.nextLong(POST_NANOS);
         postFrom = world.nowNanos() + pause;
-        world.after(pause, () -> {});
+        world.stepAfter(pause);
     }
 
     private boolean isFresh() {
@@ -98,7 +98,7 @@ final class UnreliableTraffic implements Traffic {
     private void rest() {
         resting = true;
         restFrom = world.nowNanos();
-        world.after(REST_NANOS, () -> {});
+        world.stepAfter(REST_NANOS);
     }
 
     /// Whether everybody was awake for so long that nothing can be under way.
@@ -112,7 +112,7 @@ final class UnreliableTraffic implements Traffic {
         }
         if (from != restFrom) {
             restFrom = from;
-            world.after(from + REST_NANOS - world.nowNanos(), () -> {});
+            world.stepAfter(from + REST_NANOS - world.nowNanos());
         }
         return false;
     }

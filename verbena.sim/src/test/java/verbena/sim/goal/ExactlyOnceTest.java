@@ -175,7 +175,7 @@ class ExactlyOnceTest {
                 assertThat(wc.status()).as(wc.toString()).isEqualTo(WcStatus.RETRY_EXC_ERR);
                 broke++;
                 connectAt = world.nowNanos() + TIME_WAIT_NANOS;
-                world.after(TIME_WAIT_NANOS, () -> {});
+                world.stepAfter(TIME_WAIT_NANOS);
                 if (peer.state() != QpState.ERR) {
                     peer.modify(new Transition.ToError());
                 }

@@ -149,7 +149,7 @@ class WrapTest {
             assertThat(wc.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
         }
         long until = world.nowNanos() + TIME_WAIT_NANOS;
-        world.after(TIME_WAIT_NANOS, () -> {});
+        world.stepAfter(TIME_WAIT_NANOS);
         assertThat(world.runUntil(() -> world.nowNanos() >= until, TIME_WAIT_NANOS))
                 .isTrue();
         one.modify(new Transition.ToReset());

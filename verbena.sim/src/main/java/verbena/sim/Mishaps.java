@@ -1,0 +1,55 @@
+package verbena.sim;
+
+import java.util.SplittableRandom;
+
+/// Lets black holes and pauses begin now and then, each at a device drawn by chance: the times between them are
+/// distributed exponentially.
+final class Mishaps {
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private interface Spell {
+        void begin(SimDevice device, long nanos);
+    }
+
+    private final World world;
+    private final SplittableRandom random;
+    /// Counts the changes of faults, so that what was planned under earlier ones does not happen.
+    private int age;
+
+    Mishaps(World world, SplittableRandom random) {
+        this.world = world;
+        this.random = random;
+    }
+
+    /// From now on the spells of these faults, and none of those before.
+    void plan(Faults faults) {
+        age++;
+        for (SimDevice device : world.devices()) {
+            world.network().blackHole(device.link(), 0);
+            device.pause(0);
+        }
+        plan(faults.blackHoles(), (device, nanos) -> {
+            device.note("sends into a black hole for " + nanos + " ns");
+            world.network().blackHole(device.link(), nanos);
+        });
+        plan(faults.pauses(), (device, nanos) -> {
+            device.note("pauses for " + nanos + " ns");
+            device.pause(nanos);
+        });
+    }
+
+    private void plan(Faults.Spells spells, Spell spell) {
+        if (spells.perSecond() == 0) {
+            return;
+        }
+        int planned = age;
+        long after = (long) (-StrictMath.log(1 - random.nextDouble()) / spells.perSecond() * NANOS_PER_SECOND);
+        world.after(after, () -> {
+            if (planned == age) {
+                int victim = random.nextInt(world.devices().size());
+                spell.begin(world.devices().get(victim), random.nextLong(spells.nanosMax()));
+                plan(spells, spell);
+            }
+        });
+    }
+}
