@@ -276,6 +276,20 @@ class AccessTest {
     }
 
     @Test
+    void anAnswerThatEndsAfterTheConnectionHasEndedIsNotToldAgain() {
+        rc().mtu(256).srq().run("""
+                peer -> b    READ_REQUEST  psn 100  r1+0 len 600
+                b -> peer    READ_RESPONSE_FIRST  psn 100
+                peer -> b    WRITE_ONLY  psn 103  va 0x3 rkey 0x5 len 8  | 8  => refused
+                b         event  QP_ACCESS_ERR
+                b         event  QP_LAST_WQE_REACHED
+                b         close region r1
+                b -> peer    NAK access  psn 101
+                b         event  none
+                """);
+    }
+
+    @Test
     void aReplayedReadLooksItsKeyUpAgain() {
         rc().run("""
                 a         post  read 8 <- r1+0  wr 7

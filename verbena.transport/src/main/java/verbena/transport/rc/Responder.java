@@ -604,6 +604,9 @@ final class Responder {
                     case Syndrome.NAK_REMOTE_ACCESS -> Counter.SENT_NAK_ACCESS;
                     default -> Counter.SENT_NAK_OPERATIONAL;
                 });
+        if (p.state == QpState.ERR) {
+            return PacketFate.REFUSED; // an answer that was still owed: what ended the connection has been told
+        }
         if (!told) {
             core.events.onAsyncEvent(
                     syndrome == Syndrome.NAK_REMOTE_ACCESS
