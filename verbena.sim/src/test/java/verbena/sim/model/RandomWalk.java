@@ -705,11 +705,10 @@ final class RandomWalk {
                 .filter(one -> one.type() == QpType.UD || chance(3))
                 .toList());
         boolean multicast = handle.get().way().destination().isMulticast();
-        // A group's address with another number, or the number with another address, is nobody's rule: not asked.
-        int qpn = multicast
+        int qpn = multicast != chance(3)
                 ? 0xFF_FFFF
                 : chance(3)
-                        ? random.nextInt(-1, 0xFF_FFFF)
+                        ? random.nextInt(-1, 0x100_0001)
                         : peer.map(ModelQueuePair::qpn).orElse(7);
         return send.to(handle.get(), qpn, qkey());
     }

@@ -25,10 +25,11 @@ import verbena.verbs.WcStatus;
 /// `-Dverbena.seed=N` walks with one seed; `-Dverbena.deep=true` makes ten million calls, `-Dverbena.walk.seconds=N`
 /// as many as that time allows.
 class RandomWalkTest {
-    private static final int STEPS = 1_500;
+    /// So long that ten thousand seeds are ten million calls.
+    private static final int STEPS = 900;
     private static final long SECONDS = Long.getLong("verbena.walk.seconds", 40);
     /// So that all is met that has to be.
-    private static final int SEEDS_MIN = 80;
+    private static final int SEEDS_MIN = 120;
     private static final int DEEP_SEEDS = 10_000;
     private static final long DEEP_CALLS = 10_000_000;
     private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
