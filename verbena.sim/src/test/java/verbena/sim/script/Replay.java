@@ -274,6 +274,9 @@ final class Replay {
     /// A message that our end is to send, taken from the recorded packets.
     private record Message(SendOperation operation, int firstPsn, int bytes, Frame first, Frame last, int offset) {}
 
+    /// Of B, when its packets name a group only.
+    private static final int ANY_QPN = 0x12;
+
     private static final int REGION_BYTES = 16_384;
     private static final int ALL = Access.bits(Access.remoteAll());
 
@@ -475,7 +478,8 @@ final class Replay {
         Seat(Side side, Side other) {
             this.side = side;
             this.other = other;
-            end = new End(asA ? "a" : "b", type, side.qpn(), host, plan.sharesReceives(), true, arena);
+            int qpn = side.qpn() == Host.MULTICAST_QPN ? ANY_QPN : side.qpn();
+            end = new End(asA ? "a" : "b", type, qpn, host, plan.sharesReceives(), true, arena);
         }
 
         private void connect(Gid to) {

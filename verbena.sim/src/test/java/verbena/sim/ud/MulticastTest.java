@@ -77,6 +77,26 @@ class MulticastTest {
     }
 
     @Test
+    void aGroupsAddressIsNoWayToOneQueuePair() {
+        ud().run("""
+                b         attach  239.1.1.1
+                b         post    recv 50 wr 1
+                peer -> b    UD_SEND_ONLY  qp b  qkey 0x11111111 srcqp 0x11  | 1 to 239.1.1.1  => dropped.unknown-qp
+                b         completion  none
+                """);
+    }
+
+    @Test
+    void theGroupsQueuePairIsNoWayToOneAddress() {
+        ud().run("""
+                b         attach  239.1.1.1
+                b         post    recv 50 wr 1
+                peer -> b    UD_SEND_ONLY  qp 0xffffff  qkey 0x11111111 srcqp 0x11  | 1  => dropped.unknown-qp
+                b         completion  none
+                """);
+    }
+
+    @Test
     void whoIsDetachedGetsNoMore() {
         ud().run("""
                 b         attach  239.1.1.1
