@@ -27,7 +27,7 @@ import verbena.verbs.WorkCompletion;
 
 /// Goal N5: PSNs go round and round under loss, and every message is as sent.
 class WrapTest {
-    private static final long WRAPS = Goal.size(1, 4);
+    private static final long WRAPS = Goal.size(4, 16);
     private static final int PSNS = 1 << 24;
     private static final double LOSS = 0.05;
     private static final int MTU = 256;
