@@ -68,7 +68,14 @@ class VerbsDocTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ARCHITECTURE.md", "HACKING.md", "docs/conformance.md", "docs/reliability.md", "docs/simulation.md"})
+    @ValueSource(
+            strings = {
+                "ARCHITECTURE.md",
+                "HACKING.md",
+                "docs/conformance.md",
+                "docs/reliability.md",
+                "docs/simulation.md"
+            })
     void everyClassAndMemberNamedInADocumentExists(String document) throws IOException {
         assertThat(namesThatDoNotExist(document)).isEmpty();
     }

@@ -95,10 +95,10 @@ public final class NetworkWatch {
         private void run() {
             while (!stopping) {
                 int _ = LinuxSockets.poll(pollfds, 2, MemorySegment.NULL);
-                boolean changed = false;
-                while (LinuxSockets.read(socket, buffer) > 0) {
-                    changed = true; // what it says is looked up anew by those who care
-                }
+                // Also an error is news: there was so much that some was lost. What it is, is looked up anew by those
+                // who care.
+                boolean changed = pollfds.get(JAVA_SHORT, Pollfd.REVENTS) != 0;
+                while (LinuxSockets.read(socket, buffer) > 0) {}
                 if (changed && !stopping) {
                     WATCHERS.forEach(Runnable::run);
                 }
