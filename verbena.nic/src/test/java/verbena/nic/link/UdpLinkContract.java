@@ -392,16 +392,27 @@ abstract class UdpLinkContract {
         try (RawUdpSocket witness = RawUdpSocket.open(destination)) {
             assumeTrue(witness != null, "no right to a raw socket (CAP_NET_RAW)");
             var roce = new RoceV2();
-            for (int round = 0; round < 3; round++) {
+            // The kernel gives a witness no promise: now and then it misses a copy. Three batches it has to see whole.
+            int whole = 0;
+            for (int batch = 0; whole < 3; batch++) {
+                assertThat(batch)
+                        .as("batches, of which the witness saw %d whole", whole)
+                        .isLessThan(20);
                 a.transmit(filled(64, gidOf(a), destination, SMALL), 0, 64);
                 Frame[] received = frames(64);
                 assertThat(receiveAll(b, received, 64)).isEqualTo(64);
+                int seen = 0;
                 for (Frame frame : received) {
-                    ByteBuffer ip = ByteBuffer.wrap(witness.next());
-                    assertThat(ip.getShort(4)).as("identification").isZero();
-                    assertThat(ip.getShort(6)).as("flags, fragment").isEqualTo((short) RoceV2.DONT_FRAGMENT);
+                    byte[] header = witness.next();
+                    if (header != null) {
+                        seen++;
+                        ByteBuffer ip = ByteBuffer.wrap(header);
+                        assertThat(ip.getShort(4)).as("identification").isZero();
+                        assertThat(ip.getShort(6)).as("flags, fragment").isEqualTo((short) RoceV2.DONT_FRAGMENT);
+                    }
                     assertThat(roce.verify(frame, 0, RoceV2.DONT_FRAGMENT)).isTrue();
                 }
+                whole += seen == received.length ? 1 : 0;
             }
         }
     }
