@@ -20,7 +20,7 @@ import verbena.verbs.spi.Provider;
 /// |---|---|
 /// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
-/// | `faults` | what to do to packets, for tests: `loss:5%,duplicate:1%,seed:7` and what else [Faults#parse] reads |
+/// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV2Provider implements Provider {
     private static final String KIND = "rocev2";
 

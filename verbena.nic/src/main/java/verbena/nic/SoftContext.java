@@ -19,6 +19,7 @@ import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
 import verbena.transport.Counter;
+import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
 import verbena.transport.memory.KeyTable;
@@ -57,8 +58,7 @@ public final class SoftContext extends SoftObject implements Context {
     /// Address handles cost nothing but heap.
     static final int AH_MAX = Integer.MAX_VALUE;
     static final int READ_ATOMIC_MAX = 128;
-    /// Longest message (IBTA 9.7.7).
-    static final long MESSAGE_BYTES_MAX = 1L << 31;
+    static final long MESSAGE_BYTES_MAX = Messages.BYTES_MAX;
     /// The two first queue pair numbers are the standard's own (SMI and GSI).
     private static final int QPN_FIRST = 2;
     /// Asynchronous events that wait to be taken; the oldest go when there are more.

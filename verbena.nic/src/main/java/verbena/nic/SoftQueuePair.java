@@ -9,10 +9,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
+import verbena.transport.Counters;
 import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.memory.MemoryTable;
+import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.rc.ReliableConnection;
@@ -124,44 +127,22 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
         ReceiveQueue receiveQueue =
                 srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
-        this.protocol = switch (options.type()) {
-            case RC ->
-                new ReliableConnection(
-                        parameters,
-                        sendQueue,
-                        receiveQueue,
-                        srq != null,
-                        options.signalAll(),
-                        sendCq.ring(),
-                        receiveCq.ring(),
-                        context.memory(),
-                        context.engine().counters(),
-                        this);
-            case UC ->
-                new UnreliableConnection(
-                        parameters,
-                        sendQueue,
-                        receiveQueue,
-                        srq != null,
-                        options.signalAll(),
-                        sendCq.ring(),
-                        receiveCq.ring(),
-                        context.memory(),
-                        context.engine().counters(),
-                        this);
-            case UD ->
-                new UnreliableDatagram(
-                        parameters,
-                        sendQueue,
-                        receiveQueue,
-                        srq != null,
-                        options.signalAll(),
-                        sendCq.ring(),
-                        receiveCq.ring(),
-                        context.memory(),
-                        context.engine().counters(),
-                        this);
+        Maker maker = switch (options.type()) {
+            case RC -> ReliableConnection::new;
+            case UC -> UnreliableConnection::new;
+            case UD -> UnreliableDatagram::new;
         };
+        this.protocol = maker.make(
+                parameters,
+                sendQueue,
+                receiveQueue,
+                srq != null,
+                options.signalAll(),
+                sendCq.ring(),
+                receiveCq.ring(),
+                context.memory(),
+                context.engine().counters(),
+                this);
         Transport transport = transport(options.type());
         this.station = new Station(protocol, transport);
         this.sends = new SoftSends(this, domain, transport, sendQueue, options);
@@ -598,6 +579,21 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             onAsyncEvent(AsyncEvent.Type.QP_FATAL);
         }
         context.engine().makeReady(station);
+    }
+
+    /// The constructor that all protocols have.
+    private interface Maker {
+        QueuePairProtocol make(
+                QueuePairParameters parameters,
+                SendQueue sends,
+                ReceiveQueue receives,
+                boolean receivesShared,
+                boolean signalAll,
+                CompletionRing sendCompletions,
+                CompletionRing receiveCompletions,
+                MemoryTable memory,
+                Counters counters,
+                QueuePairEvents events);
     }
 
     private static Transport transport(QpType type) {

@@ -12,9 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LoopbackAddress;
@@ -22,8 +22,6 @@ import verbena.nic.link.UdpLinks;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
-import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
@@ -38,14 +36,13 @@ class IndependentDecoderTest {
     private static final int WORD = 19_992;
 
     /// Writes down what passes; nobody else knows.
-    private static final class CapturingLink implements Link {
-        private final Link link;
+    private static final class CapturingLink extends ForwardingLink {
         private final CaptureWriter capture;
         private final Encapsulation encapsulation = new Encapsulation();
         private final MemorySegment scratch = Arena.ofAuto().allocate(Frame.SLOT_BYTES + 256);
 
         CapturingLink(Link link, CaptureWriter capture) {
-            this.link = link;
+            super(link);
             this.capture = capture;
         }
 
@@ -67,56 +64,6 @@ class IndependentDecoderTest {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-        }
-
-        @Override
-        public List<GidEntry> gids() {
-            return link.gids();
-        }
-
-        @Override
-        public int packetMax() {
-            return link.packetMax();
-        }
-
-        @Override
-        public int receive(Frame[] frames, int from, int count) {
-            return link.receive(frames, from, count);
-        }
-
-        @Override
-        public void join(Gid group) {
-            link.join(group);
-        }
-
-        @Override
-        public void leave(Gid group) {
-            link.leave(group);
-        }
-
-        @Override
-        public void await(long timeoutNanos) {
-            link.await(timeoutNanos);
-        }
-
-        @Override
-        public void wakeup() {
-            link.wakeup();
-        }
-
-        @Override
-        public long malformed() {
-            return link.malformed();
-        }
-
-        @Override
-        public long unsendable() {
-            return link.unsendable();
-        }
-
-        @Override
-        public void close() {
-            link.close();
         }
     }
 

@@ -7,6 +7,9 @@ import verbena.wire.ib.Transport;
 
 /// Which packet opcodes a message is cut into (IBTA 9.2.1).
 public final class Messages {
+    /// Longest message, in bytes (IBTA 9.7.7).
+    public static final long BYTES_MAX = 1L << 31;
+
     private Messages() {}
 
     /// Whether requests of this kind can be posted on the transport (IBTA 9.8, table 38 and 10.8.2).

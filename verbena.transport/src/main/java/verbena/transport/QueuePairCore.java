@@ -3,7 +3,11 @@ package verbena.transport;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.memory.MemoryTable;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.memory.Region;
+import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
@@ -124,6 +128,25 @@ public final class QueuePairCore {
         frame.sourcePort = path.sourcePort();
         frame.trafficClass = path.trafficClass();
         frame.hopLimit = path.hopLimit();
+    }
+
+    // ---- requests that never leave this side
+
+    /// Binds a window, or withdraws a key of one's own.
+    public MemoryVerdict executeLocal(SendRequest request) {
+        Window window = request.window;
+        Region region = request.windowRegion;
+        return window != null && region != null
+                ? memory.bind(
+                        window,
+                        request.rkey,
+                        region,
+                        request.windowAddress,
+                        request.windowBytes,
+                        request.windowAccess,
+                        parameters.protectionDomain,
+                        parameters.qpn)
+                : memory.invalidate(request.immediateOrKey, parameters.protectionDomain, parameters.qpn);
     }
 
     // ---- state

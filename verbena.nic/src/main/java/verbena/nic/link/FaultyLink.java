@@ -1,15 +1,12 @@
 package verbena.nic.link;
 
 import java.lang.foreign.Arena;
-import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
 /// A link around another that loses, doubles, holds back, damages and delays packets, by chance or by seed: to test a
@@ -25,7 +22,7 @@ import verbena.wire.Frame;
 /// Without delay and reordering they leave and arrive in the call that brings them.
 ///
 /// Threads as [Link] says. Nothing is allocated for a packet.
-public final class FaultyLink implements Link {
+public final class FaultyLink extends ForwardingLink {
     /// How many packets can be on their way in each direction.
     public static final int HELD_MAX = 1_024;
 
@@ -35,7 +32,6 @@ public final class FaultyLink implements Link {
     /// The byte of the packet that the ICRC does not cover: FECN, BECN, six reserved bits.
     private static final int UNCOVERED_BYTE = 4;
 
-    private final Link link;
     private final Faults faults;
     private final LongSupplier clock;
     private final long seed;
@@ -118,7 +114,7 @@ public final class FaultyLink implements Link {
     /// @param link closed with this one
     /// @param clock nanoseconds, monotonic; what delays are measured by
     public FaultyLink(Link link, Faults faults, LongSupplier clock) {
-        this.link = link;
+        super(link);
         this.faults = faults;
         this.clock = clock;
         this.seed = faults.seed().orElseGet(() -> ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE));
@@ -129,31 +125,6 @@ public final class FaultyLink implements Link {
 
     private static Frame[] frames() {
         return Frame.allocate(Arena.ofAuto().allocate((long) BATCH * Frame.SLOT_BYTES, 64));
-    }
-
-    @Override
-    public List<GidEntry> gids() {
-        return link.gids();
-    }
-
-    @Override
-    public List<GidEntry> liveGids() {
-        return link.liveGids();
-    }
-
-    @Override
-    public int packetMax() {
-        return link.packetMax();
-    }
-
-    @Override
-    public void join(Gid group) {
-        link.join(group);
-    }
-
-    @Override
-    public void leave(Gid group) {
-        link.leave(group);
     }
 
     /// As [Link#receive]; sends as well what was held back until now.
@@ -250,21 +221,6 @@ public final class FaultyLink implements Link {
         } finally {
             sleeping = false;
         }
-    }
-
-    @Override
-    public void wakeup() {
-        link.wakeup();
-    }
-
-    @Override
-    public long malformed() {
-        return link.malformed();
-    }
-
-    @Override
-    public long unsendable() {
-        return link.unsendable();
     }
 
     /// What was done to packets, `faults.received.lost` and so on, beside the seed, `faults.seed`, with which it can be

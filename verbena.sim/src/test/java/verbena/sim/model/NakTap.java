@@ -1,11 +1,9 @@
 package verbena.sim.model;
 
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
+import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
-import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.Bth;
@@ -15,8 +13,7 @@ import verbena.wire.ib.Syndrome;
 
 /// Listens on a device's way out for what it refuses. A refusal is said once and not repeated when it gets lost; where
 /// packets do, it is said often enough.
-final class NakTap implements Link {
-    private final Link link;
+final class NakTap extends ForwardingLink {
     private final int times;
     private final Set<Refused> heard = new LinkedHashSet<>();
 
@@ -25,7 +22,7 @@ final class NakTap implements Link {
 
     /// @param times how often a refusal is sent
     NakTap(Link link, int times) {
-        this.link = link;
+        super(link);
         this.times = times;
     }
 
@@ -54,55 +51,5 @@ final class NakTap implements Link {
             }
         }
         return n;
-    }
-
-    @Override
-    public List<GidEntry> gids() {
-        return link.gids();
-    }
-
-    @Override
-    public int packetMax() {
-        return link.packetMax();
-    }
-
-    @Override
-    public int receive(Frame[] frames, int from, int count) {
-        return link.receive(frames, from, count);
-    }
-
-    @Override
-    public void join(Gid group) {
-        link.join(group);
-    }
-
-    @Override
-    public void leave(Gid group) {
-        link.leave(group);
-    }
-
-    @Override
-    public void await(long timeoutNanos) {
-        link.await(timeoutNanos);
-    }
-
-    @Override
-    public void wakeup() {
-        link.wakeup();
-    }
-
-    @Override
-    public long malformed() {
-        return link.malformed();
-    }
-
-    @Override
-    public long unsendable() {
-        return link.unsendable();
-    }
-
-    @Override
-    public void close() {
-        link.close();
     }
 }

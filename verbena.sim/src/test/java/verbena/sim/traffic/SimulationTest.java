@@ -6,16 +6,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
-import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
@@ -41,15 +39,14 @@ class SimulationTest {
     }
 
     /// Damages one packet in so many of its kind.
-    private static final class BrokenLink implements Link {
+    private static final class BrokenLink extends ForwardingLink {
         private static final int EVERY = 4;
 
-        private final Link link;
         private final Damage damage;
         private int count;
 
         BrokenLink(Link link, Damage damage) {
-            this.link = link;
+            super(link);
             this.damage = damage;
         }
 
@@ -89,56 +86,6 @@ class SimulationTest {
         private static void flip(Frame frame, int at) {
             byte was = frame.slot.get(ValueLayout.JAVA_BYTE, at);
             frame.slot.set(ValueLayout.JAVA_BYTE, at, (byte) (was ^ 8));
-        }
-
-        @Override
-        public List<GidEntry> gids() {
-            return link.gids();
-        }
-
-        @Override
-        public int packetMax() {
-            return link.packetMax();
-        }
-
-        @Override
-        public int receive(Frame[] frames, int from, int count) {
-            return link.receive(frames, from, count);
-        }
-
-        @Override
-        public void join(Gid group) {
-            link.join(group);
-        }
-
-        @Override
-        public void leave(Gid group) {
-            link.leave(group);
-        }
-
-        @Override
-        public void await(long timeoutNanos) {
-            link.await(timeoutNanos);
-        }
-
-        @Override
-        public void wakeup() {
-            link.wakeup();
-        }
-
-        @Override
-        public long malformed() {
-            return link.malformed();
-        }
-
-        @Override
-        public long unsendable() {
-            return link.unsendable();
-        }
-
-        @Override
-        public void close() {
-            link.close();
         }
     }
 

@@ -154,10 +154,12 @@ public final class MemoryTable {
     /// @param whole all of the region instead of the range
     /// @param access the rights that are asked for
     public MemoryVerdict flush(int rkey, int domain, int qpn, long address, long bytes, boolean whole, int access) {
-        Keyed keyed = find(rkey);
-        boolean all = whole && keyed instanceof Region;
-        long from = all && keyed instanceof Region region ? region.iova : address;
-        long length = all && keyed instanceof Region region ? region.memory.byteSize() : bytes;
+        long from = address;
+        long length = bytes;
+        if (whole && find(rkey) instanceof Region region) {
+            from = region.iova;
+            length = region.memory.byteSize();
+        }
         MemoryVerdict verdict = checkRemote(rkey, domain, qpn, from, length, access);
         if (verdict != MemoryVerdict.OK) {
             return verdict;

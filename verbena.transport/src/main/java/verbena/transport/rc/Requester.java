@@ -9,8 +9,6 @@ import verbena.transport.Protocol;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.memory.Region;
-import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
@@ -227,22 +225,7 @@ final class Requester {
     }
 
     private boolean executeLocal(SendRequest request) {
-        MemoryVerdict verdict;
-        Window window = request.window;
-        Region region = request.windowRegion;
-        if (window != null && region != null) {
-            verdict = core.memory.bind(
-                    window,
-                    request.rkey,
-                    region,
-                    request.windowAddress,
-                    request.windowBytes,
-                    request.windowAccess,
-                    p.protectionDomain,
-                    p.qpn);
-        } else {
-            verdict = core.memory.invalidate(request.immediateOrKey, p.protectionDomain, p.qpn);
-        }
+        MemoryVerdict verdict = core.executeLocal(request);
         if (verdict != MemoryVerdict.OK) {
             request.localError = WcStatus.MW_BIND_ERR;
             request.localCause = verdict.explanation();
@@ -270,8 +253,6 @@ final class Requester {
                         request.remoteAddress + skipped,
                         request.rkey,
                         bytes);
-                readsOutstanding++;
-                sinceAckRequest = 0;
             }
             case FETCH_ADD, COMPARE_SWAP -> {
                 Opcode opcode = Messages.opcode(Transport.RC, request.operation, true, true);
@@ -285,8 +266,6 @@ final class Requester {
                         request.rkey,
                         swap ? request.swap : request.operand,
                         swap ? request.operand : 0);
-                readsOutstanding++;
-                sinceAckRequest = 0;
             }
             case ATOMIC_WRITE -> {
                 last = true;
@@ -302,6 +281,10 @@ final class Requester {
                     return false;
                 }
             }
+        }
+        if (request.operation.needsResponse()) {
+            readsOutstanding++;
+            sinceAckRequest = 0;
         }
         if (Psn.isBefore(next, sent)) {
             core.counters.count(Counter.RETRANSMITTED_PACKETS);
@@ -325,8 +308,6 @@ final class Requester {
         core.begin(frame, opcode, Long.BYTES, false, true, next);
         Reth.write(frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, Long.BYTES);
         frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(opcode), request.operand);
-        readsOutstanding++;
-        sinceAckRequest = 0;
     }
 
     private void sendFlush(SendRequest request, Frame frame) {
@@ -335,8 +316,6 @@ final class Requester {
         Feth.write(frame.slot, Packet.BTH + opcode.fethOffset(), request.flushSelectivity, request.flushPlacement);
         Reth.write(
                 frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
-        readsOutstanding++;
-        sinceAckRequest = 0;
     }
 
     private boolean sendData(SendRequest request, Frame frame, int index, boolean last) {

@@ -30,9 +30,6 @@ import verbena.wire.ib.Syndrome;
 /// checklist: PSN, sequence of opcodes, rights of the queue pair, resources, length, key; then it is carried out,
 /// completed and acknowledged. The first check that fails decides the answer.
 final class Responder {
-    /// Longest message (IBTA 9.7.7).
-    private static final long MESSAGE_BYTES_MAX = 1L << 31;
-
     private static final int FLUSH_RIGHTS = Access.FLUSH_GLOBAL.bit() | Access.FLUSH_PERSISTENT.bit();
 
     private enum Message {
@@ -263,7 +260,7 @@ final class Responder {
             total = Reth.dmaLength(frame.slot, reth);
             left = total;
         }
-        if (total > MESSAGE_BYTES_MAX || (opcode.endsMessage() ? bytes != left : bytes >= left)) {
+        if (total > Messages.BYTES_MAX || (opcode.endsMessage() ? bytes != left : bytes >= left)) {
             return refuse(
                     psn,
                     Syndrome.NAK_INVALID_REQUEST,
@@ -321,7 +318,7 @@ final class Responder {
         if (answers.resources() >= p.readsServedMax) {
             return refuse(psn, Syndrome.NAK_INVALID_REQUEST, tooMany());
         }
-        if (bytes > MESSAGE_BYTES_MAX) {
+        if (bytes > Messages.BYTES_MAX) {
             return refuse(psn, Syndrome.NAK_INVALID_REQUEST, "READ of " + bytes + " bytes, at most 2^31 are allowed");
         }
         if (bytes > 0) {

@@ -6,8 +6,6 @@ import verbena.transport.Path;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.memory.Region;
-import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
@@ -118,7 +116,7 @@ final class Sender {
     /// Whether the request has packets to send; otherwise it has ended here.
     private boolean start(SendRequest request) {
         if (request.operation.isLocal()) {
-            MemoryVerdict verdict = executeLocal(request);
+            MemoryVerdict verdict = core.executeLocal(request);
             if (verdict == MemoryVerdict.OK) {
                 complete(request);
             } else {
@@ -142,22 +140,6 @@ final class Sender {
             return false;
         }
         return true;
-    }
-
-    private MemoryVerdict executeLocal(SendRequest request) {
-        Window window = request.window;
-        Region region = request.windowRegion;
-        return window != null && region != null
-                ? core.memory.bind(
-                        window,
-                        request.rkey,
-                        region,
-                        request.windowAddress,
-                        request.windowBytes,
-                        request.windowAccess,
-                        p.protectionDomain,
-                        p.qpn)
-                : core.memory.invalidate(request.immediateOrKey, p.protectionDomain, p.qpn);
     }
 
     /// False when the request has failed.

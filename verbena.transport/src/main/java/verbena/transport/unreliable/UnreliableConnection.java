@@ -1,6 +1,7 @@
 package verbena.transport.unreliable;
 
 import verbena.transport.Counters;
+import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairEvents;
@@ -29,9 +30,6 @@ import verbena.wire.ib.Transport;
 /// A packet that does not follow the one before breaks off the message under way; the next First or Only packet begins
 /// another, whatever its PSN.
 public final class UnreliableConnection extends Unreliable {
-    /// Longest message (IBTA 9.7.7).
-    private static final long MESSAGE_BYTES_MAX = 1L << 31;
-
     private enum Message {
         NONE,
         SEND,
@@ -183,7 +181,7 @@ public final class UnreliableConnection extends Unreliable {
     private boolean mayWrite(Opcode opcode, int bytes) {
         return (p.access & Access.REMOTE_WRITE.bit()) != 0
                 && opcode.payload().allows(bytes, p.pathMtu)
-                && messageBytes <= MESSAGE_BYTES_MAX
+                && messageBytes <= Messages.BYTES_MAX
                 && (opcode.endsMessage() ? bytes == remaining : bytes < remaining)
                 && (!opcode.startsMessage()
                         || messageBytes == 0
