@@ -13,6 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmLimits;
+import verbena.cm.CommunicationManager;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.MulticastGroups;
 import verbena.nic.engine.Station;
@@ -37,12 +40,14 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ResourceLimitException;
+import verbena.wire.cm.Mad;
 
 /// An opened software device: a link, an engine, and the tables that both meet in.
 public final class SoftContext extends SoftObject implements Context {
@@ -73,6 +78,8 @@ public final class SoftContext extends SoftObject implements Context {
     private final Runnable networkChanged = this::lookAtNetwork;
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> liveGids;
+    private final Gsi gsi;
+    private @Nullable CmAgent cm;
     final Slabs slabs = new Slabs();
     /// Those who may be waiting when the engine fails.
     final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
@@ -88,6 +95,7 @@ public final class SoftContext extends SoftObject implements Context {
         this.random = random;
         this.memory = new MemoryTable(random, MR_MAX, clock);
         this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX, clock), new Listener());
+        this.gsi = new Gsi(engine);
         this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
         this.liveGids = link.gids();
     }
@@ -194,6 +202,38 @@ public final class SoftContext extends SoftObject implements Context {
                             new Gid(sourceHigh, sourceLow),
                             last.label());
         }
+    }
+
+    /// Becomes the agent for management datagrams of a class: from now on queue pair 1 takes them. Until somebody
+    /// does they are dropped.
+    ///
+    /// @param managementClass 0x01 to 0xFF; the communication manager's is 0x07
+    /// @throws IllegalArgumentException when there is no such class, or it is that of subnet management, which has
+    ///     a queue pair of its own (IBTA 13.4.4)
+    /// @throws InvalidStateException when there is an agent for it already: the communication manager is, once it
+    ///     has been used
+    public ManagementPort manage(int managementClass, ManagementAgent agent) {
+        checkOpen("manage");
+        if (managementClass < 1 || managementClass > 0xFF || (managementClass & 0x7F) == 0x01) {
+            throw new IllegalArgumentException("manage: class: 1 to 255, and neither 0x01 nor 0x81, got 0x"
+                    + Integer.toHexString(managementClass));
+        }
+        return new ManagementPort(this, gsi, managementClass, agent);
+    }
+
+    /// The communication manager of this device; from the first call on, management datagrams of its class are
+    /// taken.
+    ///
+    /// @throws InvalidStateException when somebody else is the agent for that class
+    synchronized CmAgent cm() {
+        checkOpen("connection manager");
+        CmAgent there = cm;
+        if (there == null) {
+            there = new CmAgent(engine, gsi, new CommunicationManager(device.nodeGuid(), random, CmLimits.DEFAULT));
+            gsi.add(Mad.CLASS_CM, there);
+            cm = there;
+        }
+        return there;
     }
 
     void raise(AsyncEvent event) {

@@ -93,6 +93,11 @@ abstract class SoftObject implements VerbsObject {
         } finally {
             closed = released;
         }
+        abandon();
+    }
+
+    /// Nothing that it was made from has to wait for it any more.
+    final void abandon() {
         synchronized (TREE) {
             for (SoftObject parent : parents) {
                 parent.children.remove(this);

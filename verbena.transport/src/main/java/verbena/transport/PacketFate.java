@@ -1,7 +1,7 @@
 package verbena.transport;
 
-/// What became of an arriving packet. Every packet gets exactly one, and each has a counter of its own, so that what
-/// was received is always the sum of these (goal S10).
+/// What became of an arriving packet. Every packet gets exactly one, and each has a counter of its own, so that
+/// what was received is always the sum of these (goal S10).
 public enum PacketFate {
     /// Carried out, or an answer to one of our requests.
     ACCEPTED("accepted"),
@@ -36,7 +36,9 @@ public enum PacketFate {
     /// A response that comes before an earlier one of the same READ; the READ is asked for again.
     DROPPED_EARLY_RESPONSE("dropped.early-response"),
     /// A message of an unreliable service that broke off or found no receive.
-    DROPPED_MESSAGE("dropped.message");
+    DROPPED_MESSAGE("dropped.message"),
+    /// A management datagram that is none, or that nobody here is the agent for.
+    DROPPED_MANAGEMENT("dropped.management");
 
     private final String label;
 

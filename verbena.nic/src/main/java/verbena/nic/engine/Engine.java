@@ -41,6 +41,8 @@ import verbena.wire.ib.Packet;
 public final class Engine implements AutoCloseable {
     /// The destination queue pair of every multicast (IBTA 9.2.4).
     private static final int MULTICAST_QPN = 0xFF_FFFF;
+    /// The queue pair of management datagrams (IBTA 3.9.3); the table never has such a number.
+    private static final int GENERAL_SERVICES_QPN = 1;
     /// Frames received, and frames sent, in one piece of work at most.
     private static final int BATCH = 64;
     /// Frames that one queue pair may fill before the next has its turn.
@@ -98,6 +100,7 @@ public final class Engine implements AutoCloseable {
     private final DeadlineHeap deadlines = new DeadlineHeap();
     private final MulticastGroups groups = new MulticastGroups();
     private final ConcurrentLinkedQueue<Task<?>> commands = new ConcurrentLinkedQueue<>();
+    private @Nullable Station generalServices;
 
     private @Nullable Thread thread;
     private volatile boolean closed;
@@ -182,8 +185,7 @@ public final class Engine implements AutoCloseable {
     // ---- any thread
 
     /// Something was posted on this queue pair. Sends it at once on the caller's thread when nobody else is at it;
-    /// without
-    /// a thread of its own the engine only takes note.
+    /// without a thread of its own the engine only takes note.
     public void ring(Station station) {
         // Whoever rang first and was not answered yet puts it on the list; the answer comes before the look at what
         // was posted (see Station.answer).
@@ -391,8 +393,19 @@ public final class Engine implements AutoCloseable {
         deadlines.remove(station);
     }
 
-    /// Hands what is sent to a multicast group to a queue pair too; as a command. Nothing changes when it is attached
-    /// already.
+    /// Hands what comes to queue pair 1 to `station` from now on; null: drops it, which it does at first. As a
+    /// command.
+    public void generalServices(@Nullable Station station) {
+        Station before = generalServices;
+        generalServices = station;
+        if (before != null) {
+            before.isGone = true;
+            deadlines.remove(before);
+        }
+    }
+
+    /// Hands what is sent to a multicast group to a queue pair too; as a command. Nothing changes when it is
+    /// attached already.
     ///
     /// @throws ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member
@@ -498,8 +511,7 @@ public final class Engine implements AutoCloseable {
         if (qpn == MULTICAST_QPN) {
             return dispatchToGroup(frame, opcode, now);
         }
-        // The connection manager will listen at queue pair 1; the table never has such a number.
-        Station station = stations.get(qpn);
+        Station station = qpn == GENERAL_SERVICES_QPN ? generalServices : stations.get(qpn);
         if (station == null) {
             return stations.isResting(qpn) ? PacketFate.DROPPED_CLOSED_QP : PacketFate.DROPPED_UNKNOWN_QP;
         }

@@ -18,8 +18,8 @@ import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.ib.Psn;
 
-/// Goal S10: every fate of a packet, provoked 10,000 times; what was received is the sum of all fates, and each packet
-/// is counted where it belongs and nowhere else.
+/// Goal S10: every fate of a packet, provoked 10,000 times; what was received is the sum of all fates, and each
+/// packet is counted where it belongs and nowhere else.
 class FatesTest {
     private static final int TIMES = 10_000;
     private static final int PEER_QPN = 0x77;
@@ -96,6 +96,7 @@ class FatesTest {
             case DROPPED_GHOST_ACK -> this::anAnswerToWhatWasNeverSentIsAGhost;
             case DROPPED_EARLY_RESPONSE -> this::aResponseBeforeAnEarlierOneIsDropped;
             case DROPPED_MESSAGE -> this::aDatagramWithoutAReceiveIsLost;
+            case DROPPED_MANAGEMENT -> this::aManagementDatagramOfNobodysClassIsDropped;
         };
         provoke.run();
         assertAll(fate, TIMES);
@@ -209,6 +210,13 @@ class FatesTest {
         int ud = datagrams().qpn();
         for (int i = 0; i < TIMES; i++) {
             arrives("UD_SEND_ONLY psn 1 qp 0x%x qkey 0x1234 srcqp 5 | 8".formatted(ud));
+        }
+    }
+
+    private void aManagementDatagramOfNobodysClassIsDropped() {
+        here.context.manage(0x09, (_, _, _, _) -> {});
+        for (int i = 0; i < TIMES; i++) {
+            arrives("UD_SEND_ONLY psn 1 qp 1 qkey 0x80010000 srcqp 1 | 256");
         }
     }
 

@@ -1,0 +1,70 @@
+package verbena.nic;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.Function;
+import verbena.cm.CmRoute;
+import verbena.cm.CommunicationManager;
+import verbena.nic.engine.Engine;
+import verbena.verbs.Gid;
+import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.Mad;
+
+/// The device's communication manager, driven by the engine: the agent of management class 7.
+final class CmAgent implements ManagementAgent {
+    private final Engine engine;
+    private final Gsi gsi;
+    private final CommunicationManager manager;
+
+    CmAgent(Engine engine, Gsi gsi, CommunicationManager manager) {
+        this.engine = engine;
+        this.gsi = gsi;
+        this.manager = manager;
+    }
+
+    /// The time that the manager and its connections are to be given.
+    long nowNanos() {
+        return engine.nowNanos();
+    }
+
+    /// Runs `command` as the engine's owner, to which the manager, its connections and questions belong; what they
+    /// want to say then leaves. Any thread. Whoever is called by the manager (events, answers) is the owner
+    /// already, and may use them at once.
+    <T> T call(Function<CommunicationManager, T> command) {
+        return engine.call(() -> {
+            try {
+                return command.apply(manager);
+            } finally {
+                depart();
+            }
+        });
+    }
+
+    @Override
+    public void onMad(MemorySegment mad, Gid local, Gid remote, long nowNanos) {
+        CmMessage message = CmMessage.read(mad);
+        if (message != null) {
+            manager.onMessage(message, new CmRoute(local, remote), nowNanos);
+            depart();
+        }
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return manager.deadlineNanos();
+    }
+
+    @Override
+    public void onDeadline(long nowNanos) {
+        manager.onDeadline(nowNanos);
+        depart();
+    }
+
+    private void depart() {
+        for (var departure = manager.poll(); departure != null; departure = manager.poll()) {
+            MemorySegment mad = MemorySegment.ofArray(new byte[Mad.BYTES]);
+            departure.message().write(mad);
+            gsi.send(mad, departure.route().local(), departure.route().remote());
+        }
+        gsi.look();
+    }
+}
