@@ -6,6 +6,7 @@ module verbena.verbs {
     requires static org.jspecify;
 
     exports verbena.verbs;
+    exports verbena.verbs.cm;
     exports verbena.verbs.spi;
 
     uses verbena.verbs.spi.Provider;

@@ -22,5 +22,7 @@ public enum Capability {
     ZERO_BASED,
     IOVA,
     ON_DEMAND_PAGING,
-    SQ_DRAIN
+    SQ_DRAIN,
+    /// Connections by address and port ([verbena.verbs.cm]).
+    CONNECTION_MANAGER
 }

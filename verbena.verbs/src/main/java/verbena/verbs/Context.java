@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
+import verbena.verbs.spi.ConnectionService;
 
 /// An opened device: where everything else is made (ibv_open_device(3)). Safe for use by any thread.
 public interface Context extends VerbsObject {
@@ -70,4 +71,11 @@ public interface Context extends VerbsObject {
     /// What the device has counted since it was opened, by name: packets and bytes, retransmissions, and every packet
     /// that was not accepted under the one reason why.
     SortedMap<String, Long> counters();
+
+    /// For [verbena.verbs.cm]: how connections of this device are made.
+    ///
+    /// @throws UnsupportedException when the device has no connection manager
+    default ConnectionService connectionService() {
+        throw new UnsupportedException("connectionService", Capability.CONNECTION_MANAGER, device().name());
+    }
 }

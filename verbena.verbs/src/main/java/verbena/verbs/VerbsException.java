@@ -6,7 +6,8 @@ package verbena.verbs;
 /// A failed *request* is never an exception: it ends as a completion with a [WcStatus]. A malformed argument is an
 /// [IllegalArgumentException].
 public abstract sealed class VerbsException extends RuntimeException
-        permits DeviceException,
+        permits ConnectionException,
+                DeviceException,
                 InUseException,
                 InvalidAttributesException,
                 InvalidStateException,

@@ -1,0 +1,146 @@
+package verbena.verbs.cm;
+
+import java.time.Duration;
+import java.util.Objects;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.RnrTimer;
+
+/// What one side wants of a connection (`struct rdma_conn_param`, rdma_connect(3), rdma_accept(3), and the options of
+/// rdma_set_option(3)). Start with [#defaults()].
+///
+/// @param privateData what the application says to its peer
+/// @param responderResources READs and atomics of the peer that this side serves at once, 0 to 128
+/// @param initiatorDepth READs and atomics that this side has outstanding at once, 0 to 128
+/// @param retryCount attempts after the first without an answer, 0 to 7; the active side's counts for both
+/// @param rnrRetryCount attempts after an RNR NAK, 0 to 6; 7 is without limit; meant for the *peer's* queue pair
+/// @param ackTimeout how long a request waits for its answer; the active side's counts for both
+/// @param minRnrTimer how long the peer is asked to wait when no receive is posted
+/// @param trafficClass IPv6 traffic class or IPv4 TOS; the active side's counts for both
+/// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives; a peer that does
+///     not answer in time ends the connection; zero for never
+public record ConnectionParameters(
+        PrivateData privateData,
+        int responderResources,
+        int initiatorDepth,
+        int retryCount,
+        int rnrRetryCount,
+        AckTimeout ackTimeout,
+        RnrTimer minRnrTimer,
+        int trafficClass,
+        Duration keepAlive) {
+    private static final int READS_MAX = 128;
+
+    public ConnectionParameters {
+        Objects.requireNonNull(privateData, "privateData");
+        Objects.requireNonNull(ackTimeout, "ackTimeout");
+        Objects.requireNonNull(minRnrTimer, "minRnrTimer");
+        range("responderResources", responderResources, READS_MAX);
+        range("initiatorDepth", initiatorDepth, READS_MAX);
+        range("retryCount", retryCount, 7);
+        range("rnrRetryCount", rnrRetryCount, 7);
+        range("trafficClass", trafficClass, 255);
+        if (keepAlive.isNegative()) {
+            throw new IllegalArgumentException("keepAlive: zero or more, got " + keepAlive);
+        }
+    }
+
+    private static void range(String name, int value, int max) {
+        if (value < 0 || value > max) {
+            throw new IllegalArgumentException(name + ": 0 to " + max + ", got " + value);
+        }
+    }
+
+    /// No private data, 16 READs and atomics each way, 7 retries of 67 ms, RNR without limit with 0.64 ms between
+    /// attempts, no keep-alive.
+    public static ConnectionParameters defaults() {
+        return new ConnectionParameters(
+                PrivateData.NONE,
+                16,
+                16,
+                7,
+                7,
+                AckTimeout.atLeast(Duration.ofMillis(60)),
+                RnrTimer.atLeast(Duration.ofNanos(640_000)),
+                0,
+                Duration.ZERO);
+    }
+
+    public ConnectionParameters withPrivateData(PrivateData privateData) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive);
+    }
+
+    /// READs and atomics at once: of the peer's, and of one's own.
+    public ConnectionParameters withReads(int responderResources, int initiatorDepth) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive);
+    }
+
+    public ConnectionParameters withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetryCount) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive);
+    }
+
+    public ConnectionParameters withMinRnrTimer(RnrTimer minRnrTimer) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive);
+    }
+
+    public ConnectionParameters withTrafficClass(int trafficClass) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive);
+    }
+
+    public ConnectionParameters withKeepAlive(Duration keepAlive) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive);
+    }
+}

@@ -1,0 +1,197 @@
+package verbena.verbs.cm;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import verbena.verbs.Context;
+import verbena.verbs.InUseException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsObject;
+
+/// Where events of connections arrive (rdma_create_event_channel(3)). Any thread may take events; a virtual thread
+/// that waits gives up its carrier. It has no thread of its own: a step that the library takes for the program, such
+/// as bringing a queue pair to RTS when the peer has accepted, is taken by the thread that takes the event.
+public final class EventChannel implements VerbsObject {
+    /// An event for whoever takes it to work out.
+    private record Pending(ConnectionId id, Step step) {}
+
+    /// What remains to be done when an event is taken; empty when the program need not know.
+    @FunctionalInterface
+    interface Step {
+        Optional<ConnectionEvent> take();
+
+        /// Nobody will take it.
+        default void discard() {}
+    }
+
+    private final Optional<Context> only;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final ArrayDeque<Pending> events = new ArrayDeque<>();
+    private final Set<ConnectionId> ids = new LinkedHashSet<>();
+    private boolean closed;
+
+    private EventChannel(Optional<Context> only) {
+        this.only = only;
+    }
+
+    /// A channel whose connections use whatever device has the right address: devices are opened when they are first
+    /// needed, shared in the process, and closed after the last of their connections.
+    public static EventChannel open() {
+        return new EventChannel(Optional.empty());
+    }
+
+    /// A channel whose connections all use one device.
+    public static EventChannel open(Context context) {
+        context.connectionService(); // or says that it has none
+        return new EventChannel(Optional.of(context));
+    }
+
+    /// Makes an identifier, for one listener or one connection (rdma_create_id(3)).
+    public ConnectionId createId(PortSpace space) {
+        var id = new ConnectionId(this, space);
+        add(id);
+        return id;
+    }
+
+    /// Takes an event that is there; empty when there is none. Does not block.
+    public Optional<ConnectionEvent> poll() {
+        while (true) {
+            Pending next;
+            lock.lock();
+            try {
+                next = events.poll();
+            } finally {
+                lock.unlock();
+            }
+            if (next == null) {
+                return Optional.empty();
+            }
+            var event = next.step.take();
+            if (event.isPresent()) {
+                return event;
+            }
+        }
+    }
+
+    /// Waits for an event and takes it; empty when `timeout` passed.
+    ///
+    /// @throws InvalidStateException when the channel is closed, also while waiting
+    public Optional<ConnectionEvent> await(Duration timeout) throws InterruptedException {
+        long left = nanos(timeout);
+        while (true) {
+            Pending next;
+            lock.lockInterruptibly();
+            try {
+                while (events.isEmpty() && !closed && left > 0) {
+                    left = changed.awaitNanos(left);
+                }
+                if (events.isEmpty() && closed) {
+                    throw new InvalidStateException("await: the event channel is closed");
+                }
+                next = events.poll();
+            } finally {
+                lock.unlock();
+            }
+            if (next == null) {
+                return Optional.empty();
+            }
+            var event = next.step.take();
+            if (event.isPresent()) {
+                return event;
+            }
+        }
+    }
+
+    /// Durations that do not fit are for ever.
+    static long nanos(Duration timeout) {
+        try {
+            return timeout.toNanos();
+        } catch (ArithmeticException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    Optional<Context> only() {
+        return only;
+    }
+
+    // ---- by identifiers
+
+    void add(ConnectionId id) {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new InvalidStateException("createId: the event channel is closed");
+            }
+            ids.add(id);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Any thread, the device's included.
+    void offer(ConnectionId id, Step step) {
+        lock.lock();
+        try {
+            events.add(new Pending(id, step));
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// The identifier is closed, or moves elsewhere; its events go with it.
+    List<Step> remove(ConnectionId id) {
+        var its = new ArrayList<Step>();
+        lock.lock();
+        try {
+            ids.remove(id);
+            events.removeIf(pending -> {
+                boolean is = pending.id == id;
+                if (is) {
+                    its.add(pending.step);
+                }
+                return is;
+            });
+        } finally {
+            lock.unlock();
+        }
+        return its;
+    }
+
+    /// Closes the channel and wakes all who wait.
+    ///
+    /// @throws InUseException when it has identifiers that are not closed
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (!ids.isEmpty()) {
+                throw new InUseException(
+                        "event channel",
+                        ids.stream().map(ConnectionId::toString).toList());
+            }
+            closed = true;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package verbena.verbs.cm;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.channels.DatagramChannel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.Gid;
+import verbena.verbs.spi.Provider;
+
+/// The devices that connections of this process share: one for each local address that is in use.
+final class LocalDevices {
+    /// One user's share.
+    static final class Lease implements AutoCloseable {
+        private final Context context;
+        private final Gid local;
+        private final Supplier<Lease> again;
+        private Runnable giveBack;
+
+        private Lease(Context context, Gid local, Supplier<Lease> again, Runnable giveBack) {
+            this.context = context;
+            this.local = local;
+            this.again = again;
+            this.giveBack = giveBack;
+        }
+
+        Context context() {
+            return context;
+        }
+
+        /// The address that it is about.
+        Gid local() {
+            return local;
+        }
+
+        int gidIndex() {
+            return context.gids(1).stream()
+                    .filter(entry -> entry.gid().equals(local))
+                    .findFirst()
+                    .orElseThrow(() -> new ConnectionException(
+                            ConnectionException.Reason.ADDRESS, context.device().name() + " has " + local + " no more"))
+                    .index();
+        }
+
+        /// Another share of the same.
+        Lease again() {
+            return again.get();
+        }
+
+        /// Idempotent.
+        @Override
+        public synchronized void close() {
+            giveBack.run();
+            giveBack = () -> {};
+        }
+    }
+
+    private static final class Shared {
+        private final Context context;
+        private int users;
+
+        private Shared(Context context) {
+            this.context = context;
+        }
+    }
+
+    /// Guarded by itself.
+    private static final Map<Gid, Shared> OPEN = new HashMap<>();
+
+    private LocalDevices() {}
+
+    /// The device that has a local address: `only`, or the shared one.
+    ///
+    /// @throws ConnectionException when there is none
+    static Lease at(Optional<Context> only, Gid local) {
+        if (only.isPresent()) {
+            Context context = only.get();
+            if (context.gids(1).stream().noneMatch(entry -> entry.gid().equals(local))) {
+                throw new ConnectionException(
+                        ConnectionException.Reason.ADDRESS,
+                        local + " is no address of " + context.device().name() + "; it has "
+                                + context.gids(1).stream()
+                                        .map(entry -> entry.gid().toString())
+                                        .toList());
+            }
+            return new Lease(context, local, () -> at(only, local), () -> {});
+        }
+        synchronized (OPEN) {
+            Shared shared = OPEN.get(local);
+            if (shared == null) {
+                shared = new Shared(device(local).open());
+                OPEN.put(local, shared);
+            }
+            shared.users++;
+            return new Lease(shared.context, local, () -> at(only, local), () -> giveBack(local));
+        }
+    }
+
+    private static void giveBack(Gid local) {
+        synchronized (OPEN) {
+            Shared shared = OPEN.get(local);
+            if (shared != null && --shared.users == 0) {
+                OPEN.remove(local);
+                shared.context.close();
+            }
+        }
+    }
+
+    private static Device device(Gid local) {
+        for (Provider provider : ServiceLoader.load(Provider.class)) {
+            var device = provider.device(provider.kind() + "@" + local);
+            if (device.isPresent()) {
+                return device.get();
+            }
+        }
+        throw new ConnectionException(
+                ConnectionException.Reason.ADDRESS,
+                "there is no provider of devices for " + local + ": put verbena.nic on the module path");
+    }
+
+    /// The local address to use towards `peer`.
+    static Gid towards(Optional<Context> only, InetAddress peer) {
+        Gid to = Gid.of(peer);
+        if (only.isPresent()) {
+            return only.get().gidFor(1, to).gid();
+        }
+        try (var probe = DatagramChannel.open()) {
+            probe.connect(new InetSocketAddress(peer, 4791)); // sends nothing
+            if (probe.getLocalAddress() instanceof InetSocketAddress own
+                    && !own.getAddress().isAnyLocalAddress()) {
+                return Gid.of(own.getAddress());
+            }
+        } catch (IOException e) {
+            throw new ConnectionException(
+                    ConnectionException.Reason.ADDRESS,
+                    "no address of this host reaches " + peer.getHostAddress() + ": " + e.getMessage(),
+                    e);
+        }
+        throw new ConnectionException(
+                ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
+    }
+
+    /// All addresses of this host, or of `only`.
+    static List<Gid> all(Optional<Context> only) {
+        if (only.isPresent()) {
+            return only.get().gids(1).stream().map(entry -> entry.gid()).toList();
+        }
+        var all = new ArrayList<Gid>();
+        try {
+            NetworkInterface.networkInterfaces()
+                    .flatMap(NetworkInterface::inetAddresses)
+                    .map(Gid::of)
+                    .forEach(all::add);
+        } catch (SocketException e) {
+            throw new ConnectionException(
+                    ConnectionException.Reason.ADDRESS, "the addresses of this host: " + e.getMessage(), e);
+        }
+        return all;
+    }
+}

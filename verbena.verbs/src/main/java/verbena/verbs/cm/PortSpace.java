@@ -1,0 +1,35 @@
+package verbena.verbs.cm;
+
+/// What the number of a port belongs to (`enum rdma_port_space`, rdma_create_id(3)). Ports of one space say nothing
+/// about those of another, nor about ports of TCP and UDP.
+public enum PortSpace {
+    /// Connections, reliable or not.
+    TCP(0x0106),
+    /// Datagrams: connecting finds out which queue pair to send to, and multicast groups are joined.
+    UDP(0x0111),
+    /// Any service, as InfiniBand has it.
+    IB(0x013F),
+    /// As IP over InfiniBand uses it: for its multicast groups.
+    IPOIB(0x0002);
+
+    private final int code;
+
+    PortSpace(int code) {
+        this.code = code;
+    }
+
+    /// The number on the wire, 16 bits.
+    public int code() {
+        return code;
+    }
+
+    /// Whether it is about datagrams.
+    public boolean isDatagram() {
+        return this == UDP || this == IPOIB;
+    }
+
+    /// What the communication manager calls a port: the space, and in the low 16 bits the port (IBTA A11.2).
+    public long serviceId(int port) {
+        return ((long) code << 16) | port;
+    }
+}

@@ -1,0 +1,126 @@
+package verbena.verbs.spi;
+
+import java.util.Optional;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+
+/// How the connections of one opened device are made: the wire's part of [verbena.verbs.cm]. Any thread may call
+/// it; nothing blocks for the peer.
+public interface ConnectionService {
+    /// Takes a port for itself.
+    ///
+    /// @param local one of the device's own addresses
+    /// @param port 0 for any that is free
+    /// @throws verbena.verbs.ConnectionException when it is taken, by this process or another
+    BoundPort bind(PortSpace space, Gid local, int port);
+
+    /// Asks a peer for a connection, or whom to send datagrams to.
+    ///
+    /// @throws verbena.verbs.ResourceLimitException when there are too many
+    /// @throws IllegalArgumentException when the private data are too long
+    Exchange connect(Call call, End own, Listener listener);
+
+    /// Whom to call, and from where.
+    ///
+    /// @param localPort what the peer is told, 0 to 65535
+    record Call(PortSpace space, Gid local, int localPort, Gid remote, int remotePort) {}
+
+    /// This side of a connection.
+    ///
+    /// @param queuePair broken down when the connection ends; empty when the program does that itself
+    record End(
+            Optional<QueuePair> queuePair,
+            QpType type,
+            int qpn,
+            int qkey,
+            boolean sharedReceiveQueue,
+            ConnectionParameters parameters) {}
+
+    /// A port that is ours.
+    interface BoundPort extends AutoCloseable {
+        int port();
+
+        /// Takes requests from now on.
+        ///
+        /// @param backlog requests that may wait for a decision; more are refused
+        void listen(int backlog, Acceptor acceptor);
+
+        @Override
+        void close();
+    }
+
+    /// One connection on its way from the first message to the last. Its verbs throw
+    /// [verbena.verbs.InvalidStateException] when it has not come so far.
+    interface Exchange {
+        Gid local();
+
+        Gid remote();
+
+        int localPort();
+
+        int remotePort();
+
+        /// What brings the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)); once the peer is known. On the
+        /// passive side after `own` was told: before [#accept(End)].
+        QpModification modification(QpState to, End own);
+
+        /// The way to the peer, for an address handle.
+        AddressVector path();
+
+        /// Passive: yes.
+        void accept(End own);
+
+        /// Either side: no.
+        void reject(PrivateData privateData);
+
+        /// Active: the queue pair is ready.
+        void ready();
+
+        /// Passive: something has arrived through the queue pair.
+        void communicationEstablished();
+
+        /// Ends the connection, or gives the attempt up.
+        void disconnect(PrivateData privateData);
+    }
+
+    /// Who is told that somebody asks; on a thread of the device's, which must not be held up.
+    @FunctionalInterface
+    interface Acceptor {
+        /// Gives whoever is told what happens next.
+        ///
+        /// @param exchange of this request; [Exchange#accept(End)] or [Exchange#reject(PrivateData)] later, on
+        ///     any thread
+        Listener onRequest(Exchange exchange, PeerParameters peer, QpType type);
+    }
+
+    /// Who is told what happens; on a thread of the device's, which must not be held up.
+    @FunctionalInterface
+    interface Listener {
+        void onNews(Exchange exchange, News news);
+    }
+
+    /// What happens on a connection. It ends with exactly one of [Rejected], [Unreachable] and [Disconnected].
+    sealed interface News {
+        /// The peer says yes: bring the queue pair to RTS, then [Exchange#ready()]. Datagrams need nothing more.
+        record Accepted(PeerParameters peer) implements News {}
+
+        /// Passive: the peer is ready too.
+        record Established(PrivateData privateData) implements News {}
+
+        record Rejected(int reason, String why, PrivateData privateData) implements News {}
+
+        record Unreachable(String why) implements News {}
+
+        record Disconnected(boolean byPeer, String why) implements News {}
+
+        record TimewaitExit() implements News {}
+    }
+}
