@@ -3,11 +3,11 @@ package verbena.verbs.cm;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
@@ -65,7 +65,8 @@ public final class ConnectionId implements VerbsObject {
     // Guarded by this.
     private final List<LocalDevices.Lease> leases = new ArrayList<>();
     private final List<BoundPort> ports = new ArrayList<>();
-    private final Set<Gid> groups = new HashSet<>();
+    /// Those joined, and whether to send only.
+    private final Map<Gid, Boolean> groups = new HashMap<>();
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
     private @Nullable QueuePair queuePair;
@@ -473,7 +474,13 @@ public final class ConnectionId implements VerbsObject {
     /// [ConnectionEvent.MulticastJoined] or [ConnectionEvent.MulticastError] follows.
     ///
     /// @param group an IPv4 or IPv6 multicast address
-    public synchronized void joinMulticast(InetAddress group) {
+    public void joinMulticast(InetAddress group) {
+        joinMulticast(group, false);
+    }
+
+    /// The same, or as one who sends to the group but does not hear it: the queue pair is not attached then
+    /// (rdma_join_multicast_ex(3)).
+    public synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
         Gid gid = Gid.of(group);
         if (!gid.isMulticast()) {
             throw new IllegalArgumentException(
@@ -485,7 +492,7 @@ public final class ConnectionId implements VerbsObject {
         }
         try {
             QueuePair made = queuePair;
-            if (made != null) {
+            if (made != null && !sendOnly) {
                 made.attachMulticast(gid);
             }
         } catch (VerbsException e) {
@@ -493,7 +500,7 @@ public final class ConnectionId implements VerbsObject {
             offer(() -> Optional.of(new ConnectionEvent.MulticastError(this, gid, why)));
             return;
         }
-        groups.add(gid);
+        groups.put(gid, sendOnly);
         LocalDevices.Lease at = leases.getFirst();
         var path = AddressVector.to(gid, at.gidIndex());
         offer(() -> Optional.of(new ConnectionEvent.MulticastJoined(this, gid, path, MULTICAST_QPN, UDP_QKEY)));
@@ -504,11 +511,12 @@ public final class ConnectionId implements VerbsObject {
     /// @throws InvalidStateException when it was not joined
     public synchronized void leaveMulticast(InetAddress group) {
         Gid gid = Gid.of(group);
-        if (!groups.remove(gid)) {
+        Boolean sendOnly = groups.remove(gid);
+        if (sendOnly == null) {
             throw new InvalidStateException("leaveMulticast: " + this + " has not joined " + group.getHostAddress());
         }
         QueuePair made = queuePair;
-        if (made != null && !made.isClosed()) {
+        if (made != null && !made.isClosed() && !sendOnly) {
             made.detachMulticast(gid);
         }
     }
