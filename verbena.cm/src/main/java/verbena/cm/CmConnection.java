@@ -14,9 +14,9 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.Rtu;
 
-/// One connection, from the first message about it to the end of its timewait (IBTA 12.9). Confined to whoever calls
-/// its [CommunicationManager].
-public final class CmConnection implements CommunicationManager.Timed {
+/// One connection, from the first message about it to the end of its timewait (IBTA 12.9). Confined to whoever
+/// calls its [CommunicationManager].
+public final class CmConnection extends Timed {
     /// Where it stands.
     public enum State {
         /// Active: REQ is sent, again and again.
@@ -35,6 +35,11 @@ public final class CmConnection implements CommunicationManager.Timed {
         CLOSED
     }
 
+    /// Messages that may leave by the timer for each REQ that has come from a peer that has not shown yet that it
+    /// receives what is sent to its address: with the answer itself three for one, as RFC 9000 has it (decision
+    /// 0020).
+    private static final int UNPROVEN_REPEATS = 2;
+
     private static final int REJECTS_REQ = 0;
     private static final int REJECTS_REP = 1;
     private static final int REJECTS_OTHER = 2;
@@ -44,6 +49,9 @@ public final class CmConnection implements CommunicationManager.Timed {
     private final CmRoute route;
     private final int localCommId;
     private final boolean isActive;
+    /// Who was asked, when somebody else asked for the connection.
+    private final @Nullable CmService service;
+
     private int remoteCommId;
     private long transactionId;
     private State state;
@@ -51,25 +59,34 @@ public final class CmConnection implements CommunicationManager.Timed {
     private @Nullable Req request;
     /// What is sent again until an answer comes.
     private @Nullable CmMessage pending;
-    /// The answer that a repeated message gets again.
-    private @Nullable CmMessage answer;
+    /// RTU or REJ: what a repeated REP gets.
+    private @Nullable CmMessage confirmation;
+
     private int retriesLeft;
+    private int repeatsLeft;
     private int sendings;
     private long retryNanos;
-    private long deadlineNanos = Long.MAX_VALUE;
+    private boolean mayBePutOff;
     private long timewaitNanos;
     private int localQpn;
     private int remoteQpn;
     /// Names the peer's host and device.
-    long remoteCaGuid;
+    private long remoteCaGuid;
+    /// The peer has shown that it receives at its address: it knows a number that was sent there.
+    private boolean isProven;
 
     CmConnection(
-            CommunicationManager manager, CmEvent.Listener listener, CmRoute route, int localCommId, boolean isActive) {
+            CommunicationManager manager,
+            CmEvent.Listener listener,
+            CmRoute route,
+            int localCommId,
+            @Nullable CmService service) {
         this.manager = manager;
         this.listener = listener;
         this.route = route;
         this.localCommId = localCommId;
-        this.isActive = isActive;
+        this.service = service;
+        this.isActive = service == null;
         this.state = isActive ? State.REQ_SENT : State.REQ_RECEIVED;
     }
 
@@ -109,35 +126,42 @@ public final class CmConnection implements CommunicationManager.Timed {
         return remoteQpn;
     }
 
-    @Override
-    public long deadlineNanos() {
-        return deadlineNanos;
+    long remoteCaGuid() {
+        return remoteCaGuid;
+    }
+
+    /// Whether a stranger may have brought it about.
+    boolean isHalfOpen() {
+        return !isActive && !isProven && state != State.TIMEWAIT && state != State.CLOSED;
     }
 
     // ---- what the owner does
 
     void begin(Req req, int maxRetries, long now) {
-        request = req;
-        transactionId = req.transactionId();
+        take(req, req.remoteResponseTimeout());
         localQpn = req.localQpn();
-        timewaitNanos = CmTimer.nanos(req.primary().ackTimeout());
-        retryNanos = CmTimer.answerNanos(req.primary().ackTimeout(), req.remoteResponseTimeout());
         ask(req, maxRetries, now);
     }
 
     void received(Req req) {
-        request = req;
-        transactionId = req.transactionId();
+        take(req, req.localResponseTimeout());
         remoteCommId = req.localCommId();
         remoteQpn = req.localQpn();
-        timewaitNanos = CmTimer.nanos(req.primary().ackTimeout());
-        retryNanos = CmTimer.answerNanos(req.primary().ackTimeout(), req.localResponseTimeout());
+        remoteCaGuid = req.localCaGuid();
+    }
+
+    private void take(Req req, int responseTimeout) {
+        request = req;
+        transactionId = req.transactionId();
+        timewaitNanos = CmTimer.timewaitNanos(req.primary().ackTimeout());
+        retryNanos = CmTimer.answerNanos(req.primary().ackTimeout(), responseTimeout);
     }
 
     /// Passive: yes. The queue pair is ready to receive.
     public void accept(CmEnd own, long now) {
         require(State.REQ_RECEIVED, "accept");
         localQpn = own.qpn();
+        boolean asksForAlternate = !request().alternate().equals(CmPath.NONE);
         var rep = new Rep(
                 transactionId,
                 localCommId,
@@ -148,26 +172,40 @@ public final class CmConnection implements CommunicationManager.Timed {
                 own.responderResources(),
                 own.initiatorDepth(),
                 CommunicationManager.TARGET_ACK_DELAY,
-                0,
+                asksForAlternate ? CommunicationManager.FAILOVER_NOT_SUPPORTED : 0,
                 false,
                 own.rnrRetryCount(),
                 own.sharedReceiveQueue(),
                 manager.caGuid(),
                 own.privateData());
-        state = State.REP_SENT;
+        enter(State.REP_SENT);
+        repeatsLeft = UNPROVEN_REPEATS;
         ask(rep, request().maxCmRetries(), now);
     }
 
     /// Either side: no. Nothing more is told of this connection.
     public void reject(RejectReason reason, PrivateData privateData, long now) {
-        if (state != State.REQ_RECEIVED && state != State.REP_RECEIVED) {
-            throw new IllegalStateException("reject: the connection is in " + state);
+        reject(reason, PrivateData.NONE, privateData, now);
+    }
+
+    /// The same, and says what would have been right.
+    ///
+    /// @param info additional reject information (IBTA 12.6.7.2), at most [Rej#INFO_BYTES]
+    public void reject(RejectReason reason, PrivateData info, PrivateData privateData, long now) {
+        switch (state) {
+            case REQ_RECEIVED -> {
+                send(rej(REJECTS_REQ, reason, info, privateData));
+                close(); // as though it had never been: what a stranger asks for leaves nothing behind
+            }
+            case REP_RECEIVED -> {
+                Rej rej = rej(REJECTS_REP, reason, info, privateData);
+                send(rej);
+                confirmation = rej;
+                enterTimewait(now);
+            }
+            case REQ_SENT, REP_SENT, ESTABLISHED, DREQ_SENT, TIMEWAIT, CLOSED ->
+                throw new IllegalStateException("reject: the connection is in " + state);
         }
-        int what = state == State.REQ_RECEIVED ? REJECTS_REQ : REJECTS_REP;
-        Rej rej = rej(what, reason, privateData);
-        send(rej);
-        answer = rej;
-        enterTimewait(now);
     }
 
     /// Active: the queue pair is ready.
@@ -175,8 +213,8 @@ public final class CmConnection implements CommunicationManager.Timed {
         require(State.REP_RECEIVED, "ready");
         var rtu = new Rtu(transactionId, localCommId, remoteCommId, privateData);
         send(rtu);
-        answer = rtu;
-        state = State.ESTABLISHED;
+        confirmation = rtu;
+        enter(State.ESTABLISHED);
         settle();
         tell(new CmEvent.Established(PrivateData.NONE));
     }
@@ -184,18 +222,14 @@ public final class CmConnection implements CommunicationManager.Timed {
     /// Passive: a packet has come through the queue pair, so the peer is ready though its RTU is late or lost
     /// (COMM_EST).
     public void communicationEstablished() {
-        if (state == State.REP_SENT) {
-            state = State.ESTABLISHED;
-            settle();
-            tell(new CmEvent.Established(PrivateData.NONE));
-        }
+        establish(PrivateData.NONE);
     }
 
     /// Ends the connection, or gives the attempt up. [CmEvent.Disconnected] follows when there was one.
     public void disconnect(PrivateData privateData, long now) {
         switch (state) {
             case ESTABLISHED, REP_SENT -> {
-                state = State.DREQ_SENT;
+                enter(State.DREQ_SENT);
                 ask(
                         new Dreq(
                                 manager.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData),
@@ -203,7 +237,7 @@ public final class CmConnection implements CommunicationManager.Timed {
                         now);
             }
             case REQ_SENT -> {
-                send(rej(REJECTS_OTHER, RejectReason.TIMEOUT, PrivateData.NONE));
+                giveUpRequest();
                 close();
             }
             case REQ_RECEIVED, REP_RECEIVED -> reject(RejectReason.CONSUMER_REJECT, privateData, now);
@@ -213,64 +247,104 @@ public final class CmConnection implements CommunicationManager.Timed {
 
     // ---- what the peer does
 
-    /// The same REQ again.
-    void onRepeatedRequest() {
+    /// A REQ with the same communication ID.
+    void onRepeatedRequest(Req again) {
+        Req first = request();
+        boolean isSame = again.transactionId() == first.transactionId()
+                && again.localQpn() == first.localQpn()
+                && again.startingPsn() == first.startingPsn()
+                && again.serviceId() == first.serviceId();
+        if (!isSame) {
+            manager.refuse(
+                    again,
+                    route,
+                    state == State.TIMEWAIT ? RejectReason.STALE_CONNECTION : RejectReason.DUPLICATE_LOCAL_COMM_ID);
+            return;
+        }
+        manager.count(CmCounter.DUPLICATES);
         switch (state) {
-            case REQ_RECEIVED ->
-                send(new Mra(
-                        transactionId,
-                        localCommId,
-                        remoteCommId,
-                        REJECTS_REQ,
-                        CommunicationManager.SERVICE_TIMEOUT,
-                        PrivateData.NONE));
-            case REP_SENT -> sendAgain(pending);
-            case TIMEWAIT -> sendAgain(answer);
+            case REQ_RECEIVED -> send(mra(REJECTS_REQ));
+            case REP_SENT -> {
+                repeatsLeft = UNPROVEN_REPEATS;
+                sendAgain(pending);
+            }
+            case TIMEWAIT -> manager.refuse(again, route, RejectReason.STALE_CONNECTION);
             case REQ_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT, CLOSED -> {}
         }
     }
 
     void onReply(Rep rep, long now) {
-        switch (state) {
-            case REQ_SENT -> {
-                remoteCommId = rep.localCommId();
-                remoteQpn = rep.localQpn();
-                state = State.REP_RECEIVED;
-                settle();
-                manager.identified(this, rep.localCaGuid());
-                tell(new CmEvent.Accepted(rep));
-            }
-            case ESTABLISHED, TIMEWAIT -> {
-                if (isActive && rep.localCommId() == remoteCommId) {
-                    sendAgain(answer); // RTU, or REJ: the last one was lost
-                }
-            }
-            case REP_RECEIVED -> {
-                if (rep.localCommId() == remoteCommId) {
-                    send(new Mra(
-                            transactionId,
-                            localCommId,
-                            remoteCommId,
-                            REJECTS_REP,
-                            CommunicationManager.SERVICE_TIMEOUT,
-                            PrivateData.NONE));
-                }
-            }
-            case REQ_RECEIVED, REP_SENT, DREQ_SENT, CLOSED -> {}
+        if (state == State.REQ_SENT) {
+            onFirstReply(rep, now);
+            return;
         }
+        if (rep.localCommId() != remoteCommId) {
+            manager.count(CmCounter.STRAYS);
+            return;
+        }
+        manager.count(CmCounter.DUPLICATES);
+        switch (state) {
+            case REP_RECEIVED -> send(mra(REJECTS_REP));
+            case ESTABLISHED, DREQ_SENT -> sendAgain(confirmation);
+            case TIMEWAIT -> {
+                if (confirmation instanceof Rej) {
+                    sendAgain(confirmation);
+                } else { // an RTU would bring to life at the peer what is over here
+                    send(rej(REJECTS_REP, RejectReason.STALE_CONNECTION, PrivateData.NONE, PrivateData.NONE));
+                }
+            }
+            case REQ_SENT, REQ_RECEIVED, REP_SENT, CLOSED -> {}
+        }
+    }
+
+    private void onFirstReply(Rep rep, long now) {
+        remoteCommId = rep.localCommId();
+        remoteQpn = rep.localQpn();
+        remoteCaGuid = rep.localCaGuid();
+        isProven = true;
+        if (!manager.identified(this)) {
+            // IBTA 12.9.8.3: another connection has, or has just had, the peer's queue pair or communication ID.
+            manager.count(CmCounter.STALE);
+            Rej rej = rej(REJECTS_REP, RejectReason.STALE_CONNECTION, PrivateData.NONE, PrivateData.NONE);
+            send(rej);
+            confirmation = rej;
+            enterTimewait(now);
+            tell(new CmEvent.Unreachable(route.remote() + " accepted with queue pair 0x"
+                    + Integer.toHexString(remoteQpn) + ", which has, or has just had, another connection"));
+            return;
+        }
+        enter(State.REP_RECEIVED);
+        settle();
+        // The peer sends REP again after this time, unless it hears before that we are at it.
+        manager.schedule(this, now + CmTimer.nanos(request().localResponseTimeout()) / 2);
+        tell(new CmEvent.Accepted(rep));
     }
 
     void onReadyToUse(Rtu rtu) {
         if (state == State.REP_SENT) {
-            state = State.ESTABLISHED;
+            establish(rtu.privateData());
+        } else {
+            manager.count(CmCounter.DUPLICATES);
+        }
+    }
+
+    private void establish(PrivateData privateData) {
+        if (state == State.REP_SENT) {
+            isProven = true;
+            enter(State.ESTABLISHED);
             settle();
-            tell(new CmEvent.Established(rtu.privateData()));
+            tell(new CmEvent.Established(privateData));
         }
     }
 
     void onReject(Rej rej, long now) {
         switch (state) {
-            case REQ_SENT, REP_SENT, REP_RECEIVED, REQ_RECEIVED -> {
+            // Nobody there has, or has had, a connection.
+            case REQ_SENT, REQ_RECEIVED -> {
+                close();
+                tell(new CmEvent.Rejected(rej));
+            }
+            case REP_SENT, REP_RECEIVED -> {
                 enterTimewait(now);
                 tell(new CmEvent.Rejected(rej));
             }
@@ -283,34 +357,46 @@ public final class CmConnection implements CommunicationManager.Timed {
                 enterTimewait(now);
                 tell(new CmEvent.Disconnected(false, PrivateData.NONE));
             }
-            case TIMEWAIT, CLOSED -> {}
+            case TIMEWAIT, CLOSED -> manager.count(CmCounter.DUPLICATES);
         }
     }
 
-    /// The peer needs more time.
+    /// The peer needs more time. Once for each time that it was asked, so that it gets no more than that many
+    /// times.
     void onReceiptAck(Mra mra, long now) {
-        if (pending != null) {
-            int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
-            deadlineNanos = now + retryNanos + CmTimer.nanos(code);
-            manager.schedule(this);
+        int what = mra.messageReceived();
+        boolean fits =
+                (state == State.REQ_SENT && what == REJECTS_REQ) || (state == State.REP_SENT && what == REJECTS_REP);
+        if (!fits || !mayBePutOff) {
+            manager.count(fits ? CmCounter.DUPLICATES : CmCounter.STRAYS);
+            return;
         }
+        mayBePutOff = false;
+        if (!isActive) {
+            isProven = true;
+            manager.moved(this);
+        }
+        int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
+        manager.schedule(this, now + retryNanos + CmTimer.nanos(code));
     }
 
     void onDisconnectRequest(Dreq dreq, long now) {
         if (dreq.remoteQpn() != localQpn) {
+            manager.count(CmCounter.STRAYS);
             return;
         }
-        var drep = new Drep(dreq.transactionId(), localCommId, remoteCommId, PrivateData.NONE);
         switch (state) {
-            case REP_SENT, ESTABLISHED, DREQ_SENT -> {
+            case REP_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT -> {
                 boolean byPeer = state != State.DREQ_SENT;
-                send(drep);
-                answer = drep;
+                send(drep(dreq));
                 enterTimewait(now);
                 tell(new CmEvent.Disconnected(byPeer, dreq.privateData()));
             }
-            case TIMEWAIT -> send(drep);
-            case REQ_SENT, REP_RECEIVED, REQ_RECEIVED, CLOSED -> {}
+            case TIMEWAIT -> {
+                manager.count(CmCounter.DUPLICATES);
+                send(drep(dreq));
+            }
+            case REQ_SENT, REQ_RECEIVED, CLOSED -> manager.count(CmCounter.STRAYS);
         }
     }
 
@@ -318,34 +404,76 @@ public final class CmConnection implements CommunicationManager.Timed {
         if (state == State.DREQ_SENT) {
             enterTimewait(now);
             tell(new CmEvent.Disconnected(false, drep.privateData()));
+        } else {
+            manager.count(CmCounter.DUPLICATES);
         }
     }
 
     @Override
-    public void onDeadline(long now) {
-        if (state == State.TIMEWAIT) {
-            close();
-            return;
+    void onDeadline(long now) {
+        switch (state) {
+            case TIMEWAIT -> {
+                close();
+                tell(new CmEvent.TimewaitExit());
+            }
+            case REP_RECEIVED -> send(mra(REJECTS_REP));
+            case REQ_SENT, REP_SENT, DREQ_SENT -> {
+                if (retriesLeft-- > 0) {
+                    repeat(now);
+                } else {
+                    giveUp(now);
+                }
+            }
+            case REQ_RECEIVED, ESTABLISHED, CLOSED -> {}
         }
+    }
+
+    private void repeat(long now) {
+        if (isActive || isProven || repeatsLeft-- > 0) {
+            sendAgain(pending);
+        }
+        mayBePutOff = true;
+        manager.schedule(this, now + retryNanos);
+    }
+
+    private void giveUp(long now) {
+        String why = silence();
+        switch (state) {
+            case REQ_SENT -> {
+                giveUpRequest();
+                close();
+                tell(new CmEvent.Unreachable(why));
+            }
+            case REP_SENT -> {
+                enterTimewait(now);
+                tell(new CmEvent.Unreachable(why));
+            }
+            default -> {
+                enterTimewait(now);
+                tell(new CmEvent.Disconnected(false, PrivateData.NONE));
+            }
+        }
+    }
+
+    private String silence() {
         CmMessage message = pending;
-        if (message == null) {
-            deadlineNanos = Long.MAX_VALUE;
-            return;
+        String name = message == null ? "" : message.getClass().getSimpleName().toUpperCase(Locale.ROOT);
+        return route.remote() + " did not answer " + name + ", sent " + sendings + " times";
+    }
+
+    /// Too many strangers: the owner is told, and so is the peer if it has had no answer yet.
+    void shed(String why) {
+        if (state == State.REQ_RECEIVED) {
+            send(rej(REJECTS_REQ, RejectReason.NO_RESOURCES, PrivateData.NONE, PrivateData.NONE));
         }
-        if (retriesLeft-- > 0) {
-            send(message);
-            deadlineNanos = now + retryNanos;
-            manager.schedule(this);
-            return;
-        }
-        boolean wasConnected = state == State.DREQ_SENT;
-        String name = message.getClass().getSimpleName().toUpperCase(Locale.ROOT);
-        String why = route.remote() + " did not answer " + name + ", sent " + sendings + " times";
-        if (state == State.REQ_SENT) {
-            send(rej(REJECTS_OTHER, RejectReason.TIMEOUT, PrivateData.NONE));
-        }
-        enterTimewait(now);
-        tell(wasConnected ? new CmEvent.Disconnected(false, PrivateData.NONE) : new CmEvent.Unreachable(why));
+        close();
+        tell(new CmEvent.Unreachable(why));
+    }
+
+    /// Timewait is cut short.
+    void hurry() {
+        close();
+        tell(new CmEvent.TimewaitExit());
     }
 
     // ---- leaves
@@ -356,37 +484,60 @@ public final class CmConnection implements CommunicationManager.Timed {
         }
     }
 
-    private Rej rej(int what, RejectReason reason, PrivateData privateData) {
-        return new Rej(transactionId, localCommId, remoteCommId, what, 0, reason.code(), PrivateData.NONE, privateData);
+    private Rej rej(int what, RejectReason reason, PrivateData info, PrivateData privateData) {
+        return new Rej(transactionId, localCommId, remoteCommId, what, info.length(), reason.code(), info, privateData);
+    }
+
+    private Mra mra(int what) {
+        return new Mra(
+                transactionId, localCommId, remoteCommId, what, CommunicationManager.SERVICE_TIMEOUT, PrivateData.NONE);
+    }
+
+    private Drep drep(Dreq dreq) {
+        return new Drep(dreq.transactionId(), localCommId, remoteCommId, PrivateData.NONE);
+    }
+
+    /// The peer may not have told us its name for the connection: it finds its own by ours and our GUID (IBTA
+    /// 12.6.7.2).
+    private void giveUpRequest() {
+        send(rej(REJECTS_OTHER, RejectReason.TIMEOUT, CommunicationManager.info(manager.caGuid()), PrivateData.NONE));
     }
 
     /// Sends until an answer comes.
     private void ask(CmMessage message, int retries, long now) {
         pending = message;
         retriesLeft = retries;
-        sendings = retries + 1;
-        send(message);
-        deadlineNanos = now + retryNanos;
-        manager.schedule(this);
+        sendings = 1;
+        mayBePutOff = true;
+        manager.send(route, message);
+        manager.schedule(this, now + retryNanos);
     }
 
     /// The answer has come.
     private void settle() {
         pending = null;
-        deadlineNanos = Long.MAX_VALUE;
+        manager.schedule(this, NEVER);
+    }
+
+    private void enter(State next) {
+        State before = state;
+        state = next;
+        if (before == State.REQ_RECEIVED && service != null) {
+            service.remove(this);
+        }
+        manager.moved(this);
     }
 
     private void enterTimewait(long now) {
         settle();
-        state = State.TIMEWAIT;
-        deadlineNanos = now + timewaitNanos;
-        manager.schedule(this);
+        enter(State.TIMEWAIT);
+        manager.schedule(this, now + timewaitNanos);
     }
 
     /// Forgotten at once, without a word to anybody.
-    void close() {
+    private void close() {
         settle();
-        state = State.CLOSED;
+        enter(State.CLOSED);
         manager.forget(this);
     }
 
@@ -396,7 +547,8 @@ public final class CmConnection implements CommunicationManager.Timed {
 
     private void sendAgain(@Nullable CmMessage message) {
         if (message != null) {
-            send(message);
+            sendings++;
+            manager.sendAgain(route, message);
         }
     }
 
@@ -406,7 +558,7 @@ public final class CmConnection implements CommunicationManager.Timed {
 
     @Override
     public String toString() {
-        return "connection 0x" + Integer.toHexString(localCommId) + " to " + route.remote();
+        return "connection 0x" + Integer.toHexString(localCommId) + " to " + route.remote() + " in " + state;
     }
 
     /// The path that a REQ names, on RoCE: addresses, no LIDs.

@@ -19,7 +19,7 @@ public sealed interface CmEvent {
     /// The peer refuses.
     record Rejected(Rej refusal) implements CmEvent {}
 
-    /// The peer does not answer.
+    /// The peer does not answer, or answers nonsense, or its request had to make room for others.
     ///
     /// @param why in words
     record Unreachable(String why) implements CmEvent {}
@@ -28,6 +28,10 @@ public sealed interface CmEvent {
     ///
     /// @param byPeer whether the peer ended it
     record Disconnected(boolean byPeer, PrivateData privateData) implements CmEvent {}
+
+    /// Long after [Disconnected] (or the end of an attempt that the peer knew of): late packets of this connection
+    /// are not to be expected any more.
+    record TimewaitExit() implements CmEvent {}
 
     /// Whoever is told; called by whoever calls the [CommunicationManager], and may call it back.
     @FunctionalInterface

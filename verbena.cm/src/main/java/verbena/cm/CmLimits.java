@@ -2,10 +2,10 @@ package verbena.cm;
 
 /// What peers can make us hold.
 ///
-/// @param connections connections and those being made, timewait included
-/// @param halfOpen requests that nobody has answered, and answers that nobody has confirmed; when one more comes the
-///     oldest is forgotten
-/// @param perPeer of the half open, how many of one address
+/// @param connections connections and those being made; the oldest timewait is cut short when there are more
+/// @param halfOpen requests that nobody has answered, and answers that nobody has confirmed; when one more comes
+///     the oldest is forgotten. As many questions about datagram services, and as many answers to those
+/// @param perPeer of the half open, how many of one address; of the questions too
 public record CmLimits(int connections, int halfOpen, int perPeer) {
     /// 65,536 connections, 1,024 half open, 128 of one peer.
     public static final CmLimits DEFAULT = new CmLimits(65_536, 1_024, 128);

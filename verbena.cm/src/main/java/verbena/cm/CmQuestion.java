@@ -5,7 +5,7 @@ import verbena.wire.cm.SidrReq;
 
 /// The question who takes datagrams for a service, until it is answered or given up (IBTA 12.11). Confined like its
 /// [CommunicationManager].
-public final class CmQuestion implements CommunicationManager.Timed {
+public final class CmQuestion extends Timed {
     /// Who is told, exactly once.
     public interface Listener {
         void onAnswer(SidrRep answer);
@@ -20,7 +20,6 @@ public final class CmQuestion implements CommunicationManager.Timed {
     private final SidrReq message;
     private final long retryNanos;
     private int retriesLeft;
-    private long deadlineNanos;
 
     CmQuestion(
             CommunicationManager manager,
@@ -41,14 +40,13 @@ public final class CmQuestion implements CommunicationManager.Timed {
         return message.requestId();
     }
 
-    CmRoute route() {
+    public CmRoute route() {
         return route;
     }
 
-    void send(long now) {
+    void begin(long now) {
         manager.send(route, message);
-        deadlineNanos = now + retryNanos;
-        manager.schedule(this);
+        manager.schedule(this, now + retryNanos);
     }
 
     void onAnswer(SidrRep answer) {
@@ -57,14 +55,10 @@ public final class CmQuestion implements CommunicationManager.Timed {
     }
 
     @Override
-    public long deadlineNanos() {
-        return deadlineNanos;
-    }
-
-    @Override
-    public void onDeadline(long now) {
+    void onDeadline(long now) {
         if (retriesLeft-- > 0) {
-            send(now);
+            manager.sendAgain(route, message);
+            manager.schedule(this, now + retryNanos);
             return;
         }
         cancel();
@@ -73,7 +67,12 @@ public final class CmQuestion implements CommunicationManager.Timed {
 
     /// Gives up; nobody is told.
     public void cancel() {
-        deadlineNanos = Long.MAX_VALUE;
+        manager.schedule(this, NEVER);
         manager.forget(this);
+    }
+
+    @Override
+    public String toString() {
+        return "question 0x" + Integer.toHexString(id()) + " to " + route.remote();
     }
 }

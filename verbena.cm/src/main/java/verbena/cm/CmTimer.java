@@ -4,6 +4,10 @@ package verbena.cm;
 public final class CmTimer {
     private static final long UNIT_NANOS = 4_096;
     private static final int CODE_MAX = 31;
+    private static final long ANSWER_NANOS_MIN = 10_000_000;
+    private static final long ANSWER_NANOS_MAX = 60_000_000_000L;
+    /// As long as a queue pair's number rests.
+    private static final long TIMEWAIT_NANOS_MAX = 60_000_000_000L;
 
     private CmTimer() {}
 
@@ -13,10 +17,17 @@ public final class CmTimer {
     }
 
     /// How long to wait for an answer: the way there and back, and the time that the peer may take (IBTA 12.9.8.2).
+    /// What a peer says of these times is believed within limits: it cannot have us repeat at once, or wait for
+    /// hours.
     ///
     /// @param ackTimeout code of an ACK timeout, which is about twice the way
     /// @param responseTimeout code of what the peer may take
     static long answerNanos(int ackTimeout, int responseTimeout) {
-        return nanos(ackTimeout) + nanos(responseTimeout);
+        return Math.clamp(nanos(ackTimeout) + nanos(responseTimeout), ANSWER_NANOS_MIN, ANSWER_NANOS_MAX);
+    }
+
+    /// How long numbers of a connection rest after its end: long enough for packets that are late (IBTA 12.9.8.4).
+    static long timewaitNanos(int ackTimeout) {
+        return Math.min(nanos(ackTimeout), TIMEWAIT_NANOS_MAX);
     }
 }

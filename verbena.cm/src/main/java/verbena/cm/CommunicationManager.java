@@ -1,10 +1,17 @@
 package verbena.cm;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
-import java.util.PriorityQueue;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
@@ -12,6 +19,7 @@ import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
+import verbena.wire.cm.Mad;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -25,8 +33,10 @@ import verbena.wire.cm.SidrReq;
 /// Makes and ends the connections of one device (IBTA 12). Arrivals are pushed, departures are pulled, timers are
 /// asked for, as with a queue pair's protocol; not safe for use by several threads.
 ///
-/// A message that nobody can send who does not know the connection changes nothing: communication IDs are random, and
-/// each message must come from the address that the connection is with. A request from anyone gets one answer.
+/// A message that nobody can send who does not know the connection changes nothing: communication IDs are random,
+/// and each message must come from the address that the connection is with. A request from anyone gets one answer,
+/// costs the same however many there are, and what it leaves behind has limits ([CmLimits]): a peer alone cannot
+/// use up what there is for all.
 public final class CommunicationManager {
     /// Code of the time that a peer is asked for when a message has to wait for the application: 69 s, as Linux has
     /// it.
@@ -35,60 +45,61 @@ public final class CommunicationManager {
     static final int SERVICE_TIMEOUT_MAX = 24;
     /// Code of how long a device takes to acknowledge, as soft-RoCE says it.
     static final int TARGET_ACK_DELAY = 15;
+    /// Of a REP: there is no moving to an alternate path (IBTA 12.7.20).
+    static final int FAILOVER_NOT_SUPPORTED = 1;
+    /// Numbers are drawn from all there are.
+    public static final int NO_SLOT = -1;
+
+    private static final int SLOT_SHIFT = 24;
+    private static final int PATH_MTU_MAX = 5;
 
     /// A message on its way out.
     public record Departure(CmRoute route, CmMessage message) {}
 
-    /// Who answers questions about a datagram service (SIDR).
-    @FunctionalInterface
-    public interface Answerer {
-        /// Gives the answer; the question's request ID and transaction are put in by the caller.
-        SidrAnswer onQuestion(SidrReq question, CmRoute route);
-    }
-
-    /// Who takes datagrams for a service, or why nobody does.
-    ///
-    /// @param status as in [SidrRep]; 0 when there is a queue pair
-    public record SidrAnswer(int status, int qpn, int qkey, PrivateData privateData) {}
-
-    /// Who takes requests for a service.
-    private record Service(int backlog, CmEvent.Listener listener) {}
-
     /// What a peer calls a connection, or has it through.
     private record Foreign(Gid from, long caGuid, int number) {}
 
-    /// Something that has a deadline of its own.
-    interface Timed {
-        long deadlineNanos();
-
-        void onDeadline(long now);
-    }
-
-    private record Timer(long nanos, long order, Timed timed) {}
+    /// What a peer calls a question.
+    private record Asked(Gid from, int requestId) {}
 
     private final long caGuid;
+    private final int slot;
     private final RandomGenerator random;
     private final CmLimits limits;
-    private final Map<Long, Service> services = new HashMap<>();
-    private final Map<Long, Answerer> answerers = new HashMap<>();
+    private final Map<Long, CmService> services = new HashMap<>();
+    private final Map<Long, CmInquiry.Listener> answerers = new HashMap<>();
     private final Map<Integer, CmQuestion> questions = new HashMap<>();
     private final Map<Integer, CmConnection> connections = new HashMap<>();
     private final Map<Foreign, CmConnection> byRemoteCommId = new HashMap<>();
     private final Map<Foreign, CmConnection> byRemoteQpn = new HashMap<>();
+    /// The oldest first.
     private final LinkedHashSet<CmConnection> halfOpen = new LinkedHashSet<>();
+
+    private final Map<Gid, Integer> halfOpenOfPeer = new HashMap<>();
+    private final LinkedHashSet<CmConnection> inTimewait = new LinkedHashSet<>();
+    /// Questions that wait for their answers, and those that have one; the oldest first.
+    private final LinkedHashMap<Asked, CmInquiry> open = new LinkedHashMap<>();
+
+    private final LinkedHashMap<Asked, CmInquiry> answered = new LinkedHashMap<>();
+    private final Map<Gid, Integer> openOfPeer = new HashMap<>();
+
     private final ArrayDeque<Departure> departures = new ArrayDeque<>();
-    private final PriorityQueue<Timer> timers = new PriorityQueue<>(
-            (a, b) -> a.nanos != b.nanos ? Long.compare(a.nanos, b.nanos) : Long.compare(a.order, b.order));
+    private final TreeSet<Timed> timers = new TreeSet<>(Timed::compare);
     private long timerOrder;
-    private long shed;
-    private long strays;
+    private final Map<CmCounter, LongAdder> counters = new EnumMap<>(CmCounter.class);
 
     /// @param caGuid names this host and device to peers, not 0
+    /// @param slot the 8 high bits of all communication and request IDs that are drawn here, when several managers
+    ///     share an address; or [#NO_SLOT]
     /// @param random unpredictable to peers; in a simulation, seeded
-    public CommunicationManager(long caGuid, RandomGenerator random, CmLimits limits) {
+    public CommunicationManager(long caGuid, int slot, RandomGenerator random, CmLimits limits) {
         this.caGuid = caGuid;
+        this.slot = slot;
         this.random = random;
         this.limits = limits;
+        for (CmCounter counter : CmCounter.values()) {
+            counters.put(counter, new LongAdder());
+        }
     }
 
     long caGuid() {
@@ -99,9 +110,10 @@ public final class CommunicationManager {
 
     /// Takes requests for a service from now on; false when somebody does already.
     ///
-    /// @param backlog requests that may wait for the owner's decision; more are refused
+    /// @param backlog requests that may wait for the owner's decision; more are refused. One peer may have half of
+    ///     it
     public boolean listen(long serviceId, int backlog, CmEvent.Listener listener) {
-        return services.putIfAbsent(serviceId, new Service(backlog, listener)) == null;
+        return services.putIfAbsent(serviceId, new CmService(backlog, listener)) == null;
     }
 
     /// Takes none any more; connections stay.
@@ -109,64 +121,12 @@ public final class CommunicationManager {
         services.remove(serviceId);
     }
 
-    /// Answers questions about a datagram service from now on; false when somebody does already.
-    public boolean answer(long serviceId, Answerer answerer) {
-        return answerers.putIfAbsent(serviceId, answerer) == null;
-    }
-
-    /// Answers none any more.
-    public void unanswer(long serviceId) {
-        answerers.remove(serviceId);
-    }
-
-    /// Asks who takes datagrams for a service (IBTA 12.11); null when too much is asked already.
-    public @Nullable CmQuestion ask(
-            CmRoute route,
-            long serviceId,
-            int responseTimeout,
-            int maxRetries,
-            PrivateData privateData,
-            CmQuestion.Listener listener,
-            long now) {
-        if (questions.size() >= limits.connections()) {
-            return null;
-        }
-        int id;
-        do {
-            id = random.nextInt();
-        } while (questions.containsKey(id));
-        var message = new SidrReq(newTransaction(id), id, 0xFFFF, serviceId, privateData);
-        var question = new CmQuestion(this, listener, route, message, maxRetries, CmTimer.nanos(responseTimeout));
-        questions.put(id, question);
-        question.send(now);
-        return question;
-    }
-
-    private void onQuestion(SidrReq question, CmRoute route) {
-        Answerer answerer = answerers.get(question.serviceId());
-        SidrAnswer answer = answerer == null
-                ? new SidrAnswer(SidrRep.NOT_SUPPORTED, 0, 0, PrivateData.NONE)
-                : answerer.onQuestion(question, route);
-        send(
-                route,
-                new SidrRep(
-                        question.transactionId(),
-                        question.requestId(),
-                        answer.status,
-                        0,
-                        answer.qpn,
-                        question.serviceId(),
-                        answer.qkey,
-                        PrivateData.NONE,
-                        answer.privateData));
-    }
-
     /// Asks for a connection; null when there are too many.
     public @Nullable CmConnection connect(CmRoute route, CmCall call, CmEnd own, CmEvent.Listener listener, long now) {
-        if (connections.size() >= limits.connections()) {
+        if (!makeRoom()) {
             return null;
         }
-        var connection = new CmConnection(this, listener, route, newCommId(), true);
+        var connection = new CmConnection(this, listener, route, newCommId(), null);
         connections.put(connection.localCommId(), connection);
         var req = new Req(
                 newTransaction(connection.localCommId()),
@@ -195,12 +155,51 @@ public final class CommunicationManager {
         return connection;
     }
 
+    /// Has questions about a datagram service answered from now on (SIDR); false when somebody does already.
+    public boolean answer(long serviceId, CmInquiry.Listener answerer) {
+        return answerers.putIfAbsent(serviceId, answerer) == null;
+    }
+
+    /// Has none answered any more, but those that are open.
+    public void unanswer(long serviceId) {
+        answerers.remove(serviceId);
+    }
+
+    /// Asks who takes datagrams for a service (IBTA 12.11); null when too much is asked already.
+    public @Nullable CmQuestion ask(
+            CmRoute route,
+            long serviceId,
+            int responseTimeout,
+            int maxRetries,
+            PrivateData privateData,
+            CmQuestion.Listener listener,
+            long now) {
+        if (questions.size() >= limits.connections()) {
+            return null;
+        }
+        int id;
+        do {
+            id = draw();
+        } while (id == 0 || questions.containsKey(id));
+        var message = new SidrReq(newTransaction(id), id, 0xFFFF, serviceId, privateData);
+        var question =
+                new CmQuestion(this, listener, route, message, maxRetries, CmTimer.answerNanos(0, responseTimeout));
+        questions.put(id, question);
+        question.begin(now);
+        return question;
+    }
+
     private int newCommId() {
         int id;
         do {
-            id = random.nextInt();
+            id = draw();
         } while (id == 0 || connections.containsKey(id));
         return id;
+    }
+
+    private int draw() {
+        int number = random.nextInt();
+        return slot == NO_SLOT ? number : slot << SLOT_SHIFT | number >>> (Integer.SIZE - SLOT_SHIFT);
     }
 
     long newTransaction(int commId) {
@@ -209,10 +208,32 @@ public final class CommunicationManager {
 
     // ---- the four verbs
 
+    /// A management datagram of the class has arrived, of [Mad#BYTES].
+    ///
+    /// @param route to the sender
+    public void onMad(MemorySegment mad, CmRoute route, long now) {
+        CmMessage message = CmMessage.read(mad);
+        if (message != null) {
+            onMessage(message, route, now);
+            return;
+        }
+        count(CmCounter.UNREADABLE);
+        if (CmMessage.isRequestOfOtherVersion(mad)) {
+            PrivateData supported = PrivateData.of((byte) Mad.CM_VERSION);
+            refuse(
+                    Mad.transactionId(mad),
+                    CmMessage.localCommId(mad),
+                    route,
+                    RejectReason.UNSUPPORTED_CLASS_VERSION,
+                    supported);
+        }
+    }
+
     /// A message has arrived.
     ///
     /// @param route to the sender
     public void onMessage(CmMessage message, CmRoute route, long now) {
+        count(CmCounter.RECEIVED);
         switch (message) {
             case Req req -> onRequest(req, route);
             case Rep rep -> onReply(rep, route, now);
@@ -220,7 +241,6 @@ public final class CommunicationManager {
                 CmConnection connection = find(rtu.remoteCommId(), rtu.localCommId(), route);
                 if (connection != null) {
                     connection.onReadyToUse(rtu);
-                    halfOpen.remove(connection);
                 }
             }
             case Rej rej -> onReject(rej, route, now);
@@ -228,6 +248,8 @@ public final class CommunicationManager {
                 CmConnection connection = findAnswered(mra.remoteCommId(), mra.localCommId(), route);
                 if (connection != null) {
                     connection.onReceiptAck(mra, now);
+                } else {
+                    count(CmCounter.STRAYS);
                 }
             }
             case Dreq dreq -> onDisconnectRequest(dreq, route, now);
@@ -241,7 +263,7 @@ public final class CommunicationManager {
             case SidrRep answer -> {
                 CmQuestion asked = questions.get(answer.requestId());
                 if (asked == null || !asked.route().equals(route)) {
-                    strays++;
+                    count(CmCounter.STRAYS);
                     return;
                 }
                 asked.onAnswer(answer);
@@ -256,100 +278,144 @@ public final class CommunicationManager {
 
     /// When to call [#onDeadline(long)]; `Long.MAX_VALUE` when there is nothing to wait for.
     public long deadlineNanos() {
-        Timer first = timers.peek();
-        while (first != null && first.timed.deadlineNanos() != first.nanos) {
-            timers.remove();
-            first = timers.peek();
-        }
-        return first == null ? Long.MAX_VALUE : first.nanos;
+        return timers.isEmpty() ? Timed.NEVER : timers.first().deadlineNanos();
     }
 
     /// That time has come, perhaps.
     public void onDeadline(long now) {
         while (deadlineNanos() <= now) {
-            timers.remove().timed.onDeadline(now);
+            Timed first = timers.removeFirst();
+            first.deadline(Timed.NEVER, 0);
+            first.onDeadline(now);
         }
     }
 
-    // ---- arrivals
+    // ---- requests
 
+    /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there somebody, is it right, is there room.
     private void onRequest(Req req, CmRoute route) {
         CmConnection known = byRemoteCommId.get(new Foreign(route.remote(), req.localCaGuid(), req.localCommId()));
         if (known != null) {
-            known.onRepeatedRequest();
+            known.onRepeatedRequest(req);
             return;
         }
         if (byRemoteQpn.containsKey(new Foreign(route.remote(), req.localCaGuid(), req.localQpn()))) {
+            count(CmCounter.STALE);
             refuse(req, route, RejectReason.STALE_CONNECTION);
             return;
         }
-        Service service = services.get(req.serviceId());
+        CmService service = services.get(req.serviceId());
         if (service == null) {
             refuse(req, route, RejectReason.INVALID_SERVICE_ID);
             return;
         }
-        if (waiting(req.serviceId()) >= service.backlog || !makeRoom(route)) {
+        if (!isRight(req, route)) {
+            return;
+        }
+        if (!makeRoomForStranger(service, route.remote())) {
             refuse(req, route, RejectReason.NO_RESOURCES);
             return;
         }
-        var connection = new CmConnection(this, service.listener, route, newCommId(), false);
+        var connection = new CmConnection(this, service.listener, route, newCommId(), service);
         connections.put(connection.localCommId(), connection);
         connection.received(req);
-        identified(connection, req.localCaGuid());
-        halfOpen.add(connection);
+        identified(connection);
+        service.add(connection);
+        moved(connection);
         service.listener.onEvent(connection, new CmEvent.Requested(req));
     }
 
-    private int waiting(long serviceId) {
-        int n = 0;
-        for (CmConnection connection : halfOpen) {
-            n += connection.state() == CmConnection.State.REQ_RECEIVED
-                            && connection.request().serviceId() == serviceId
-                    ? 1
-                    : 0;
-        }
-        return n;
-    }
-
-    /// For one more half-open connection; the oldest makes room.
-    private boolean makeRoom(CmRoute route) {
-        long ofPeer = halfOpen.stream()
-                .filter(connection -> connection.route().remote().equals(route.remote()))
-                .count();
-        if (ofPeer >= limits.perPeer()) {
+    /// Otherwise it is refused.
+    private boolean isRight(Req req, CmRoute route) {
+        if (req.transportType() != Req.RC && req.transportType() != Req.UC) {
+            refuse(req, route, RejectReason.INVALID_TRANSPORT_TYPE);
             return false;
         }
-        if (halfOpen.size() >= limits.halfOpen() || connections.size() >= limits.connections()) {
-            if (halfOpen.isEmpty()) {
-                return false;
-            }
-            CmConnection oldest = halfOpen.getFirst();
-            shed++;
-            oldest.close();
+        if (req.pathMtu() < 1 || req.pathMtu() > PATH_MTU_MAX) {
+            refuse(req, route, RejectReason.INVALID_PATH_MTU);
+            return false;
+        }
+        // What the datagram came to is an address of ours, and what it came from is where answers go: the queue pairs
+        // are to use the same two, so that nobody has us send to somebody else.
+        CmPath path = req.primary();
+        if (!route.local().equals(new Gid(path.remoteGidHigh(), path.remoteGidLow()))
+                || !route.remote().equals(new Gid(path.localGidHigh(), path.localGidLow()))) {
+            refuse(
+                    req,
+                    route,
+                    RejectReason.PRIMARY_GID_REJECTED,
+                    PrivateData.of(route.local().bytes()));
+            return false;
+        }
+        CmPath alternate = req.alternate();
+        if (!alternate.equals(CmPath.NONE)
+                && !route.local().equals(new Gid(alternate.remoteGidHigh(), alternate.remoteGidLow()))) {
+            refuse(
+                    req,
+                    route,
+                    RejectReason.ALTERNATE_GID_REJECTED,
+                    PrivateData.of(route.local().bytes()));
+            return false;
         }
         return true;
     }
 
-    private void refuse(Req req, CmRoute route, RejectReason reason) {
-        send(
-                route,
-                new Rej(
-                        req.transactionId(),
-                        0,
-                        req.localCommId(),
-                        0,
-                        0,
-                        reason.code(),
-                        PrivateData.NONE,
-                        PrivateData.NONE));
+    /// For one more connection; the oldest timewait makes room.
+    private boolean makeRoom() {
+        if (connections.size() >= limits.connections() && !inTimewait.isEmpty()) {
+            inTimewait.getFirst().hurry();
+        }
+        return connections.size() < limits.connections();
     }
+
+    /// For one more that a stranger asks for: at the service, and among the half open, where the oldest makes room.
+    private boolean makeRoomForStranger(CmService service, Gid peer) {
+        if (halfOpenOfPeer.getOrDefault(peer, 0) >= limits.perPeer()) {
+            return false;
+        }
+        if (service.isFull()) {
+            CmConnection rival = service.rival(peer);
+            if (rival == null) {
+                return false;
+            }
+            shed(rival, "others wait for the same service");
+        } else if (halfOpen.size() >= limits.halfOpen() || (!makeRoom() && !halfOpen.isEmpty())) {
+            shed(halfOpen.getFirst(), "too many connections are being made");
+        }
+        return connections.size() < limits.connections();
+    }
+
+    private void shed(CmConnection connection, String why) {
+        count(CmCounter.SHED);
+        connection.shed("the request of " + connection.route().remote() + " was forgotten: " + why);
+    }
+
+    void refuse(Req req, CmRoute route, RejectReason reason) {
+        refuse(req, route, reason, PrivateData.NONE);
+    }
+
+    private void refuse(Req req, CmRoute route, RejectReason reason, PrivateData info) {
+        refuse(req.transactionId(), req.localCommId(), route, reason, info);
+    }
+
+    private void refuse(long transactionId, int commId, CmRoute route, RejectReason reason, PrivateData info) {
+        count(CmCounter.REFUSED);
+        send(route, new Rej(transactionId, 0, commId, 0, info.length(), reason.code(), info, PrivateData.NONE));
+    }
+
+    /// Additional information that is a GUID.
+    static PrivateData info(long guid) {
+        return PrivateData.of(ByteBuffer.allocate(Long.BYTES).putLong(guid).array());
+    }
+
+    // ---- what comes later
 
     private void onReply(Rep rep, CmRoute route, long now) {
         int ours = rep.remoteCommId();
         int theirs = rep.localCommId();
         CmConnection connection = connections.get(ours);
         if (connection == null || !connection.route().equals(route) || !connection.isActive()) {
-            strays++;
+            count(CmCounter.STRAYS);
             int reason = RejectReason.INVALID_COMM_ID.code();
             send(route, new Rej(rep.transactionId(), ours, theirs, 1, 0, reason, PrivateData.NONE, PrivateData.NONE));
             return;
@@ -361,23 +427,17 @@ public final class CommunicationManager {
         CmConnection connection = findAnswered(rej.remoteCommId(), rej.localCommId(), route);
         if (connection == null && RejectReason.of(rej.reason()) == RejectReason.TIMEOUT) {
             // The active side gives up, and may not know what we call the connection.
-            connection = byRemoteCommIdOnly(rej.localCommId(), route);
+            byte[] guid = rej.info().bytes();
+            connection = guid.length < Long.BYTES
+                    ? null
+                    : byRemoteCommId.get(
+                            new Foreign(route.remote(), ByteBuffer.wrap(guid).getLong(), rej.localCommId()));
         }
         if (connection != null) {
             connection.onReject(rej, now);
-            halfOpen.remove(connection);
         } else {
-            strays++;
+            count(CmCounter.STRAYS);
         }
-    }
-
-    private @Nullable CmConnection byRemoteCommIdOnly(int commId, CmRoute route) {
-        for (CmConnection connection : halfOpen) {
-            if (connection.remoteCommId() == commId && connection.route().equals(route)) {
-                return connection;
-            }
-        }
-        return null;
     }
 
     private void onDisconnectRequest(Dreq dreq, CmRoute route, long now) {
@@ -386,7 +446,6 @@ public final class CommunicationManager {
         CmConnection connection = find(ours, theirs, route);
         if (connection != null) {
             connection.onDisconnectRequest(dreq, now);
-            halfOpen.remove(connection);
         } else {
             // It is long over here, and our DREP was lost (IBTA 12.9.8.4).
             send(route, new Drep(dreq.transactionId(), ours, theirs, PrivateData.NONE));
@@ -401,7 +460,7 @@ public final class CommunicationManager {
                 && connection.route().equals(route)) {
             return connection;
         }
-        strays++;
+        count(CmCounter.STRAYS);
         return null;
     }
 
@@ -415,52 +474,168 @@ public final class CommunicationManager {
         return isUnknown || connection.remoteCommId() == theirs ? connection : null;
     }
 
-    // ---- by connections
+    // ---- questions
+
+    private void onQuestion(SidrReq question, CmRoute route) {
+        var name = new Asked(route.remote(), question.requestId());
+        CmInquiry before = open.get(name);
+        if (before == null) {
+            before = answered.get(name);
+        }
+        if (before != null && before.question().equals(question)) {
+            count(CmCounter.DUPLICATES);
+            if (before.answer() != null) {
+                sendAgain(route, before.answer());
+            }
+            return;
+        }
+        var inquiry = new CmInquiry(this, route, question);
+        CmInquiry.Listener answerer = answerers.get(question.serviceId());
+        if (answerer == null) {
+            count(CmCounter.REFUSED);
+            inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, PrivateData.NONE);
+            return;
+        }
+        if (openOfPeer.getOrDefault(route.remote(), 0) >= limits.perPeer()) {
+            count(CmCounter.SHED); // the peer asks again
+            return;
+        }
+        close(name);
+        if (open.size() >= limits.halfOpen()) {
+            count(CmCounter.SHED);
+            close(open.firstEntry().getKey());
+        }
+        open.put(name, inquiry);
+        openOfPeer.merge(route.remote(), 1, Integer::sum);
+        answerer.onQuestion(inquiry);
+    }
+
+    private boolean close(Asked name) {
+        boolean was = open.remove(name) != null;
+        if (was) {
+            openOfPeer.computeIfPresent(name.from, (_, n) -> n == 1 ? null : n - 1);
+        }
+        return was;
+    }
+
+    /// Kept for a peer that does not get the answer and asks again.
+    void answered(CmInquiry inquiry) {
+        var name = new Asked(inquiry.route().remote(), inquiry.question().requestId());
+        if (inquiry.equals(open.get(name))) {
+            close(name);
+            if (answered.size() >= limits.halfOpen()) {
+                answered.pollFirstEntry();
+            }
+            answered.putLast(name, inquiry);
+        }
+    }
+
+    // ---- by connections and questions
 
     void send(CmRoute route, CmMessage message) {
+        count(CmCounter.SENT);
         departures.add(new Departure(route, message));
     }
 
-    void schedule(Timed timed) {
-        timers.add(new Timer(timed.deadlineNanos(), timerOrder++, timed));
+    void sendAgain(CmRoute route, @Nullable CmMessage message) {
+        if (message != null) {
+            count(CmCounter.REPEATED);
+            send(route, message);
+        }
     }
 
-    /// The peer's names for the connection are known.
-    void identified(CmConnection connection, long remoteCaGuid) {
-        connection.remoteCaGuid = remoteCaGuid;
-        byRemoteCommId.put(foreign(connection, connection.remoteCommId()), connection);
-        byRemoteQpn.put(foreign(connection, connection.remoteQpn()), connection);
+    void schedule(Timed timed, long deadlineNanos) {
+        timers.remove(timed);
+        timed.deadline(deadlineNanos, ++timerOrder);
+        if (deadlineNanos != Timed.NEVER) {
+            timers.add(timed);
+        }
+    }
+
+    /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
+    boolean identified(CmConnection connection) {
+        Foreign commId = foreign(connection, connection.remoteCommId());
+        Foreign qpn = foreign(connection, connection.remoteQpn());
+        if (byRemoteCommId.containsKey(commId) || byRemoteQpn.containsKey(qpn)) {
+            return false;
+        }
+        byRemoteCommId.put(commId, connection);
+        byRemoteQpn.put(qpn, connection);
+        return true;
+    }
+
+    /// The connection has another state, or its peer has proven to be there.
+    void moved(CmConnection connection) {
+        Gid peer = connection.route().remote();
+        if (connection.isHalfOpen()) {
+            if (halfOpen.add(connection)) {
+                halfOpenOfPeer.merge(peer, 1, Integer::sum);
+            }
+        } else if (halfOpen.remove(connection)) {
+            halfOpenOfPeer.computeIfPresent(peer, (_, n) -> n == 1 ? null : n - 1);
+        }
+        if (connection.state() == CmConnection.State.TIMEWAIT) {
+            inTimewait.add(connection);
+        } else {
+            inTimewait.remove(connection);
+        }
     }
 
     void forget(CmConnection connection) {
         connections.remove(connection.localCommId());
         byRemoteCommId.remove(foreign(connection, connection.remoteCommId()), connection);
         byRemoteQpn.remove(foreign(connection, connection.remoteQpn()), connection);
-        halfOpen.remove(connection);
     }
 
     private static Foreign foreign(CmConnection connection, int number) {
-        return new Foreign(connection.route().remote(), connection.remoteCaGuid, number);
+        return new Foreign(connection.route().remote(), connection.remoteCaGuid(), number);
     }
 
     void forget(CmQuestion question) {
-        questions.remove(question.id());
+        questions.remove(question.id(), question);
+    }
+
+    void count(CmCounter counter) {
+        counter(counter).increment();
     }
 
     // ---- figures
+
+    private LongAdder counter(CmCounter counter) {
+        LongAdder there = counters.get(counter);
+        if (there == null) {
+            throw new AssertionError(counter);
+        }
+        return there;
+    }
 
     /// Connections, those being made and those in timewait.
     public int size() {
         return connections.size();
     }
 
-    /// Requests forgotten because there were too many.
-    public long shed() {
-        return shed;
+    /// Any thread.
+    public long get(CmCounter counter) {
+        return counter(counter).sum();
     }
 
-    /// Messages that fitted nothing.
-    public long strays() {
-        return strays;
+    /// All of them by name. Any thread.
+    public SortedMap<String, Long> counters() {
+        var all = new TreeMap<String, Long>();
+        counters.forEach((counter, count) -> all.put(counter.label(), count.sum()));
+        return all;
+    }
+
+    @Override
+    public String toString() {
+        return "communication manager of 0x%016x: %d connections, %d of them half open and %d in timewait; %d services, %d of datagrams; %d questions"
+                .formatted(
+                        caGuid,
+                        connections.size(),
+                        halfOpen.size(),
+                        inTimewait.size(),
+                        services.size(),
+                        answerers.size(),
+                        questions.size() + open.size());
     }
 }

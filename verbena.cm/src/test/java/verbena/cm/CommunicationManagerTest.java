@@ -110,8 +110,8 @@ class CommunicationManagerTest {
         a.disconnect(PrivateData.NONE, two.now);
         two.run(60_000 * Two.MILLIS);
         assertThat(two.said).containsExactly("a DREQ x", "a DREQ", "b DREP x", "a DREQ", "b DREP");
-        assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected");
-        assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected");
+        assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected", "TimewaitExit");
+        assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected", "TimewaitExit");
         assertThat(two.a.size() + two.b.size()).isZero();
     }
 
@@ -130,8 +130,8 @@ class CommunicationManagerTest {
         a.disconnect(PrivateData.NONE, two.now);
         passive[0].disconnect(PrivateData.NONE, two.now);
         two.run(60_000 * Two.MILLIS);
-        assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected");
-        assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected");
+        assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected", "TimewaitExit");
+        assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected", "TimewaitExit");
         assertThat(two.a.size() + two.b.size()).isZero();
     }
 
@@ -193,7 +193,7 @@ class CommunicationManagerTest {
         assertThat(told).containsExactly(new CmEvent.Unreachable("10.0.0.2 did not answer REQ, sent 16 times"));
         assertThat(two.said.stream().filter("a REQ"::equals)).hasSize(16);
         assertThat(two.said).as("the end of it is told").contains("a REJ");
-        assertThat(two.told("b")).containsExactly("Requested", "Rejected");
+        assertThat(two.told("b")).containsExactly("Requested", "Rejected", "TimewaitExit");
         assertThat(two.a.size() + two.b.size()).isZero();
     }
 
@@ -233,7 +233,8 @@ class CommunicationManagerTest {
         two.connect();
         two.run(Two.MILLIS);
         // It has been restarted, draws the same queue pair number, and knows nothing of the old connection.
-        var again = new CommunicationManager(0xA, new java.util.Random(99), CmLimits.DEFAULT);
+        var again =
+                new CommunicationManager(0xA, CommunicationManager.NO_SLOT, new java.util.Random(99), CmLimits.DEFAULT);
         var refusals = new ArrayList<Rej>();
         again.connect(
                 Two.A_TO_B,
@@ -257,28 +258,46 @@ class CommunicationManagerTest {
         two.b.onMessage(new verbena.wire.cm.Dreq(1, theirs, ours, 0x2222, PrivateData.NONE), stranger, two.now);
         two.run(Two.MILLIS);
         assertThat(two.told("b")).containsExactly("Requested", "Established");
-        assertThat(two.b.strays()).isEqualTo(1);
+        assertThat(two.b.get(CmCounter.STRAYS)).isEqualTo(1);
     }
 
     @Test
     void halfOpenRequestsAreShedTheOldestFirst() {
-        var limited = new CommunicationManager(0xB, new java.util.Random(3), new CmLimits(100, 4, 3));
+        var limited = new CommunicationManager(
+                0xB, CommunicationManager.NO_SLOT, new java.util.Random(3), new CmLimits(100, 4, 3));
         var waiting = new ArrayList<CmConnection>();
-        limited.listen(Two.SERVICE, 100, (connection, _) -> waiting.add(connection));
+        var ends = new ArrayList<CmEvent>();
+        limited.listen(Two.SERVICE, 100, (connection, event) -> {
+            if (event instanceof CmEvent.Requested) {
+                waiting.add(connection);
+            } else {
+                ends.add(event);
+            }
+        });
         var refused = new HashSet<Integer>();
         for (int i = 0; i < 8; i++) {
             Gid here = Gid.parse("10.0.0.2");
             Gid there = Gid.parse("10.0.1." + i / 4);
-            var asker = new CommunicationManager(0xA0 + i, new java.util.Random(i), CmLimits.DEFAULT);
+            var asker = new CommunicationManager(
+                    0xA0 + i, CommunicationManager.NO_SLOT, new java.util.Random(i), CmLimits.DEFAULT);
             asker.connect(new CmRoute(there, here), Two.CALL, Two.END_A, (_, _) -> {}, two.now);
             var route = new CmRoute(here, there);
-            limited.onMessage(Objects.requireNonNull(asker.poll()).message(), route, two.now);
-            if (limited.poll() != null) {
-                refused.add(i);
+            var req = (Req) Objects.requireNonNull(asker.poll()).message();
+            limited.onMessage(req, route, two.now);
+            for (var said = limited.poll(); said != null; said = limited.poll()) {
+                if (said.message() instanceof Rej rej && rej.remoteCommId() == req.localCommId()) {
+                    refused.add(i);
+                }
             }
         }
         assertThat(refused).as("more than 3 of one peer").isEqualTo(Set.of(3, 7));
-        assertThat(limited.shed()).isEqualTo(2);
+        assertThat(limited.get(CmCounter.SHED)).isEqualTo(2);
+        assertThat(ends)
+                .containsExactly(
+                        new CmEvent.Unreachable(
+                                "the request of 10.0.1.0 was forgotten: too many connections are being made"),
+                        new CmEvent.Unreachable(
+                                "the request of 10.0.1.0 was forgotten: too many connections are being made"));
         assertThat(waiting.stream().map(CmConnection::state))
                 .containsExactly(
                         State.CLOSED,
@@ -293,8 +312,8 @@ class CommunicationManagerTest {
     void datagramServicesAreFound() {
         two.b.answer(
                 Two.SERVICE,
-                (question, _) ->
-                        new CommunicationManager.SidrAnswer(SidrRep.VALID, 0x77, 0x88, question.privateData()));
+                inquiry -> inquiry.answer(
+                        SidrRep.VALID, 0x77, 0x88, inquiry.question().privateData()));
         two.loses = two.first(1, "b SIDRREP");
         var answers = new ArrayList<SidrRep>();
         ask(Two.SERVICE, answers);

@@ -48,8 +48,8 @@ final class Two {
 
     Two(long seed) {
         random = new Random(seed);
-        a = new CommunicationManager(0xA, new Random(seed + 1), CmLimits.DEFAULT);
-        b = new CommunicationManager(0xB, new Random(seed + 2), CmLimits.DEFAULT);
+        a = new CommunicationManager(0xA, CommunicationManager.NO_SLOT, new Random(seed + 1), CmLimits.DEFAULT);
+        b = new CommunicationManager(0xB, CommunicationManager.NO_SLOT, new Random(seed + 2), CmLimits.DEFAULT);
     }
 
     /// Notes what an end is told.

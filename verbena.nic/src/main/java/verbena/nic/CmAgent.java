@@ -1,12 +1,12 @@
 package verbena.nic;
 
 import java.lang.foreign.MemorySegment;
+import java.util.SortedMap;
 import java.util.function.Function;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
 import verbena.nic.engine.Engine;
 import verbena.verbs.Gid;
-import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.Mad;
 
 /// The device's communication manager, driven by the engine: the agent of management class 7.
@@ -39,13 +39,15 @@ final class CmAgent implements ManagementAgent {
         });
     }
 
+    /// What the manager counts. Any thread.
+    SortedMap<String, Long> counters() {
+        return manager.counters();
+    }
+
     @Override
     public void onMad(MemorySegment mad, Gid local, Gid remote, long nowNanos) {
-        CmMessage message = CmMessage.read(mad);
-        if (message != null) {
-            manager.onMessage(message, new CmRoute(local, remote), nowNanos);
-            depart();
-        }
+        manager.onMad(mad, new CmRoute(local, remote), nowNanos);
+        depart();
     }
 
     @Override

@@ -79,7 +79,7 @@ public final class SoftContext extends SoftObject implements Context {
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> liveGids;
     private final Gsi gsi;
-    private @Nullable CmAgent cm;
+    private volatile @Nullable CmAgent cm;
     final Slabs slabs = new Slabs();
     /// Those who may be waiting when the engine fails.
     final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
@@ -229,7 +229,11 @@ public final class SoftContext extends SoftObject implements Context {
         checkOpen("connection manager");
         CmAgent there = cm;
         if (there == null) {
-            there = new CmAgent(engine, gsi, new CommunicationManager(device.nodeGuid(), random, CmLimits.DEFAULT));
+            there = new CmAgent(
+                    engine,
+                    gsi,
+                    new CommunicationManager(
+                            device.nodeGuid(), CommunicationManager.NO_SLOT, random, CmLimits.DEFAULT));
             gsi.add(Mad.CLASS_CM, there);
             cm = there;
         }
@@ -448,6 +452,10 @@ public final class SoftContext extends SoftObject implements Context {
         all.put("unsendable", engine.link().unsendable());
         all.putAll(engine.link().counters());
         all.put("async-events.dropped", events.dropped());
+        CmAgent agent = cm;
+        if (agent != null) {
+            all.putAll(agent.counters());
+        }
         return all;
     }
 

@@ -22,8 +22,8 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
         writeBody(mad.asSlice(Mad.HEADER_BYTES, Mad.BYTES - Mad.HEADER_BYTES));
     }
 
-    /// Reads a management datagram of [Mad#BYTES]; null when it is none of the communication manager's, or of a kind
-    /// that is not known here (LAP and APR, which RoCE does not need).
+    /// Reads a management datagram of [Mad#BYTES]; null when it is none of the communication manager's, or of a
+    /// kind that is not known here (LAP and APR, which RoCE does not need).
     static @Nullable CmMessage read(MemorySegment mad) {
         if (Mad.baseVersion(mad) != 1
                 || Mad.managementClass(mad) != Mad.CLASS_CM
@@ -45,5 +45,20 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
             case SidrRep.ATTRIBUTE -> SidrRep.read(transaction, body);
             default -> null;
         };
+    }
+
+    /// Whether [#read] does not know it only because it is a REQ of another version of the class, which deserves an
+    /// answer (IBTA 12.6.7.2, reason 31): where the header and the communication ID lie has never changed.
+    static boolean isRequestOfOtherVersion(MemorySegment mad) {
+        return Mad.baseVersion(mad) == 1
+                && Mad.managementClass(mad) == Mad.CLASS_CM
+                && Mad.classVersion(mad) != Mad.CM_VERSION
+                && Mad.method(mad) == Mad.METHOD_SEND
+                && Mad.attributeId(mad) == Req.ATTRIBUTE;
+    }
+
+    /// What the sender of a management datagram of this class calls the connection, whatever the message is.
+    static int localCommId(MemorySegment mad) {
+        return Mad.LOCAL_COMM_ID.getInt(mad);
     }
 }

@@ -2,8 +2,8 @@ package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
 
-/// The header that every management datagram begins with (IBTA 13.4.2). It travels to queue pair 1 as a UD SEND ONLY
-/// of [#BYTES] with the Q_Key [#QKEY].
+/// The header that every management datagram begins with (IBTA 13.4.2). It travels to queue pair 1 as a UD SEND
+/// ONLY of [#BYTES] with the Q_Key [#QKEY].
 public final class Mad {
     /// Size of every management datagram, in bytes.
     public static final int BYTES = 256;
@@ -28,6 +28,9 @@ public final class Mad {
     private static final Field TRANSACTION_ID = Field.of(8, 64);
     private static final Field ATTRIBUTE_ID = Field.of(16, 16);
     private static final Field ATTRIBUTE_MODIFIER = Field.of(20, 32);
+
+    /// Behind the header: where every message of the communication manager but those of SIDR has it.
+    static final Field LOCAL_COMM_ID = Field.of(HEADER_BYTES, 32);
 
     private Mad() {}
 

@@ -1,0 +1,33 @@
+package verbena.cm;
+
+/// What a [CommunicationManager] counts.
+public enum CmCounter {
+    RECEIVED("cm.received"),
+    SENT("cm.sent"),
+    /// Of what was sent: what had been sent before.
+    REPEATED("cm.repeated"),
+    /// Of what was received: what had been received before.
+    DUPLICATES("cm.duplicates"),
+    /// Management datagrams that are no message of the communication manager, or of a kind that it does not know:
+    /// LAP and APR, which move a connection to another path.
+    UNREADABLE("cm.unreadable"),
+    /// Messages that fit no connection, question or state.
+    STRAYS("cm.strays"),
+    /// Requests that were refused here, without asking anybody.
+    REFUSED("cm.refused"),
+    /// Of these: requests for a queue pair that has, or has just had, a connection.
+    STALE("cm.stale"),
+    /// Requests and questions that were forgotten because there were too many.
+    SHED("cm.shed");
+
+    private final String label;
+
+    CmCounter(String label) {
+        this.label = label;
+    }
+
+    /// The counter's name.
+    public String label() {
+        return label;
+    }
+}

@@ -1,0 +1,69 @@
+package verbena.cm;
+
+import org.jspecify.annotations.Nullable;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+
+/// A peer's question who takes datagrams for a service (IBTA 12.11), until it is answered. Confined like its
+/// [CommunicationManager].
+public final class CmInquiry {
+    /// Who is asked.
+    @FunctionalInterface
+    public interface Listener {
+        /// Somebody asks: [CmInquiry#answer], now or later.
+        void onQuestion(CmInquiry inquiry);
+    }
+
+    private final CommunicationManager manager;
+    private final CmRoute route;
+    private final SidrReq question;
+    private @Nullable SidrRep answer;
+
+    CmInquiry(CommunicationManager manager, CmRoute route, SidrReq question) {
+        this.manager = manager;
+        this.route = route;
+        this.question = question;
+    }
+
+    public CmRoute route() {
+        return route;
+    }
+
+    public SidrReq question() {
+        return question;
+    }
+
+    @Nullable
+    SidrRep answer() {
+        return answer;
+    }
+
+    /// Answers; only the first time.
+    ///
+    /// @param status as in [SidrRep]; [SidrRep#VALID] when there is a queue pair
+    /// @param qpn who takes the datagrams, 0 for nobody
+    /// @param privateData what the application says, at most [SidrRep#PRIVATE_DATA_BYTES]
+    public void answer(int status, int qpn, int qkey, PrivateData privateData) {
+        if (answer == null) {
+            var first = new SidrRep(
+                    question.transactionId(),
+                    question.requestId(),
+                    status,
+                    0,
+                    qpn,
+                    question.serviceId(),
+                    qkey,
+                    PrivateData.NONE,
+                    privateData);
+            answer = first;
+            manager.answered(this);
+            manager.send(route, first);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "question 0x" + Integer.toHexString(question.requestId()) + " of " + route.remote();
+    }
+}

@@ -1,0 +1,30 @@
+package verbena.cm;
+
+/// Something with a deadline of its own, which [CommunicationManager#schedule] sets.
+abstract class Timed {
+    /// No deadline.
+    static final long NEVER = Long.MAX_VALUE;
+
+    private long deadlineNanos = NEVER;
+    private long order;
+
+    Timed() {}
+
+    final long deadlineNanos() {
+        return deadlineNanos;
+    }
+
+    /// While it waits in an ordered set this must not change.
+    final void deadline(long nanos, long order) {
+        this.deadlineNanos = nanos;
+        this.order = order;
+    }
+
+    /// The earliest first; of the same time, who was scheduled first.
+    static int compare(Timed a, Timed b) {
+        int byTime = Long.compare(a.deadlineNanos, b.deadlineNanos);
+        return byTime != 0 ? byTime : Long.compare(a.order, b.order);
+    }
+
+    abstract void onDeadline(long now);
+}
