@@ -11,6 +11,7 @@ module verbena.tools {
     requires verbena.sim;
     requires info.picocli;
     requires java.management;
+    requires jdk.net;
 
     uses verbena.verbs.spi.Provider;
 

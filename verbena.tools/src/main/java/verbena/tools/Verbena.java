@@ -25,6 +25,7 @@ import verbena.verbs.VerbsException;
             DemoCommand.class,
             DevicesCommand.class,
             InfoCommand.class,
+            DoctorCommand.class,
             PingpongCommand.class,
             DecodeCommand.class,
             SimCommand.class,

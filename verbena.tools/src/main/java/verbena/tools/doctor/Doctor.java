@@ -1,0 +1,75 @@
+package verbena.tools.doctor;
+
+import java.io.PrintWriter;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import verbena.tools.doctor.Finding.Level;
+
+/// Looks for what keeps connections from working, and tells what to do.
+public final class Doctor {
+    private static final String INDENT = " ".repeat(6);
+
+    private final Surroundings surroundings;
+    private final List<Check> checks;
+
+    Doctor(Surroundings surroundings, List<Check> checks) {
+        this.surroundings = surroundings;
+        this.checks = List.copyOf(checks);
+    }
+
+    /// One for this host.
+    public static Doctor ofThisHost() {
+        return new Doctor(new ThisHost(), ofHost());
+    }
+
+    /// One for the way from this host to a peer.
+    ///
+    /// @param host name or address
+    /// @param port on which somebody should listen there; empty for any peer
+    /// @param patience how long an answer may take
+    public static Doctor ofPeer(String host, OptionalInt port, Duration patience) {
+        return new Doctor(new ThisHost(), List.of(new WayToPeer(host, port, patience, new SecureRandom())));
+    }
+
+    static List<Check> ofHost() {
+        return List.of(new JavaRuntime(), new OwnAddresses(), new Port(), new Limits(), new SelfTest(), new Hardware());
+    }
+
+    /// Looks, and prints each finding as soon as it is there.
+    ///
+    /// @return whether nothing fails
+    public boolean examine(PrintWriter out) {
+        var count = new int[Level.values().length];
+        for (Check check : checks) {
+            for (Finding finding : check.look(surroundings)) {
+                count[finding.level().ordinal()]++;
+                print(out, finding);
+            }
+            out.flush();
+        }
+        int failures = count[Level.FAIL.ordinal()];
+        int warnings = count[Level.WARN.ordinal()];
+        out.println();
+        out.println(
+                failures == 0 && warnings == 0
+                        ? "All is well."
+                        : "%d FAIL, %d WARN, %d OK%s"
+                                .formatted(
+                                        failures,
+                                        warnings,
+                                        count[Level.OK.ordinal()],
+                                        failures == 0 ? ": connections can work." : "."));
+        out.flush();
+        return failures == 0;
+    }
+
+    private static void print(PrintWriter out, Finding finding) {
+        out.println("%-4s  %s: %s".formatted(finding.level(), finding.subject(), finding.seen()));
+        finding.details().forEach(line -> out.println(INDENT + "  " + line));
+        if (!finding.remedy().isEmpty()) {
+            out.println(INDENT + "-> " + finding.remedy());
+        }
+    }
+}

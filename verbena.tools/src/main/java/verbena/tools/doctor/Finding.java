@@ -1,0 +1,45 @@
+package verbena.tools.doctor;
+
+import java.util.List;
+
+/// What one check has seen of one thing.
+///
+/// @param subject the thing, in a word or two
+/// @param seen what there is
+/// @param remedy what to do about it; empty where nothing has to be done
+/// @param details further lines, which explain what was seen
+public record Finding(Level level, String subject, String seen, String remedy, List<String> details) {
+    /// How good that is.
+    public enum Level {
+        /// Nothing is wrong.
+        OK,
+        /// It works, but not as well as it could, or not with everybody; or nobody can tell from here.
+        WARN,
+        /// It cannot work.
+        FAIL
+    }
+
+    public Finding {
+        details = List.copyOf(details);
+    }
+
+    static Finding ok(String subject, String seen) {
+        return new Finding(Level.OK, subject, seen, "", List.of());
+    }
+
+    static Finding warn(String subject, String seen, String remedy) {
+        return new Finding(Level.WARN, subject, seen, remedy, List.of());
+    }
+
+    static Finding fail(String subject, String seen, String remedy) {
+        return new Finding(Level.FAIL, subject, seen, remedy, List.of());
+    }
+
+    Finding with(List<String> furtherLines) {
+        return new Finding(level, subject, seen, remedy, furtherLines);
+    }
+
+    boolean isFailure() {
+        return level == Level.FAIL;
+    }
+}

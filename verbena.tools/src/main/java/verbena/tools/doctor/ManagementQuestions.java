@@ -1,0 +1,106 @@
+package verbena.tools.doctor;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.UdpLink;
+import verbena.verbs.Gid;
+import verbena.wire.Frame;
+import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.Mad;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Deth;
+import verbena.wire.ib.Malformed;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+
+/// Management datagrams straight through a link, without a device: they have to come through where a device would not.
+final class ManagementQuestions implements Surroundings.Questions {
+    private static final int PAYLOAD = Packet.BTH + Bth.BYTES + Deth.BYTES;
+    private static final int BATCH = 8;
+    /// A question is lost like any datagram: so often it is asked in all.
+    private static final int ATTEMPTS = 4;
+
+    private final UdpLink link;
+    private final Arena arena = Arena.ofConfined();
+    private final Frame[] out = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
+    private final Frame[] in = Frame.allocate(arena.allocate((long) Frame.SLOT_BYTES * BATCH, 64));
+    private int psn;
+
+    /// @param link with one address; closed with this
+    ManagementQuestions(UdpLink link) {
+        this.link = link;
+    }
+
+    @Override
+    public Gid own() {
+        return link.gids().getFirst().gid();
+    }
+
+    @Override
+    public Optional<CmMessage> ask(Gid peer, CmMessage question, Duration patience) {
+        long each = patience.toNanos() / ATTEMPTS;
+        for (int i = 0; i < ATTEMPTS; i++) {
+            tell(peer, question);
+            CmMessage answer = answer(peer, question, System.nanoTime() + each);
+            if (answer != null) {
+                return Optional.of(answer);
+            }
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public void tell(Gid peer, CmMessage message) {
+        Frame frame = out[0];
+        Bth.write(frame.slot, Packet.BTH, Opcode.UD_SEND_ONLY, false, 0, Bth.PKEY_DEFAULT, Mad.QPN, false, psn++);
+        Deth.write(frame.slot, Packet.BTH + Bth.BYTES, Mad.QKEY, Mad.QPN);
+        message.write(frame.slot.asSlice(PAYLOAD, Mad.BYTES));
+        frame.length = Packet.length(Opcode.UD_SEND_ONLY, Mad.BYTES);
+        frame.sourceHigh = own().high();
+        frame.sourceLow = own().low();
+        frame.destinationHigh = peer.high();
+        frame.destinationLow = peer.low();
+        link.transmit(out, 0, 1);
+    }
+
+    private @Nullable CmMessage answer(Gid peer, CmMessage question, long untilNanos) {
+        for (long left = 1; left > 0; left = untilNanos - System.nanoTime()) {
+            int count = link.receive(in, 0, BATCH);
+            for (int i = 0; i < count; i++) {
+                CmMessage message = read(in[i], peer);
+                if (message != null
+                        && message.transactionId() == question.transactionId()
+                        && message.attributeId() != question.attributeId()) {
+                    return message;
+                }
+            }
+            if (count == 0) {
+                link.await(untilNanos - System.nanoTime());
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable CmMessage read(Frame frame, Gid peer) {
+        if (!frame.icrcValid
+                || frame.sourceHigh != peer.high()
+                || frame.sourceLow != peer.low()
+                || Packet.check(frame) != Malformed.OK
+                || Packet.opcode(frame) != Opcode.UD_SEND_ONLY
+                || Bth.destinationQp(frame.slot, Packet.BTH) != Mad.QPN
+                || Packet.payloadBytes(frame, Opcode.UD_SEND_ONLY) != Mad.BYTES) {
+            return null;
+        }
+        MemorySegment mad = frame.slot.asSlice(PAYLOAD, Mad.BYTES);
+        return CmMessage.read(mad);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+        arena.close();
+    }
+}

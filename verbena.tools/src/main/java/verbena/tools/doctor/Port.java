@@ -1,0 +1,64 @@
+package verbena.tools.doctor;
+
+import java.nio.file.Path;
+import java.util.List;
+import verbena.tools.doctor.PortOwners.Owner;
+import verbena.verbs.Gid;
+
+/// Whether UDP port 4791 is free.
+final class Port implements Check {
+    private static final String SUBJECT = "UDP port 4791";
+    private static final int PASSWD_UID = 2; // passwd(5)
+
+    @Override
+    public List<Finding> look(Surroundings at) {
+        List<Owner> owners = new PortOwners(at.root()).all();
+        if (owners.isEmpty()) {
+            return List.of(Finding.ok(SUBJECT, "nobody has it"));
+        }
+        return owners.stream().map(owner -> describe(owner, at)).toList();
+    }
+
+    /// What keeps others from having the port at `own`; empty when nothing is known of that.
+    static List<Finding> holders(Gid own, Surroundings at) {
+        return new PortOwners(at.root())
+                .all().stream()
+                        .filter(owner -> owner.isWildcard() || owner.address().equals(own))
+                        .map(owner -> describe(owner, at))
+                        .toList();
+    }
+
+    private static Finding describe(Owner owner, Surroundings at) {
+        String subject = SUBJECT + " at " + (owner.isWildcard() ? "every address" : owner.address());
+        List<String> softRoce = Hardware.softRoceDevices(at.root());
+        if (owner.process().isEmpty() && owner.isWildcard() && !softRoce.isEmpty()) {
+            return Finding.fail(
+                    subject,
+                    "the kernel's soft-RoCE has it: " + String.join(", ", softRoce),
+                    "it and Verbena cannot both answer: rdma link delete " + softRoce.getFirst()
+                            + ", then modprobe -r rdma_rxe; or use another network namespace");
+        }
+        String who = owner.process()
+                .map(process -> "process " + process.pid() + " (" + process.name() + ") of user "
+                        + user(owner.uid(), at.root()))
+                .orElse("a process of user " + user(owner.uid(), at.root())
+                        + " that this user may not see, or the kernel");
+        String find = owner.process().isPresent() ? "" : " (who: sudo ss -ulpn 'sport = :4791')";
+        return owner.isWildcard()
+                ? Finding.fail(subject, who, "end it, or have it bind one address only" + find)
+                : Finding.warn(
+                        subject,
+                        who,
+                        "no other process can have this address; use another one, on this host one of 127.0.0.0/8"
+                                + find);
+    }
+
+    private static String user(int uid, Path root) {
+        return Text.lines(root.resolve("etc/passwd")).stream()
+                .map(line -> line.split(":", -1))
+                .filter(columns -> columns.length > PASSWD_UID && columns[PASSWD_UID].equals(String.valueOf(uid)))
+                .map(columns -> columns[0])
+                .findFirst()
+                .orElse(String.valueOf(uid));
+    }
+}

@@ -1,0 +1,114 @@
+package verbena.tools.doctor;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import verbena.verbs.Gid;
+import verbena.wire.roce.RoceV2;
+
+/// Who has UDP port 4791 on this host, from the kernel's tables (proc(5)); nobody where there are no such tables.
+final class PortOwners {
+    /// One socket.
+    ///
+    /// @param address that it is bound to; all zeroes for any
+    /// @param uid of its owner
+    /// @param process that has it; empty for the kernel's own, and for what this user may not see
+    record Owner(Gid address, boolean isWildcard, int uid, Optional<Program> process) {}
+
+    /// @param name as the kernel has it, cut off at 15 characters
+    record Program(long pid, String name) {}
+
+    private static final int PORT = RoceV2.UDP_PORT;
+    private static final int COLUMN_LOCAL = 1;
+    private static final int COLUMN_UID = 7;
+    private static final int COLUMN_INODE = 9;
+
+    private final Path proc;
+
+    PortOwners(Path root) {
+        proc = root.resolve("proc");
+    }
+
+    /// All of them; IPv4 first.
+    List<Owner> all() {
+        var owners = new ArrayList<Owner>();
+        for (String table : List.of("udp", "udp6")) {
+            Text.lines(proc.resolve("net").resolve(table)).stream()
+                    .skip(1) // the heading
+                    .map(line -> line.strip().split("\\s+", -1))
+                    .filter(columns -> columns.length > COLUMN_INODE)
+                    .map(this::owner)
+                    .flatMap(Optional::stream)
+                    .forEach(owners::add);
+        }
+        return owners;
+    }
+
+    private Optional<Owner> owner(String[] columns) {
+        String[] local = columns[COLUMN_LOCAL].split(":", -1);
+        if (local.length != 2 || HexFormat.fromHexDigits(local[1]) != PORT) {
+            return Optional.empty();
+        }
+        InetAddress address = address(local[0]);
+        return Optional.of(new Owner(
+                Gid.of(address),
+                address.isAnyLocalAddress(),
+                Integer.parseInt(columns[COLUMN_UID]),
+                process(columns[COLUMN_INODE])));
+    }
+
+    /// Words of 32 bits, each in this machine's order.
+    private static InetAddress address(String hex) {
+        ByteBuffer words = ByteBuffer.wrap(HexFormat.of().parseHex(hex));
+        ByteBuffer inOrder = ByteBuffer.allocate(words.capacity()).order(ByteOrder.nativeOrder());
+        while (words.hasRemaining()) {
+            inOrder.putInt(words.getInt());
+        }
+        try {
+            return InetAddress.getByAddress(inOrder.array());
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("address: \"" + hex + "\"", e);
+        }
+    }
+
+    private Optional<Program> process(String inode) {
+        Path socket = Path.of("socket:[" + inode + "]");
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(proc, "[0-9]*")) {
+            for (Path process : processes) {
+                if (has(process, socket)) {
+                    String name = Text.lines(process.resolve("comm")).stream()
+                            .findFirst()
+                            .orElse("?");
+                    return Optional.of(
+                            new Program(Long.parseLong(process.getFileName().toString()), name));
+                }
+            }
+        } catch (IOException _) {
+            // no processes to be seen
+        }
+        return Optional.empty();
+    }
+
+    private static boolean has(Path process, Path socket) {
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(process.resolve("fd"))) {
+            for (Path descriptor : descriptors) {
+                if (Files.isSymbolicLink(descriptor)
+                        && Files.readSymbolicLink(descriptor).equals(socket)) {
+                    return true;
+                }
+            }
+        } catch (IOException _) {
+            // another user's, or it has ended
+        }
+        return false;
+    }
+}

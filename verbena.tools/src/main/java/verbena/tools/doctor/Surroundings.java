@@ -1,0 +1,84 @@
+package verbena.tools.doctor;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.verbs.Context;
+import verbena.verbs.Gid;
+import verbena.wire.cm.CmMessage;
+
+/// All that the checks look at: this host, and through it the network. [ThisHost] is the real one.
+interface Surroundings {
+    /// The folder that has `proc`, `sys`, `dev` and `etc` in it.
+    Path root();
+
+    /// A system property of this JVM; empty when there is none.
+    String property(String name);
+
+    /// Why software devices do without Linux system calls in this JVM; empty when they use them.
+    Optional<String> whyPortable();
+
+    List<HostInterface> interfaces();
+
+    /// How much waits at most to be received by a device that asks for [verbena.nic.link.UdpLinks.Options#DEFAULT].
+    ///
+    /// @throws verbena.nic.link.LinkException when no device can be had at all
+    long receiveBufferBytes();
+
+    /// Opens a device as a program does.
+    ///
+    /// @throws verbena.verbs.DeviceException when that fails
+    Context open(String device);
+
+    /// The addresses that a host's name stands for.
+    List<InetAddress> resolve(String host) throws UnknownHostException;
+
+    /// The own address that this host's routes send from to `peer`; sends nothing.
+    ///
+    /// @throws IOException when there is no route; its message has the system's words
+    InetAddress sourceTowards(InetAddress peer) throws IOException;
+
+    /// What became of a UDP datagram.
+    enum Echo {
+        /// The peer's host, or a firewall in its name, said that nobody has this port (ICMP port unreachable).
+        REFUSED,
+        /// A router said, or this host knows, that the peer cannot be reached.
+        UNREACHABLE,
+        /// It does not fit through some link on the way, says this host or a router (ICMP fragmentation needed).
+        TOO_LARGE,
+        /// Nobody said anything in time: it arrived, or it was lost.
+        SILENCE
+    }
+
+    /// Sends a UDP datagram of zeroes that must not be fragmented from `own`, and waits for a complaint.
+    ///
+    /// @param bytes of payload, at least 1
+    Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration patience) throws IOException;
+
+    /// Opens the way for questions to the managers of peers, from an own address at port 4791.
+    ///
+    /// @param own an interface with exactly this address; with none, for an address of its own on loopback
+    /// @throws verbena.nic.link.LinkException when the port cannot be had
+    Questions questions(HostInterface own);
+
+    /// Asks the communication managers of peers (IBTA 12), each time from queue pair 1 to queue pair 1.
+    interface Questions extends AutoCloseable {
+        /// The address that they come from.
+        Gid own();
+
+        /// Asks, several times if need be; the answer, or nothing when none comes in time.
+        Optional<CmMessage> ask(Gid peer, CmMessage question, Duration patience);
+
+        /// Says something that is not answered.
+        void tell(Gid peer, CmMessage message);
+
+        @Override
+        void close();
+    }
+}
