@@ -36,8 +36,7 @@ final class Gsi implements Protocol {
     private final Engine engine;
     private final @Nullable ManagementAgent[] agents = new @Nullable ManagementAgent[CLASSES];
     private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
-    /// Null while there is no agent.
-    private @Nullable Station station;
+    private final Station station = new Station(this, Transport.UD);
 
     private int psn;
 
@@ -57,15 +56,12 @@ final class Gsi implements Protocol {
                         "management class 0x%02x has an agent already".formatted(managementClass));
             }
             agents[managementClass] = agent;
-            if (station == null) {
-                station = new Station(this, Transport.UD);
-                engine.generalServices(station);
-            }
+            engine.generalServices(station);
             return true;
         });
     }
 
-    /// Takes none any more.
+    /// Takes none any more; what waits to leave still does.
     void remove(int managementClass) {
         engine.call(() -> {
             agents[managementClass] = null;
@@ -74,8 +70,6 @@ final class Gsi implements Protocol {
                     return true;
                 }
             }
-            station = null;
-            outgoing.clear();
             engine.generalServices(null);
             return true;
         });
@@ -97,10 +91,7 @@ final class Gsi implements Protocol {
 
     /// Sees to it that the engine asks for what is to be sent, and for the deadline.
     void look() {
-        Station own = station;
-        if (own != null) {
-            engine.makeReady(own);
-        }
+        engine.makeReady(station);
     }
 
     // ---- the four verbs

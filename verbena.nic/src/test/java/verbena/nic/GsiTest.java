@@ -241,6 +241,24 @@ class GsiTest {
     }
 
     @Test
+    void whatIsReadyStillLeavesWhenTheContextIsClosed() {
+        var notes = new Notes();
+        pair.b.context.manage(CLASS, notes);
+        ManagementPort port = pair.a.context.manage(CLASS, new Notes());
+        pair.a.qp.close();
+        pair.a.memory.close();
+        pair.a.cq.close();
+        pair.a.domain.close();
+        for (int i = 0; i < 100; i++) {
+            port.send(mad(CLASS, i), A, B);
+        }
+        port.close();
+        pair.a.context.close();
+        pair.settle();
+        assertThat(notes.all).hasSize(100);
+    }
+
+    @Test
     void connectionManagersTalkToEachOther() {
         var told = new ArrayList<String>();
         CmAgent a = pair.a.context.cm();

@@ -25,6 +25,7 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Packet;
+import verbena.wire.notation.CmText;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
 import verbena.wire.pcap.CaptureException;
@@ -41,7 +42,8 @@ import verbena.wire.pcap.Unwrapped;
             "",
             "Reads pcap and pcapng, RoCE v1 and v2. A line is: number in the capture, seconds since the first packet,"
                     + " sender -> receiver, and the packet in Verbena's notation; 'badicrc' marks a wrong checksum,"
-                    + " 'malformed' a packet that no card would take. The last line sums up."
+                    + " 'malformed' a packet that no card would take. Behind a management datagram of the communication"
+                    + " manager stands CM and what it says. The last line sums up."
         })
 final class DecodeCommand implements Callable<Integer> {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -142,8 +144,10 @@ final class DecodeCommand implements Callable<Integer> {
         }
         var source = new Gid(frame.sourceHigh, frame.sourceLow);
         var destination = new Gid(frame.destinationHigh, frame.destinationLow);
+        String message = CmText.format(frame);
         out.println(head(packet) + "  " + source + " -> " + destination + "  "
                 + PacketText.format(frame, Names.NUMBERS)
+                + (message == null ? "" : "  CM " + message)
                 + (shape == Malformed.OK ? "" : "  malformed " + words(shape)));
     }
 

@@ -52,6 +52,25 @@ class DecodeCommandTest {
     }
 
     @Test
+    void messagesOfTheCommunicationManagerAreTold() {
+        List<String> lines = Cli.run(
+                        "decode", "--qp", "1", Cli.golden("cm-rping.pcap").toString())
+                .outLines();
+
+        assertThat(lines).hasSize(6);
+        assertThat(lines.get(0))
+                .matches(".*UD_SEND_ONLY.*\\| 256  CM REQ  comm 0x\\w+  service TCP:7174  qp 0x\\w+ .*from \\d+.*");
+        assertThat(lines.get(1)).matches(".*CM REP  comm 0x\\w+  to 0x\\w+  qp 0x\\w+.*");
+        assertThat(lines.get(2)).matches(".*CM RTU  comm 0x\\w+  to 0x\\w+");
+        assertThat(lines.get(3)).matches(".*CM DREQ  comm 0x\\w+  to 0x\\w+  qp 0x\\w+");
+        assertThat(lines.get(4)).matches(".*CM DREP  comm 0x\\w+  to 0x\\w+");
+        assertThat(Cli.run("decode", Cli.golden("cm-reject-by-app.pcap").toString())
+                        .outLines()
+                        .get(1))
+                .endsWith("of REQ  reason consumer-reject  data 6e6f207468616e6b73");
+    }
+
+    @Test
     void theSameOverIpv6() {
         assertThat(Cli.run("decode", Cli.golden("rc-ipv6.pcap").toString())
                         .outLines()

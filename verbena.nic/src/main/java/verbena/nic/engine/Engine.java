@@ -51,6 +51,8 @@ public final class Engine implements AutoCloseable {
     private static final int COMMANDS = 64;
     /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
+    /// Batches that may still leave when the engine is closed.
+    private static final int LAST_BATCHES = 256;
     /// When the way out is full, try again after this.
     private static final long FULL_NANOS = 50_000;
     /// How long the caller of a command waits before it looks again whether it can help.
@@ -105,6 +107,7 @@ public final class Engine implements AutoCloseable {
     private @Nullable Thread thread;
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
+    private boolean lastWordsSaid;
     /// The engine's thread is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
@@ -396,12 +399,7 @@ public final class Engine implements AutoCloseable {
     /// Hands what comes to queue pair 1 to `station` from now on; null: drops it, which it does at first. As a
     /// command.
     public void generalServices(@Nullable Station station) {
-        Station before = generalServices;
         generalServices = station;
-        if (before != null) {
-            before.isGone = true;
-            deadlines.remove(before);
-        }
     }
 
     /// Hands what is sent to a multicast group to a queue pair too; as a command. Nothing changes when it is
@@ -707,7 +705,23 @@ public final class Engine implements AutoCloseable {
         away = false;
     }
 
-    /// Ends the thread and closes the link. Waits for the owner's piece of work to end.
+    /// What is ready to leave leaves, as far as there is room at once: that a connection is over, for example.
+    private void sayLastWords() {
+        if (failure != null || lastWordsSaid) {
+            return;
+        }
+        lastWordsSaid = true;
+        try {
+            for (int i = 0; i < LAST_BATCHES && send(clock.getAsLong()) > 0; i++) {
+                // until nothing is left
+            }
+        } catch (RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    /// Ends the thread and closes the link, when what is ready has left. Waits for the owner's piece of work to
+    /// end.
     @Override
     public void close() {
         closed = true;
@@ -731,6 +745,7 @@ public final class Engine implements AutoCloseable {
             LockSupport.parkNanos(this, COMMAND_NANOS);
             interrupted |= Thread.interrupted();
         }
+        sayLastWords();
         link.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
