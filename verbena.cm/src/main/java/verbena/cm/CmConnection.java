@@ -45,7 +45,7 @@ public final class CmConnection extends Timed {
     private static final int REJECTS_OTHER = 2;
 
     private final CommunicationManager manager;
-    private final CmEvent.Listener listener;
+    private CmEvent.Listener listener;
     private final CmRoute route;
     private final int localCommId;
     private final boolean isActive;
@@ -136,6 +136,11 @@ public final class CmConnection extends Timed {
     }
 
     // ---- what the owner does
+
+    /// Tells somebody else from now on.
+    public void listener(CmEvent.Listener to) {
+        listener = to;
+    }
 
     void begin(Req req, int maxRetries, long now) {
         take(req, req.remoteResponseTimeout());

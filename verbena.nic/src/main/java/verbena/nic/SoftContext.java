@@ -47,6 +47,7 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ResourceLimitException;
+import verbena.verbs.spi.ConnectionService;
 import verbena.wire.cm.Mad;
 
 /// An opened software device: a link, an engine, and the tables that both meet in.
@@ -75,6 +76,7 @@ public final class SoftContext extends SoftObject implements Context {
     private final MemoryTable memory;
     private final RandomGenerator random;
     private final EventQueue<AsyncEvent> events;
+    private final SoftConnections connections = new SoftConnections(this);
     private final Runnable networkChanged = this::lookAtNetwork;
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> liveGids;
@@ -246,6 +248,11 @@ public final class SoftContext extends SoftObject implements Context {
     }
 
     @Override
+    public ConnectionService connectionService() {
+        return connections;
+    }
+
+    @Override
     public Device device() {
         return device;
     }
@@ -306,7 +313,8 @@ public final class SoftContext extends SoftObject implements Context {
                         Capability.REREGISTER,
                         Capability.ZERO_BASED,
                         Capability.IOVA,
-                        Capability.SQ_DRAIN));
+                        Capability.SQ_DRAIN,
+                        Capability.CONNECTION_MANAGER));
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
@@ -81,6 +82,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private volatile QpState state = QpState.RESET;
 
     private volatile int initialPsn;
+    private @Nullable Consumer<String> failureListener;
     /// Engine: QP_FATAL is raised once in a life of the queue pair.
     private boolean fatalTold;
     /// It is closed, and the engine has let go.
@@ -558,6 +560,10 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     @Override
     public void onState(QpState to) {
         state = to;
+        Consumer<String> listener = failureListener;
+        if (to == QpState.ERR && listener != null) {
+            listener.accept(protocol.rootCause());
+        }
     }
 
     @Override
@@ -569,6 +575,19 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             fatalTold = true;
         }
         context.raise(new AsyncEvent.QueuePairEvent(type, this));
+    }
+
+    /// Engine: who is told, in words, when the queue pair goes to ERR by itself; null for nobody.
+    void failureListener(@Nullable Consumer<String> listener) {
+        failureListener = listener;
+    }
+
+    /// Engine: its connection has ended: to ERR, and what was posted is flushed.
+    void disconnected(String why) {
+        if (parameters.state != QpState.RESET) {
+            protocol.breakDown(why);
+            context.engine().makeReady(station);
+        }
     }
 
     /// Engine: to ERR, for a reason that no completion can tell.

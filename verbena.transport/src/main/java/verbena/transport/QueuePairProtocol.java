@@ -15,4 +15,7 @@ public interface QueuePairProtocol extends Protocol {
     ///
     /// @param cause in words, for everything that is flushed
     void breakDown(String cause);
+
+    /// Why the queue pair is in ERR or SQE, in words; empty when it is not, or when its owner wanted it.
+    String rootCause();
 }

@@ -16,6 +16,8 @@ public final class ConnectionException extends VerbsException {
         REJECTED,
         /// It took longer than it was allowed to.
         TIMEOUT,
+        /// A request failed, which ends the connection, or this side could not go on.
+        FAILED,
         /// The connection has ended, by the peer or the network.
         DISCONNECTED,
         /// This side has closed it.

@@ -118,6 +118,12 @@ public final class ReliableConnection implements QueuePairProtocol {
     }
 
     @Override
+    public String rootCause() {
+        String cause = core.rootCause;
+        return cause == null ? "" : cause;
+    }
+
+    @Override
     public void breakDown(String cause) {
         if (p.state != QpState.RESET && p.state != QpState.ERR) {
             fail(cause, false);

@@ -100,6 +100,12 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
     }
 
     @Override
+    public String rootCause() {
+        String cause = core.rootCause;
+        return cause == null ? "" : cause;
+    }
+
+    @Override
     public void breakDown(String cause) {
         if (p.state != QpState.RESET && p.state != QpState.ERR) {
             fail(cause);

@@ -50,6 +50,8 @@ public sealed interface ConnectionEvent {
     }
 
     /// Both sides are ready; the queue pair is in RTS.
+    ///
+    /// @param peer what it said when it accepted, or when it asked
     record Established(ConnectionId id, PeerParameters peer) implements ConnectionEvent {}
 
     /// Datagrams: the peer's queue pair is known.

@@ -550,13 +550,13 @@ public final class ConnectionId implements VerbsObject {
         }
         return switch (news) {
             case News.Accepted(PeerParameters from) -> onAccepted(begun, from);
-            case News.Established(PrivateData data) -> {
+            case News.Established() -> {
                 PeerParameters from = asking;
                 if (state != State.ACCEPTED || from == null) {
                     yield Optional.empty(); // the active side has said so itself
                 }
                 state = State.CONNECTED;
-                yield Optional.of(new ConnectionEvent.Established(this, from.with(data)));
+                yield Optional.of(new ConnectionEvent.Established(this, from));
             }
             case News.Rejected(int reason, String why, PrivateData data) -> {
                 end(why);
@@ -667,7 +667,7 @@ public final class ConnectionId implements VerbsObject {
                 + (there == null ? "" : " to " + text(there));
     }
 
-    private static String text(InetSocketAddress address) {
+    static String text(InetSocketAddress address) {
         InetAddress at = address.getAddress();
         return (at == null ? address.getHostString() : Gid.of(at).toString()) + " port " + address.getPort();
     }

@@ -17,6 +17,7 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
+import verbena.verbs.InUseException;
 import verbena.verbs.spi.Provider;
 
 /// The devices that connections of this process share: one for each local address that is in use.
@@ -111,8 +112,12 @@ final class LocalDevices {
         synchronized (OPEN) {
             Shared shared = OPEN.get(local);
             if (shared != null && --shared.users == 0) {
-                OPEN.remove(local);
-                shared.context.close();
+                try {
+                    shared.context.close();
+                    OPEN.remove(local);
+                } catch (InUseException e) {
+                    // The program still has objects on it: whoever comes next finds it open, and closes it.
+                }
             }
         }
     }

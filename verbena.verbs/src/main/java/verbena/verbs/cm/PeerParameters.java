@@ -7,8 +7,4 @@ package verbena.verbs.cm;
 /// @param initiatorDepth READs and atomics that it means to have outstanding at once
 /// @param qpn number of its queue pair, 24 bits
 /// @param qkey datagrams: the Q_Key to send with; 0 otherwise
-public record PeerParameters(PrivateData privateData, int responderResources, int initiatorDepth, int qpn, int qkey) {
-    PeerParameters with(PrivateData other) {
-        return new PeerParameters(other, responderResources, initiatorDepth, qpn, qkey);
-    }
-}
+public record PeerParameters(PrivateData privateData, int responderResources, int initiatorDepth, int qpn, int qkey) {}

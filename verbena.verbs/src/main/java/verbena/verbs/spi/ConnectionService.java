@@ -113,7 +113,7 @@ public interface ConnectionService {
         record Accepted(PeerParameters peer) implements News {}
 
         /// Passive: the peer is ready too.
-        record Established(PrivateData privateData) implements News {}
+        record Established() implements News {}
 
         record Rejected(int reason, String why, PrivateData privateData) implements News {}
 

@@ -1,0 +1,401 @@
+package verbena.nic;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmCall;
+import verbena.cm.CmConnection;
+import verbena.cm.CmEnd;
+import verbena.cm.CmEvent;
+import verbena.cm.CmRoute;
+import verbena.cm.CommunicationManager;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.Transition;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.Exchange;
+import verbena.verbs.spi.ConnectionService.Listener;
+import verbena.verbs.spi.ConnectionService.News;
+import verbena.wire.cm.RejectReason;
+import verbena.wire.cm.Rep;
+import verbena.wire.cm.Req;
+
+/// A connection of the communication manager, and the queue pair that it is about. When one of them ends, so does the
+/// other. Verbs come from any thread and are carried out on the engine; events come from the engine.
+final class SoftConnection implements Exchange, CmEvent.Listener {
+    /// Transport types of a REQ.
+    static final int RC = 0;
+
+    static final int UC = 1;
+
+    /// Bytes of private data of a REP, and of a REJ.
+    private static final int ACCEPT_BYTES = 196;
+
+    private static final int REJECT_BYTES = 148;
+    /// Code of how long a peer may take to answer: 0.27 s; an application that takes longer is announced by MRA.
+    static final int RESPONSE_TIMEOUT = 16;
+    /// How often a message is sent again, the most there is.
+    static final int RETRIES = 15;
+    private static final int HOP_LIMIT = 64;
+    /// `IBV_RATE_10_GBPS`.
+    private static final int RATE = 3;
+
+    private static final int MASK_24 = 0xFF_FFFF;
+
+    private final SoftConnections service;
+    private final CmRoute route;
+    private final int localPort;
+    private final int remotePort;
+    /// First PSN that the peer is to send.
+    private final int startingPsn;
+
+    // Engine-confined.
+    private @Nullable Listener listener;
+    private @Nullable CmConnection connection;
+    private @Nullable SoftQueuePair queuePair;
+    private @Nullable Rep reply;
+    private boolean ended;
+
+    private SoftConnection(SoftConnections service, CmRoute route, int localPort, int remotePort) {
+        this.service = service;
+        this.route = route;
+        this.localPort = localPort;
+        this.remotePort = remotePort;
+        this.startingPsn = service.context().random().nextInt() & MASK_24;
+    }
+
+    static SoftConnection passive(SoftConnections service, CmConnection connection, int localPort, int remotePort) {
+        var passive = new SoftConnection(service, connection.route(), localPort, remotePort);
+        passive.connection = connection;
+        return passive;
+    }
+
+    static SoftConnection active(
+            SoftConnections service, CmRoute route, int localPort, int remotePort, Listener listener) {
+        var active = new SoftConnection(service, route, localPort, remotePort);
+        active.listener = listener;
+        return active;
+    }
+
+    // ---- the engine's owner
+
+    void listener(Listener to) {
+        listener = to;
+    }
+
+    void begin(
+            CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own, long now) {
+        ConnectionParameters parameters = own.parameters();
+        var call = new CmCall(
+                serviceId,
+                own.type() == QpType.UC ? UC : RC,
+                service.context().mtu().code(),
+                parameters.ackTimeout().code(),
+                parameters.retryCount(),
+                parameters.trafficClass(),
+                HOP_LIMIT,
+                RATE,
+                RESPONSE_TIMEOUT,
+                RETRIES);
+        attach(own);
+        CmConnection begun = manager.connect(
+                route,
+                call,
+                end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData),
+                this,
+                now);
+        if (begun == null) {
+            detach();
+            throw SoftConnections.tooMany("connect");
+        }
+        connection = begun;
+    }
+
+    private CmEnd end(End own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
+        return new CmEnd(
+                own.qpn(),
+                startingPsn,
+                responderResources,
+                initiatorDepth,
+                own.parameters().rnrRetryCount(),
+                own.sharedReceiveQueue(),
+                said);
+    }
+
+    private void attach(End own) {
+        if (own.queuePair().orElse(null) instanceof SoftQueuePair soft) {
+            soft.failureListener(this::onQueuePairFailed);
+            queuePair = soft;
+        }
+    }
+
+    private void detach() {
+        SoftQueuePair soft = queuePair;
+        if (soft != null) {
+            soft.failureListener(null);
+            queuePair = null;
+        }
+    }
+
+    /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
+    private void onQueuePairFailed(String why) {
+        // Later, so that what the queue pair still has to say, a NAK, arrives before the end of the connection.
+        service.context().engine().later(() -> {
+            if (!ended) {
+                end(new News.Disconnected(true, why));
+                service.context().cm().call(manager -> {
+                    begun().disconnect(SoftConnections.NOTHING, now());
+                    return true;
+                });
+            }
+        });
+    }
+
+    @Override
+    public void onEvent(CmConnection unused, CmEvent event) {
+        switch (event) {
+            case CmEvent.Requested requested -> throw new AssertionError("begins a connection only: " + requested);
+            case CmEvent.Accepted(Rep rep) -> {
+                reply = rep;
+                tell(new News.Accepted(new PeerParameters(
+                        PrivateData.of(rep.privateData().bytes()),
+                        rep.responderResources(),
+                        rep.initiatorDepth(),
+                        rep.localQpn(),
+                        0)));
+            }
+            case CmEvent.Established established -> tell(new News.Established());
+            case CmEvent.Rejected(var rej) ->
+                end(new News.Rejected(
+                        rej.reason(),
+                        why(rej.reason()),
+                        PrivateData.of(rej.privateData().bytes())));
+            case CmEvent.Unreachable(String why) -> end(new News.Unreachable(why));
+            case CmEvent.Disconnected(boolean byPeer, var said) ->
+                end(new News.Disconnected(
+                        byPeer, byPeer ? route.remote() + " has disconnected" : "disconnected by this side"));
+            case CmEvent.TimewaitExit exit -> tell(new News.TimewaitExit());
+        }
+    }
+
+    /// In words.
+    private String why(int code) {
+        String to = route.remote() + " port " + remotePort;
+        RejectReason reason = RejectReason.of(code);
+        return switch (reason) {
+            case null -> to + " refuses for a reason that is not in the standard (" + code + ")";
+            case INVALID_SERVICE_ID -> "nobody listens at " + to;
+            case CONSUMER_REJECT -> "the application at " + to + " refuses";
+            case NO_RESOURCES -> to + " has no room for more requests now";
+            case STALE_CONNECTION -> to + " still has a connection with this queue pair's number";
+            case INVALID_PATH_MTU ->
+                to + " has a smaller MTU than " + service.context().mtu();
+            case TIMEOUT -> to + " has given up waiting";
+            default ->
+                to + " refuses: " + reason.name().toLowerCase(Locale.ROOT).replace('_', ' ') + " (" + code + ")";
+        };
+    }
+
+    private void tell(News news) {
+        Listener to = listener;
+        if (to != null) {
+            to.onNews(this, news);
+        }
+    }
+
+    /// The last word, but for the end of timewait.
+    private void end(News news) {
+        if (ended) {
+            return;
+        }
+        ended = true;
+        SoftQueuePair soft = queuePair;
+        detach();
+        if (soft != null) {
+            String why = switch (news) {
+                case News.Rejected rejected -> rejected.why();
+                case News.Unreachable unreachable -> unreachable.why();
+                case News.Disconnected disconnected -> disconnected.why();
+                case News.Accepted a -> "";
+                case News.Established e -> "";
+                case News.TimewaitExit t -> "";
+            };
+            soft.disconnected(why);
+        }
+        tell(news);
+    }
+
+    private CmConnection begun() {
+        CmConnection begun = connection;
+        if (begun == null) {
+            throw new IllegalStateException("the connection has not begun");
+        }
+        return begun;
+    }
+
+    private long now() {
+        return service.context().engine().nowNanos();
+    }
+
+    // ---- any thread
+
+    @Override
+    public Gid local() {
+        return route.local();
+    }
+
+    @Override
+    public Gid remote() {
+        return route.remote();
+    }
+
+    @Override
+    public int localPort() {
+        return localPort;
+    }
+
+    @Override
+    public int remotePort() {
+        return remotePort;
+    }
+
+    @Override
+    public AddressVector path() {
+        return service.path(route, 0);
+    }
+
+    /// Of a passive side.
+    QpType type() {
+        return begun().request().transportType() == UC ? QpType.UC : QpType.RC;
+    }
+
+    @Override
+    public QpModification modification(QpState to, End own) {
+        return on("modification", () -> {
+            Req req = begun().request();
+            Rep rep = reply;
+            boolean isActive = begun().isActive();
+            if (isActive && rep == null) {
+                throw new InvalidStateException("modification: " + this + " has no answer from the peer yet");
+            }
+            var step = isActive && rep != null
+                    ? step(
+                            to,
+                            own,
+                            req,
+                            rep.localQpn(),
+                            rep.startingPsn(),
+                            rep.rnrRetryCount(),
+                            rep.responderResources())
+                    : step(
+                            to,
+                            own,
+                            req,
+                            req.localQpn(),
+                            req.startingPsn(),
+                            req.rnrRetryCount(),
+                            req.responderResources());
+            return step.modification();
+        });
+    }
+
+    /// Of what the peer says: its queue pair, the first PSN that it expects, how often to retry after its RNR NAKs,
+    /// and how many READs it serves.
+    private Transition step(QpState to, End own, Req req, int qpn, int psn, int rnrRetry, int reads) {
+        ConnectionParameters parameters = own.parameters();
+        boolean isUc = own.type() == QpType.UC;
+        AddressVector path = service.path(route, req.primary().trafficClass());
+        Mtu mtu = Mtu.ofCode(req.pathMtu());
+        return switch (to) {
+            case RTR ->
+                isUc
+                        ? new Transition.ToRtrUc(path, mtu, qpn, startingPsn)
+                        : new Transition.ToRtr(
+                                path, mtu, qpn, startingPsn, parameters.responderResources(), parameters.minRnrTimer());
+            case RTS ->
+                isUc
+                        ? new Transition.ToRtsUnreliable(psn)
+                        : new Transition.ToRts(
+                                psn,
+                                new AckTimeout(req.primary().ackTimeout()),
+                                req.retryCount(),
+                                rnrRetry,
+                                Math.min(parameters.initiatorDepth(), reads));
+            case RESET, INIT, SQD, SQE, ERR -> throw new IllegalArgumentException("to: RTR or RTS, got " + to);
+        };
+    }
+
+    @Override
+    public void accept(End own) {
+        ConnectionParameters parameters = own.parameters();
+        var said = SoftConnections.fits("private data to accept with", parameters.privateData(), ACCEPT_BYTES);
+        on("accept", () -> {
+            Req req = begun().request();
+            begun().accept(
+                            end(
+                                    own,
+                                    Math.min(parameters.responderResources(), req.initiatorDepth()),
+                                    Math.min(parameters.initiatorDepth(), req.responderResources()),
+                                    said),
+                            now());
+            attach(own);
+            return true;
+        });
+    }
+
+    @Override
+    public void reject(PrivateData privateData) {
+        var said = SoftConnections.fits("private data to reject with", privateData, REJECT_BYTES);
+        on("reject", () -> {
+            begun().reject(RejectReason.CONSUMER_REJECT, SoftConnections.NOTHING, said, now());
+            ended = true;
+            detach();
+            return true;
+        });
+    }
+
+    @Override
+    public void ready() {
+        on("ready", () -> {
+            begun().ready(SoftConnections.NOTHING, now());
+            return true;
+        });
+    }
+
+    @Override
+    public void communicationEstablished() {
+        on("communicationEstablished", () -> {
+            begun().communicationEstablished();
+            return true;
+        });
+    }
+
+    @Override
+    public void disconnect(PrivateData privateData) {
+        on("disconnect", () -> {
+            begun().disconnect(SoftConnections.data(privateData.bytes()), now());
+            return true;
+        });
+    }
+
+    private <T> T on(String verb, java.util.function.Supplier<T> command) {
+        try {
+            return service.context().cm().call(manager -> command.get());
+        } catch (IllegalStateException e) {
+            throw new InvalidStateException(verb + ": " + e.getMessage());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "connection to " + route.remote() + " port " + remotePort;
+    }
+}

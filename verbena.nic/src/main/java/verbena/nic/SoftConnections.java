@@ -1,0 +1,272 @@
+package verbena.nic;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmConnection;
+import verbena.cm.CmEvent;
+import verbena.cm.CmInquiry;
+import verbena.cm.CmLimits;
+import verbena.cm.CmRoute;
+import verbena.verbs.AddressVector;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.QpType;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.ConnectionService;
+import verbena.wire.cm.IpCmHeader;
+import verbena.wire.cm.RejectReason;
+import verbena.wire.cm.Req;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+
+/// The device's connections, made by its communication manager: ports are service IDs, and the IP addresses and ports
+/// of both ends travel in front of the private data (IBTA A11).
+final class SoftConnections implements ConnectionService {
+    /// Bytes of private data of a REQ that are left to the application.
+    private static final int CONNECT_BYTES = 56;
+    private static final int INQUIRE_BYTES = 180;
+    private static final int HOP_LIMIT = 64;
+    /// Where ports are taken from that nobody asks for by number (RFC 6335).
+    private static final int DYNAMIC_FIRST = 49_152;
+
+    private static final int DYNAMIC_COUNT = 65_536 - DYNAMIC_FIRST;
+
+    private final SoftContext context;
+    /// Engine-confined: who has a port, at which of the device's addresses.
+    private final Map<Long, List<Port>> ports = new HashMap<>();
+
+    SoftConnections(SoftContext context) {
+        this.context = context;
+    }
+
+    SoftContext context() {
+        return context;
+    }
+
+    // ---- ports
+
+    @Override
+    public BoundPort bind(PortSpace space, Gid local, int port) {
+        if (port < 0 || port > 0xFFFF) {
+            throw new IllegalArgumentException("port: 0 to 65535, got " + port);
+        }
+        return context.cm().call(manager -> {
+            if (port != 0) {
+                Port taken = take(space, local, port);
+                if (taken == null) {
+                    throw new ConnectionException(
+                            ConnectionException.Reason.ADDRESS,
+                            "port " + port + " of " + local + " is taken, by this process or another");
+                }
+                return taken;
+            }
+            int first = context.random().nextInt(DYNAMIC_COUNT);
+            for (int i = 0; i < DYNAMIC_COUNT; i++) {
+                Port taken = take(space, local, DYNAMIC_FIRST + (first + i) % DYNAMIC_COUNT);
+                if (taken != null) {
+                    return taken;
+                }
+            }
+            throw new ResourceLimitException("bind", "ports", DYNAMIC_COUNT, "all of " + local + " are taken");
+        });
+    }
+
+    private @Nullable Port take(PortSpace space, Gid local, int number) {
+        long serviceId = space.serviceId(number);
+        List<Port> sharing = ports.get(serviceId);
+        if (sharing == null) {
+            sharing = new ArrayList<>();
+        } else if (sharing.stream().anyMatch(other -> other.local.equals(local))) {
+            return null;
+        }
+        var taken = new Port(space, local, number);
+        sharing.add(taken);
+        ports.put(serviceId, sharing);
+        return taken;
+    }
+
+    /// A port at one address.
+    private final class Port implements BoundPort {
+        private final PortSpace space;
+        private final Gid local;
+        private final int number;
+        /// Engine-confined; null when nobody listens.
+        private @Nullable Acceptor acceptor;
+
+        Port(PortSpace space, Gid local, int number) {
+            this.space = space;
+            this.local = local;
+            this.number = number;
+        }
+
+        private long serviceId() {
+            return space.serviceId(number);
+        }
+
+        @Override
+        public int port() {
+            return number;
+        }
+
+        @Override
+        public void listen(int backlog, Acceptor to) {
+            context.cm().call(manager -> {
+                acceptor = to;
+                if (space.isDatagram()) {
+                    return manager.answer(serviceId(), SoftConnections.this::onInquiry);
+                }
+                return manager.listen(serviceId(), backlog, SoftConnections.this::onRequest);
+            });
+        }
+
+        @Override
+        public void close() {
+            context.cm().call(manager -> {
+                acceptor = null;
+                List<Port> sharing = ports.getOrDefault(serviceId(), List.of());
+                if (sharing.remove(this) && sharing.isEmpty()) {
+                    ports.remove(serviceId());
+                    manager.unlisten(serviceId());
+                    manager.unanswer(serviceId());
+                }
+                return true;
+            });
+        }
+    }
+
+    private @Nullable Acceptor acceptor(long serviceId, Gid local) {
+        for (Port port : ports.getOrDefault(serviceId, List.of())) {
+            if (port.local.equals(local)) {
+                return port.acceptor;
+            }
+        }
+        return null;
+    }
+
+    // ---- requests
+
+    /// The first word of a connection: somebody asks.
+    private void onRequest(CmConnection connection, CmEvent event) {
+        if (!(event instanceof CmEvent.Requested(Req request))) {
+            throw new AssertionError("whoever was told of the request is told the rest");
+        }
+        long now = context.engine().nowNanos();
+        Gid local = connection.route().local();
+        Acceptor acceptor = acceptor(request.serviceId(), local);
+        if (acceptor == null) {
+            connection.reject(RejectReason.INVALID_SERVICE_ID, NOTHING, NOTHING, now);
+        } else if (request.transportType() != SoftConnection.RC && request.transportType() != SoftConnection.UC) {
+            connection.reject(RejectReason.INVALID_TRANSPORT_TYPE, NOTHING, NOTHING, now);
+        } else if (request.pathMtu() < 1 || request.pathMtu() > context.mtu().code()) {
+            var fits = data(new byte[] {(byte) context.mtu().code()});
+            connection.reject(RejectReason.INVALID_PATH_MTU, fits, NOTHING, now);
+        } else {
+            var from = IpCmHeader.read(request.privateData());
+            var exchange = SoftConnection.passive(
+                    this, connection, IpCmHeader.port(request.serviceId()), from == null ? 0 : from.sourcePort());
+            var said = request.privateData().from(from == null ? 0 : IpCmHeader.BYTES);
+            var peer = new PeerParameters(
+                    PrivateData.of(said.bytes()),
+                    request.responderResources(),
+                    request.initiatorDepth(),
+                    request.localQpn(),
+                    0);
+            connection.listener(exchange);
+            exchange.listener(acceptor.onRequest(exchange, peer, exchange.type()));
+        }
+    }
+
+    /// Somebody asks whom to send datagrams to.
+    private void onInquiry(CmInquiry inquiry) {
+        SidrReq question = inquiry.question();
+        Acceptor acceptor = acceptor(question.serviceId(), inquiry.route().local());
+        if (acceptor == null) {
+            inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, NOTHING);
+            return;
+        }
+        var from = IpCmHeader.read(question.privateData());
+        var exchange = new SoftInquiry(
+                this,
+                inquiry.route(),
+                IpCmHeader.port(question.serviceId()),
+                from == null ? 0 : from.sourcePort(),
+                inquiry);
+        var said = question.privateData().from(from == null ? 0 : IpCmHeader.BYTES);
+        acceptor.onRequest(exchange, new PeerParameters(PrivateData.of(said.bytes()), 0, 0, 0, 0), QpType.UD);
+    }
+
+    // ---- calls
+
+    @Override
+    public Exchange connect(Call call, End own, Listener listener) {
+        var said = own.parameters().privateData();
+        var route = new CmRoute(call.local(), call.remote());
+        boolean isDatagram = call.space().isDatagram();
+        fits(
+                "private data to " + (isDatagram ? "ask" : "connect") + " with",
+                said,
+                isDatagram ? INQUIRE_BYTES : CONNECT_BYTES);
+        var header = new IpCmHeader(
+                call.remote().isIpv4(),
+                call.localPort(),
+                call.local().high(),
+                call.local().low(),
+                call.remote().high(),
+                call.remote().low());
+        var all = header.before(data(said.bytes()));
+        long serviceId = call.space().serviceId(call.remotePort());
+        CmAgent cm = context.cm();
+        return cm.call(manager -> {
+            if (isDatagram) {
+                var inquiry = new SoftInquiry(this, route, call.localPort(), call.remotePort(), null);
+                inquiry.begin(manager, serviceId, all, listener, cm.nowNanos());
+                return inquiry;
+            }
+            var connection = SoftConnection.active(this, route, call.localPort(), call.remotePort(), listener);
+            connection.begin(manager, serviceId, all, own, cm.nowNanos());
+            return connection;
+        });
+    }
+
+    // ---- leaves
+
+    static final verbena.wire.cm.PrivateData NOTHING = verbena.wire.cm.PrivateData.NONE;
+
+    static verbena.wire.cm.PrivateData data(byte[] bytes) {
+        return verbena.wire.cm.PrivateData.of(bytes);
+    }
+
+    /// The caller's mistake when it does not fit.
+    static verbena.wire.cm.PrivateData fits(String what, PrivateData said, int max) {
+        if (said.length() > max) {
+            throw new IllegalArgumentException(what + ": at most " + max + " bytes, got " + said.length());
+        }
+        return data(said.bytes());
+    }
+
+    /// The way to a peer from one of the device's own addresses.
+    AddressVector path(CmRoute route, int trafficClass) {
+        GidEntry own = context.gids(1).stream()
+                .filter(entry -> entry.gid().equals(route.local()))
+                .findFirst()
+                .orElseThrow(() -> new ConnectionException(
+                        ConnectionException.Reason.ADDRESS,
+                        context.device().name() + " has " + route.local() + " no more"));
+        return new AddressVector(route.remote(), own.index(), 1, trafficClass, HOP_LIMIT, 0, 0, 0);
+    }
+
+    static ResourceLimitException tooMany(String verb) {
+        return new ResourceLimitException(
+                verb,
+                "maxConnections",
+                CmLimits.DEFAULT.connections(),
+                "so many are being made, in use or in timewait");
+    }
+}

@@ -1,0 +1,312 @@
+package verbena.nic.connect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import verbena.verbs.Access;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QpState;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.PrivateData;
+
+/// The synchronous connection, between two devices on loopback.
+@Timeout(60)
+class ConnectionTest {
+    private final Context serverDevice = Device.named("rocev2").open();
+    private final Context clientDevice = Device.named("rocev2").open();
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    @AfterEach
+    void close() {
+        threads.close();
+        clientDevice.close(); // nothing was left behind
+        serverDevice.close();
+    }
+
+    private ConnectionListener listen() {
+        return ConnectionListener.bind(at(0), ConnectionOptions.defaults().withDevice(serverDevice));
+    }
+
+    private InetSocketAddress at(int port) {
+        return new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), port);
+    }
+
+    private ConnectionOptions client() {
+        return ConnectionOptions.defaults().withDevice(clientDevice);
+    }
+
+    private Connection connect(ConnectionListener to) throws InterruptedException {
+        return Connection.connect(to.localAddress(), client());
+    }
+
+    private <T> Future<T> meanwhile(Callable<T> work) {
+        return threads.submit(work);
+    }
+
+    private static <T> T get(Future<T> future) throws Exception {
+        return future.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whatOneSendsTheOtherReceives() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            try (var client = connect(listener);
+                    var server = get(accepted)) {
+                var out = client.allocate(100);
+                var in = server.allocate(100);
+                var received = meanwhile(() -> server.receive(in, 0, 100));
+                out.segment().setString(0, "hello");
+                client.send(out, 0, 6);
+                assertThat(get(received)).isEqualTo(6);
+                assertThat(in.segment().getString(0)).isEqualTo("hello");
+                assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
+                assertThat(server.peerAddress().getAddress())
+                        .isEqualTo(clientDevice.gid(1, 0).gid().address());
+                assertThat(client.peerAddress()).isEqualTo(listener.localAddress());
+            }
+        }
+    }
+
+    @Test
+    void oneReadsAndWritesTheOthersMemory() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            try (var client = connect(listener);
+                    var server = get(accepted)) {
+                MemoryRegion shared = server.allocate(64, Access.remoteAll());
+                var local = client.allocate(64);
+                RemoteMemory remote = shared.remote();
+                local.segment().setString(0, "from afar");
+                client.write(local, 0, 10, remote, 8);
+                assertThat(shared.segment().getString(8)).isEqualTo("from afar");
+                client.read(local, 20, 10, remote, 8);
+                assertThat(local.segment().getString(20)).isEqualTo("from afar");
+                assertThatThrownBy(() -> client.read(local, 0, 60, remote, 8))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+            }
+        }
+    }
+
+    @Test
+    void privateDataGoBothWays() throws Exception {
+        var answer = ConnectionOptions.defaults()
+                .withDevice(serverDevice)
+                .withPrivateData(PrivateData.ofText("and who are you"));
+        try (var listener = ConnectionListener.bind(at(0), answer)) {
+            var accepted = meanwhile(listener::accept);
+            try (var client = Connection.connect(
+                            listener.localAddress(), client().withPrivateData(PrivateData.ofText("it is me")));
+                    var server = get(accepted)) {
+                assertThat(server.peer().privateData().text()).isEqualTo("it is me");
+                assertThat(server.peer().privateData().length()).isEqualTo(56);
+                assertThat(client.peer().privateData().text()).isEqualTo("and who are you");
+                assertThat(client.peer().privateData().length()).isEqualTo(196);
+            }
+        }
+    }
+
+    @Test
+    void privateDataThatAreTooLongAreTheCallersMistake() {
+        try (var listener = listen()) {
+            assertThatThrownBy(() -> Connection.connect(
+                            listener.localAddress(), client().withPrivateData(PrivateData.of(new byte[57]))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("private data to connect with: at most 56 bytes, got 57");
+        }
+    }
+
+    @Test
+    void eachConnectionHasAProtectionDomainOfItsOwn() throws Exception {
+        try (var listener = listen()) {
+            var first = meanwhile(listener::accept);
+            try (var one = connect(listener);
+                    var server = get(first)) {
+                var second = meanwhile(listener::accept);
+                try (var two = connect(listener);
+                        var other = get(second)) {
+                    assertThat(Set.of(server.protectionDomain(), other.protectionDomain()))
+                            .hasSize(2);
+                    var secret = server.allocate(64, Access.remoteAll());
+                    var local = two.allocate(64);
+                    assertThatExceptionOfType(ConnectionException.class)
+                            .isThrownBy(() -> two.read(local, 0, 64, secret.remote(), 0))
+                            .matches(e -> e.reason() == Reason.FAILED)
+                            .withMessageContaining("REM_ACCESS_ERR");
+                    var mine = one.allocate(64);
+                    one.read(mine, 0, 64, secret.remote(), 0); // its own peer may
+                }
+            }
+        }
+    }
+
+    @Test
+    void nobodyListens() {
+        try (var elsewhere = listen()) {
+            int port = elsewhere.localAddress().getPort() == 7471 ? 7472 : 7471;
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> Connection.connect(at(port), client()))
+                    .matches(e -> e.reason() == Reason.REFUSED)
+                    .withMessageContaining(
+                            "nobody listens at " + serverDevice.gid(1, 0).gid() + " port " + port);
+        }
+    }
+
+    @Test
+    void noHostAnswers() {
+        // A port of the loopback network that nobody has: RoCE's own port is closed there.
+        var options = client().withTimeout(Duration.ofMillis(300));
+        assertThatExceptionOfType(ConnectionException.class)
+                .isThrownBy(() -> Connection.connect(new InetSocketAddress("127.255.255.1", 7471), options))
+                .matches(e -> e.reason() == Reason.TIMEOUT || e.reason() == Reason.UNREACHABLE);
+    }
+
+    @Test
+    void onlyOneListensAtAPort() {
+        try (var listener = listen()) {
+            var same = at(listener.localAddress().getPort());
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ConnectionListener.bind(
+                            same, ConnectionOptions.defaults().withDevice(serverDevice)))
+                    .matches(e -> e.reason() == Reason.ADDRESS)
+                    .withMessageContaining("is taken");
+        }
+        listen().close();
+    }
+
+    @Test
+    void whoWaitsHearsThatThePeerHasLeft() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            try (var server = closing(connect(listener), accepted)) {
+                var in = server.allocate(100);
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(() -> server.receive(in, 0, 100))
+                        .matches(e -> e.reason() == Reason.DISCONNECTED)
+                        .withMessageContaining("has disconnected");
+                assertThatExceptionOfType(ConnectionException.class).isThrownBy(() -> server.send(in, 0, 1));
+            }
+        }
+    }
+
+    private static Connection closing(Connection client, Future<Connection> accepted) throws Exception {
+        Connection server = get(accepted);
+        client.close();
+        return server;
+    }
+
+    @Test
+    void closingWakesWhoWaits() throws Exception {
+        try (var listener = listen()) {
+            var accepted = meanwhile(listener::accept);
+            var client = connect(listener);
+            try (var server = get(accepted)) {
+                var in = client.allocate(100);
+                var received = meanwhile(() -> {
+                    try {
+                        client.receive(in, 0, 100);
+                        return Optional.<Reason>empty();
+                    } catch (ConnectionException e) {
+                        return Optional.of(e.reason());
+                    }
+                });
+                while (client.queuePair().query().options().maxReceiveWr() == 0) {
+                    Thread.onSpinWait();
+                }
+                client.close();
+                assertThat(get(received)).isNotEmpty();
+                assertThat(server.localAddress()).isEqualTo(client.peerAddress());
+            }
+            client.close(); // again
+        }
+    }
+
+    @Test
+    void closingAListenerWakesWhoAccepts() throws Exception {
+        var listener = listen();
+        var accepted = meanwhile(() -> {
+            try {
+                listener.accept();
+                return Optional.<Reason>empty();
+            } catch (ConnectionException e) {
+                return Optional.of(e.reason());
+            }
+        });
+        listener.close();
+        assertThat(get(accepted)).contains(Reason.CLOSED);
+    }
+
+    @Test
+    void nobodyComes() throws Exception {
+        try (var listener = listen()) {
+            assertThat(listener.accept(Duration.ofMillis(10))).isEmpty();
+        }
+    }
+
+    @Test
+    void aHundredConnectionsAtOnce() throws Exception {
+        try (var listener = listen()) {
+            var servers = meanwhile(() -> {
+                var all = new Connection[100];
+                for (int i = 0; i < all.length; i++) {
+                    all[i] = listener.accept();
+                }
+                return all;
+            });
+            var clients = new Connection[100];
+            for (int i = 0; i < clients.length; i++) {
+                clients[i] = connect(listener);
+            }
+            Connection[] accepted = get(servers);
+            for (int i = 0; i < clients.length; i++) {
+                var out = clients[i].allocate(8);
+                var in = accepted[i].allocate(8);
+                Connection to = accepted[i];
+                var received = meanwhile(() -> to.receive(in, 0, 8));
+                clients[i].send(out, 0, 8);
+                assertThat(get(received)).isEqualTo(8);
+            }
+            Arrays.stream(clients).forEach(Connection::close);
+            Arrays.stream(accepted).forEach(Connection::close);
+        }
+    }
+
+    @Test
+    void devicesAreFoundByAddress() throws Exception {
+        // Without a device of its own: both ends share the one that has the address.
+        String address = "127.77.12.34";
+        try (var listener = ConnectionListener.bind(address, 0)) {
+            var accepted = meanwhile(listener::accept);
+            try (var client =
+                            Connection.connect(address, listener.localAddress().getPort());
+                    var server = get(accepted)) {
+                var out = client.allocate(8);
+                var in = server.allocate(8);
+                var received = meanwhile(() -> server.receive(in, 0, 8));
+                client.send(out, 0, 8);
+                assertThat(get(received)).isEqualTo(8);
+            }
+        }
+    }
+}

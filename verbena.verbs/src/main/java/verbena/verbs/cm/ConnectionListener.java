@@ -1,0 +1,163 @@
+package verbena.verbs.cm;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsException;
+
+/// Listens at a port and gives out connections, as a server socket does. Any thread may accept.
+public final class ConnectionListener implements AutoCloseable {
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+    private static final int BACKLOG = 128;
+
+    private final EventChannel channel;
+    private final ConnectionId id;
+    private final ConnectionOptions options;
+    /// Accepted, and not confirmed by the peer. Guarded by itself.
+    private final Map<ConnectionId, Connection> begun = new HashMap<>();
+
+    private volatile boolean closed;
+
+    private ConnectionListener(EventChannel channel, ConnectionId id, ConnectionOptions options) {
+        this.channel = channel;
+        this.id = id;
+        this.options = options;
+    }
+
+    /// Listens at a port of an address of this host.
+    ///
+    /// @param host a name or an address; `0.0.0.0` for all addresses
+    /// @param port 0 for any that is free
+    /// @throws ConnectionException when the address is not this host's, or the port is taken
+    public static ConnectionListener bind(String host, int port) {
+        return bind(new InetSocketAddress(host, port), ConnectionOptions.defaults());
+    }
+
+    /// The same with choices of one's own, for all connections.
+    public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options) {
+        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::open);
+        ConnectionId id = channel.createId(PortSpace.TCP);
+        boolean done = false;
+        try {
+            id.bind(at);
+            id.listen(BACKLOG);
+            done = true;
+            return new ConnectionListener(channel, id, options);
+        } finally {
+            if (!done) {
+                id.close();
+                channel.close();
+            }
+        }
+    }
+
+    /// Where it listens.
+    public InetSocketAddress localAddress() {
+        return id.localAddress().orElseThrow();
+    }
+
+    /// Waits for a connection. Peers that give up while they connect are not heard of.
+    ///
+    /// @throws ConnectionException when the listener is closed, also while waiting
+    public Connection accept() throws InterruptedException {
+        return accept(FOREVER).orElseThrow();
+    }
+
+    /// Waits for a connection; empty when `timeout` passed.
+    ///
+    /// @throws ConnectionException when the listener is closed, also while waiting
+    public Optional<Connection> accept(Duration timeout) throws InterruptedException {
+        long left = EventChannel.nanos(timeout);
+        long begin = System.nanoTime();
+        while (true) {
+            Optional<ConnectionEvent> event;
+            try {
+                event = channel.await(Duration.ofNanos(Math.max(0, left - (System.nanoTime() - begin))));
+            } catch (InvalidStateException e) {
+                throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
+            }
+            if (event.isEmpty()) {
+                return Optional.empty();
+            }
+            Connection ready = work(event.get());
+            if (ready != null) {
+                return Optional.of(ready);
+            }
+        }
+    }
+
+    /// Goes on with whatever connection the event is about; gives it when it is made.
+    private @Nullable Connection work(ConnectionEvent event) {
+        if (event instanceof ConnectionEvent.ConnectRequest request) {
+            begin(request);
+            return null;
+        }
+        boolean isMade = event instanceof ConnectionEvent.Established;
+        if (!isMade && Connection.failure("accept", event) == null) {
+            return null;
+        }
+        Connection connection;
+        synchronized (begun) {
+            connection = begun.remove(event.id());
+        }
+        if (connection == null) {
+            return null;
+        }
+        if (!(event instanceof ConnectionEvent.Established established)) {
+            connection.abandon();
+            return null;
+        }
+        connection.established(
+                established.peer(), options.device().map(EventChannel::open).orElseGet(EventChannel::open));
+        return connection;
+    }
+
+    private void begin(ConnectionEvent.ConnectRequest request) {
+        Connection connection = null;
+        try {
+            connection = Connection.prepare(request.id(), options);
+            synchronized (begun) {
+                begun.put(request.id(), connection);
+            }
+            request.id().accept(options.parameters());
+        } catch (VerbsException e) {
+            // The peer has given up, or there is no room for it.
+            synchronized (begun) {
+                begun.remove(request.id());
+            }
+            if (connection == null) {
+                request.id().close();
+            } else {
+                connection.abandon();
+            }
+        }
+    }
+
+    /// Listens no more; connections stay. Whoever waits in [#accept()] gets a [ConnectionException]. Idempotent.
+    @Override
+    public void close() {
+        synchronized (begun) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        id.close();
+        synchronized (begun) {
+            begun.values().forEach(Connection::abandon);
+            begun.clear();
+        }
+        channel.close();
+    }
+
+    @Override
+    public String toString() {
+        return "listener at " + ConnectionId.text(localAddress());
+    }
+}
