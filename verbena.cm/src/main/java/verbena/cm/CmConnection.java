@@ -253,7 +253,7 @@ public final class CmConnection extends Timed {
     // ---- what the peer does
 
     /// A REQ with the same communication ID.
-    void onRepeatedRequest(Req again) {
+    void onRepeatedRequest(Req again, long now) {
         Req first = request();
         boolean isSame = again.transactionId() == first.transactionId()
                 && again.localQpn() == first.localQpn()
@@ -270,8 +270,10 @@ public final class CmConnection extends Timed {
         switch (state) {
             case REQ_RECEIVED -> send(mra(REJECTS_REQ));
             case REP_SENT -> {
+                retriesLeft--;
                 repeatsLeft = UNPROVEN_REPEATS;
                 sendAgain(pending);
+                manager.schedule(this, now + retryNanos);
             }
             case TIMEWAIT -> manager.refuse(again, route, RejectReason.STALE_CONNECTION);
             case REQ_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT, CLOSED -> {}

@@ -235,7 +235,7 @@ public final class CommunicationManager {
     public void onMessage(CmMessage message, CmRoute route, long now) {
         count(CmCounter.RECEIVED);
         switch (message) {
-            case Req req -> onRequest(req, route);
+            case Req req -> onRequest(req, route, now);
             case Rep rep -> onReply(rep, route, now);
             case Rtu rtu -> {
                 CmConnection connection = find(rtu.remoteCommId(), rtu.localCommId(), route);
@@ -293,10 +293,10 @@ public final class CommunicationManager {
     // ---- requests
 
     /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there somebody, is it right, is there room.
-    private void onRequest(Req req, CmRoute route) {
+    private void onRequest(Req req, CmRoute route, long now) {
         CmConnection known = byRemoteCommId.get(new Foreign(route.remote(), req.localCaGuid(), req.localCommId()));
         if (known != null) {
-            known.onRepeatedRequest(req);
+            known.onRepeatedRequest(req, now);
             return;
         }
         if (byRemoteQpn.containsKey(new Foreign(route.remote(), req.localCaGuid(), req.localQpn()))) {

@@ -6,10 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.IpCmHeader;
 import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.RejectReason;
 
 /// Two communication managers in virtual time, and a wire between them that can lose, double and delay.
 final class Two {
@@ -39,6 +41,8 @@ final class Two {
     Predicate<String> loses = _ -> false;
     double loss;
     double duplicate;
+    /// What becomes of a message, when [#loses] does not say: see [AnyWireTest].
+    ToIntFunction<String> fate = _ -> 0;
     /// Less than the timewait of [#call], or a late REQ begins anew.
     long delayMax = 1;
 
@@ -64,23 +68,40 @@ final class Two {
 
     /// B accepts whatever comes, at once.
     void serve() {
+        serve(false, new CmConnection[1]);
+    }
+
+    /// B accepts or rejects whatever comes, at once.
+    void serve(boolean rejects, CmConnection[] made) {
         b.listen(SERVICE, 100, (connection, event) -> {
             note("b").onEvent(connection, event);
             if (event instanceof CmEvent.Requested) {
-                connection.accept(END_B, now);
+                made[0] = connection;
+                if (rejects) {
+                    told.get("b").removeLast();
+                    connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.NONE, now);
+                } else {
+                    connection.accept(END_B, now);
+                }
             }
         });
     }
 
     /// A connects, and is ready at once when it may.
     CmConnection connect() {
+        return connect(false);
+    }
+
+    CmConnection connect(boolean refuses) {
         CmConnection made = a.connect(
                 A_TO_B,
                 call,
                 END_A,
                 (connection, event) -> {
                     note("a").onEvent(connection, event);
-                    if (event instanceof CmEvent.Accepted) {
+                    if (event instanceof CmEvent.Accepted && refuses) {
+                        connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.NONE, now);
+                    } else if (event instanceof CmEvent.Accepted) {
                         connection.ready(PrivateData.NONE, now);
                     }
                 },
@@ -134,11 +155,13 @@ final class Two {
         for (var departure = from.poll(); departure != null; departure = from.poll()) {
             String name = (toB ? "a " : "b ")
                     + departure.message().getClass().getSimpleName().toUpperCase(java.util.Locale.ROOT);
-            boolean lost = loses.test(name) || random.nextDouble() < loss;
-            said.add(lost ? name + " x" : name);
+            int what = fate.applyAsInt(name);
+            boolean lost = what == 1 || loses.test(name) || random.nextDouble() < loss;
+            said.add(lost ? name + " x" : name + (what > 1 ? " " + what : ""));
             if (!lost) {
-                flights.add(new Flight(now + 1 + random.nextLong(delayMax), toB, departure.message()));
-                if (random.nextDouble() < duplicate) {
+                long late = what == 3 ? 300 * MILLIS : what == 4 ? 1_000 * MILLIS : 0;
+                flights.add(new Flight(now + 1 + late + random.nextLong(delayMax), toB, departure.message()));
+                if (what == 2 || random.nextDouble() < duplicate) {
                     flights.add(new Flight(now + 1 + random.nextLong(delayMax), toB, departure.message()));
                 }
             }
