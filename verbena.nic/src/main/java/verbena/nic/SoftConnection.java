@@ -18,6 +18,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.Transition;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
 import verbena.verbs.spi.ConnectionService.End;
@@ -150,7 +151,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         // Later, so that what the queue pair still has to say, a NAK, arrives before the end of the connection.
         service.context().engine().later(() -> {
             if (!ended) {
-                end(new News.Disconnected(true, why));
+                end(new News.Disconnected(EndedBy.FAILURE, why));
                 service.context().cm().call(manager -> {
                     begun().disconnect(SoftConnections.NOTHING, now());
                     return true;
@@ -180,8 +181,10 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                         PrivateData.of(rej.privateData().bytes())));
             case CmEvent.Unreachable(String why) -> end(new News.Unreachable(why));
             case CmEvent.Disconnected(boolean byPeer, var said) ->
-                end(new News.Disconnected(
-                        byPeer, byPeer ? route.remote() + " has disconnected" : "disconnected by this side"));
+                end(
+                        byPeer
+                                ? new News.Disconnected(EndedBy.PEER, route.remote() + " has disconnected")
+                                : new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
             case CmEvent.TimewaitExit exit -> tell(new News.TimewaitExit());
         }
     }

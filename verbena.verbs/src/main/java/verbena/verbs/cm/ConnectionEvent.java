@@ -61,9 +61,8 @@ public sealed interface ConnectionEvent {
 
     /// The connection has ended. Its queue pair is in ERR and what was posted ends with `WR_FLUSH_ERR`.
     ///
-    /// @param byPeer whether the peer, or the network, ended it
     /// @param why in words
-    record Disconnected(ConnectionId id, boolean byPeer, String why) implements ConnectionEvent {}
+    record Disconnected(ConnectionId id, EndedBy by, String why) implements ConnectionEvent {}
 
     /// The device has failed.
     record DeviceRemoval(ConnectionId id, String why) implements ConnectionEvent {}

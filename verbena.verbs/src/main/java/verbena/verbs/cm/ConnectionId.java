@@ -566,9 +566,9 @@ public final class ConnectionId implements VerbsObject {
                 end(why);
                 yield Optional.of(new ConnectionEvent.Unreachable(this, why));
             }
-            case News.Disconnected(boolean byPeer, String why) -> {
+            case News.Disconnected(EndedBy by, String why) -> {
                 end(why);
-                yield Optional.of(new ConnectionEvent.Disconnected(this, byPeer, why));
+                yield Optional.of(new ConnectionEvent.Disconnected(this, by, why));
             }
             case News.TimewaitExit() -> Optional.of(new ConnectionEvent.TimewaitExit(this));
         };

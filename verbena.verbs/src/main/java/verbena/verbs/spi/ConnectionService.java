@@ -8,6 +8,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
@@ -119,7 +120,7 @@ public interface ConnectionService {
 
         record Unreachable(String why) implements News {}
 
-        record Disconnected(boolean byPeer, String why) implements News {}
+        record Disconnected(EndedBy by, String why) implements News {}
 
         record TimewaitExit() implements News {}
     }
