@@ -5,6 +5,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,13 @@ import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceAttributes;
+import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpAttributes;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
@@ -32,6 +35,7 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionId;
 
 /// One end of a ping-pong: the queue pairs, their one buffer, and the exchange of messages as the C programs do it.
 /// For one thread.
@@ -74,6 +78,7 @@ final class Pingpong implements AutoCloseable {
     private final Context context;
     private final Settings settings;
     private final PingpongService service;
+    private final int qkey;
     private final WorkCompletion wc = new WorkCompletion();
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final @Nullable CompletionChannel channel;
@@ -107,10 +112,18 @@ final class Pingpong implements AutoCloseable {
 
     /// Makes the queue pairs, in INIT with all their receives posted.
     Pingpong(Context context, Settings settings) {
+        this(context, settings, List.of());
+    }
+
+    /// The same for queue pairs that the connection manager connects.
+    ///
+    /// @param ids one for each queue pair, of the same context; none when the ends exchange addresses
+    Pingpong(Context context, Settings settings, List<ConnectionId> ids) {
         this.context = context;
         this.settings = settings;
         service = settings.service();
-        checkLimits();
+        qkey = ids.isEmpty() ? QKEY : ConnectionId.UDP_QKEY;
+        checkLimits(ids.isEmpty());
         try {
             channel = settings.events() ? opened(context.createCompletionChannel()) : null;
             pd = opened(context.allocateProtectionDomain());
@@ -123,11 +136,16 @@ final class Pingpong implements AutoCloseable {
                     : null;
             var random = new SecureRandom();
             for (int i = 0; i < settings.queuePairs(); i++) {
-                QueuePair qp = opened(pd.createQueuePair(options(cq, srq)));
-                qp.modify(
-                        service == PingpongService.UD
-                                ? new Transition.ToInitUd(settings.port(), 0, QKEY)
-                                : new Transition.ToInit(settings.port(), 0, Set.of()));
+                QueuePair qp;
+                if (ids.isEmpty()) {
+                    qp = opened(pd.createQueuePair(options(cq, srq)));
+                    qp.modify(
+                            service == PingpongService.UD
+                                    ? new Transition.ToInitUd(settings.port(), 0, QKEY)
+                                    : new Transition.ToInit(settings.port(), 0, Set.of()));
+                } else {
+                    qp = opened(ids.get(i).createQueuePair(pd, options(cq, srq)));
+                }
                 sides.add(new Side(qp, random.nextInt(1 << 24)));
             }
             postReceives();
@@ -155,14 +173,14 @@ final class Pingpong implements AutoCloseable {
         return srq == null ? options : options.withSharedReceiveQueue(srq);
     }
 
-    private void checkLimits() {
+    private void checkLimits(boolean choosesMtu) {
         PortAttributes port = context.port(settings.port());
         if (service == PingpongService.UD && settings.size() > port.activeMtu().bytes()) {
             throw new CommandFailed("-s " + settings.size() + ": a datagram of "
                     + context.device().name() + " has at most " + port.activeMtu()
                     + " bytes, the active MTU of port " + settings.port());
         }
-        if (service != PingpongService.UD && settings.mtu().compareTo(port.activeMtu()) > 0) {
+        if (choosesMtu && service != PingpongService.UD && settings.mtu().compareTo(port.activeMtu()) > 0) {
             throw new CommandFailed("-m " + settings.mtu() + ": port " + settings.port() + " of "
                     + context.device().name() + " can use a path MTU of at most " + port.activeMtu()
                     + " now, which its network interface allows; use the same -m at both ends");
@@ -225,6 +243,31 @@ final class Pingpong implements AutoCloseable {
         }
     }
 
+    /// The connection manager has connected all queue pairs.
+    ///
+    /// @return what they and those of the peer are
+    List<PingpongPeer> connected() {
+        var ends = new ArrayList<PingpongPeer>();
+        for (Side side : sides) {
+            QpAttributes attributes = side.qp.query();
+            AddressVector path = attributes.path().orElseThrow();
+            Gid own = context.gid(settings.port(), path.sourceGidIndex()).gid();
+            side.remote = new PingpongPeer(0, attributes.destinationQpn(), attributes.rqPsn(), path.destination());
+            ends.add(new PingpongPeer(0, side.qp.qpn(), attributes.sqPsn(), own));
+        }
+        for (Side side : sides) {
+            ends.add(Objects.requireNonNull(side.remote));
+        }
+        return ends;
+    }
+
+    /// The connection manager has found out where the datagrams go.
+    void connected(AddressVector path, int qpn) {
+        Side side = sides.getFirst();
+        side.remote = new PingpongPeer(0, qpn, 0, path.destination());
+        side.handle = opened(pd.createAddressHandle(path));
+    }
+
     /// Plays to the end.
     ///
     /// @param check whether the client marks its pages and the server checks them
@@ -255,14 +298,7 @@ final class Pingpong implements AutoCloseable {
 
     @Override
     public void close() {
-        for (AutoCloseable object : opened.reversed()) {
-            try {
-                object.close();
-            } catch (Exception e) {
-                throw new IllegalStateException("could not be closed: " + object, e);
-            }
-        }
-        opened.clear();
+        Closing.all(opened);
     }
 
     // Waits for one completion: asleep on the channel, or polling.
@@ -295,6 +331,11 @@ final class Pingpong implements AutoCloseable {
             }
         }
         Side side = side(wc.qpn());
+        if (service == PingpongService.UD && side.remote == null) {
+            // Only the client is told by the connection manager where its peer is.
+            AddressVector back = AddressVector.toSender(region.segment(), context);
+            connected(back, wc.sourceQpn());
+        }
         side.pending &= ~(int) wc.wrId();
         if (sent < settings.iterations() && side.pending == 0) {
             postSend(side);
@@ -325,7 +366,7 @@ final class Pingpong implements AutoCloseable {
         try (SendBatch batch = side.qp.send()) {
             batch.send(SEND).sge(region, service.areaBytes, settings.size());
             if (side.handle != null && side.remote != null) {
-                batch.to(side.handle, side.remote.qpn(), QKEY);
+                batch.to(side.handle, side.remote.qpn(), qkey);
             }
             batch.submit();
         }

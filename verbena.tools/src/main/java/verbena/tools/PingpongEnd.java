@@ -3,6 +3,7 @@ package verbena.tools;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
@@ -108,6 +109,11 @@ abstract class PingpongEnd implements Callable<Integer> {
     private @Nullable String bind;
 
     @Option(
+            names = "--cm",
+            description = "Connect by address and port, through the connection manager, in place of TCP; at both ends.")
+    private boolean connectionManager;
+
+    @Option(
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "10",
@@ -152,6 +158,13 @@ abstract class PingpongEnd implements Callable<Integer> {
         if (gidIndex != null) {
             range("-g", gidIndex, 0, 65_535);
         }
+        if (connectionManager) {
+            for (String option : List.of("-m", "-g", "-i", "-l")) {
+                if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+                    throw wrong(option + ": not with --cm: the connection manager finds the way and the path MTU");
+                }
+            }
+        }
         if (host != null && bind != null) {
             throw wrong("--bind is for a server, HOST for a client");
         }
@@ -160,8 +173,37 @@ abstract class PingpongEnd implements Callable<Integer> {
     @Override
     public final Integer call() throws IOException, InterruptedException {
         validate();
-        boolean allGood = host == null ? serve() : connect(host);
+        boolean allGood = connectionManager ? playConnected() : host == null ? serve() : connect(host);
         return allGood ? 0 : 1;
+    }
+
+    private boolean playConnected() throws InterruptedException {
+        try (var channel = new CmChannel(deviceName, timeout(), event -> {});
+                var cm = new PingpongCm(channel, settings())) {
+            if (host == null) {
+                InetAddress at = bind == null ? InetAddress.ofLiteral("0.0.0.0") : address(bind);
+                cm.serve(new InetSocketAddress(at, port), this::listening);
+            } else {
+                cm.connect(new InetSocketAddress(host, port));
+            }
+            cm.ends().forEach(this::print);
+            boolean allGood = report(cm.run(host != null, check));
+            cm.disconnect(host != null);
+            return allGood;
+        }
+    }
+
+    private void listening(InetSocketAddress at) {
+        String where = at.getAddress().isAnyLocalAddress() ? "every address" : Addresses.ip(at.getAddress());
+        note("waits for a client on " + where + " port " + at.getPort() + "; there: verbena pingpong " + service
+                + " --cm" + (at.getPort() == 18_515 ? "" : " -p " + at.getPort()) + " "
+                + (at.getAddress().isAnyLocalAddress() ? "HOST" : where));
+    }
+
+    private void note(String line) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println(line);
+        err.flush();
     }
 
     private boolean connect(String host) throws IOException, InterruptedException {
@@ -238,11 +280,9 @@ abstract class PingpongEnd implements Callable<Integer> {
 
     private void listening(Context context, List<InetAddress> at, int port) {
         String where = at.stream().map(Addresses::ip).collect(Collectors.joining(" and "));
-        PrintWriter err = spec.commandLine().getErr();
-        err.println("device " + context.device().name() + " waits for a client on " + where + " port " + port
+        note("device " + context.device().name() + " waits for a client on " + where + " port " + port
                 + " (TCP); there: verbena pingpong " + service + (port == 18_515 ? "" : " -p " + port) + " "
                 + Addresses.ip(at.getFirst()));
-        err.flush();
     }
 
     private Pingpong.Settings settings() {

@@ -26,7 +26,10 @@ final class Standard {
                 .order(LAST)
                 .description("Show this help and exit.")
                 .build());
-        spec.addOption(OptionSpec.builder("-V", "--version")
+        // rping has a -V of its own.
+        spec.addOption((spec.findOption("-V") == null
+                        ? OptionSpec.builder("-V", "--version")
+                        : OptionSpec.builder("--version"))
                 .versionHelp(true)
                 .order(LAST + 1)
                 .description("Show the version and exit.")

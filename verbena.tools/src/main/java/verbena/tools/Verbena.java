@@ -16,7 +16,7 @@ import verbena.verbs.VerbsException;
 /// The root of the command line. A subcommand is one class of this package, named in `subcommands` below.
 ///
 /// Every command ends with 0 when it did what it was asked for, 1 when it could not, and 2 when it was not called
-/// rightly; an error is one line on standard error.
+/// rightly, but those that C programs have made known end as these do; an error is one line on standard error.
 @Command(
         name = "verbena",
         header = "RDMA for every JVM: devices, tests and tools of the command line.",
@@ -27,6 +27,12 @@ import verbena.verbs.VerbsException;
             InfoCommand.class,
             DoctorCommand.class,
             PingpongCommand.class,
+            RpingCommand.class,
+            UcmatoseCommand.class,
+            UdaddyCommand.class,
+            MckeyCommand.class,
+            XclientCommand.class,
+            XserverCommand.class,
             DecodeCommand.class,
             SimCommand.class,
             DemoPeerCommand.class
@@ -121,7 +127,8 @@ public final class Verbena implements Runnable {
             e.printStackTrace(err);
         }
         err.flush();
-        return line.getCommandSpec().exitCodeOnExecutionException();
+        int usual = line.getCommandSpec().exitCodeOnExecutionException();
+        return e instanceof CommandFailed failure ? failure.status(usual) & 0xFF : usual;
     }
 
     /// What to tell of an error: its message where it was made for users, else its type too.

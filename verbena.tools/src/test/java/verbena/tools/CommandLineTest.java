@@ -18,6 +18,12 @@ class CommandLineTest {
                 "pingpong uc",
                 "pingpong ud",
                 "pingpong srq",
+                "rping",
+                "ucmatose",
+                "udaddy",
+                "mckey",
+                "xclient",
+                "xserver",
                 "decode",
                 "demo",
                 "sim"
@@ -43,6 +49,12 @@ class CommandLineTest {
                 "pingpong uc",
                 "pingpong ud",
                 "pingpong srq",
+                "rping",
+                "ucmatose",
+                "udaddy",
+                "mckey",
+                "xclient",
+                "xserver",
                 "decode",
                 "demo",
                 "sim"
@@ -57,7 +69,17 @@ class CommandLineTest {
     @Test
     void theOverviewNamesEachCommandButTheDemosOwn() {
         assertThat(Cli.run("--help").out())
-                .contains("demo ", "devices ", "info ", "pingpong ", "decode ", "sim ")
+                .contains(
+                        "demo ",
+                        "devices ",
+                        "info ",
+                        "pingpong ",
+                        "rping ",
+                        "ucmatose ",
+                        "udaddy ",
+                        "mckey ",
+                        "decode ",
+                        "sim ")
                 .doesNotContain("demo-peer");
     }
 

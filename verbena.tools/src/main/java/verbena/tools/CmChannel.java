@@ -1,0 +1,106 @@
+package verbena.tools;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
+
+/// An event channel as the tools use it: on a device of choice or on whichever has the address, and nobody waits for
+/// ever for a peer that is gone. For one thread.
+final class CmChannel implements AutoCloseable {
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private final @Nullable Context device;
+    private final boolean ownsDevice;
+    private final Duration patience;
+    private final Consumer<ConnectionEvent> witness;
+    private EventChannel channel;
+
+    /// @param device its name; null for whichever has the address
+    /// @param patience how long to wait for an event of a connection that is being made or ended
+    /// @param witness is shown every event
+    CmChannel(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
+        this(device == null ? null : Device.named(device).open(), true, patience, witness);
+    }
+
+    private CmChannel(
+            @Nullable Context device, boolean ownsDevice, Duration patience, Consumer<ConnectionEvent> witness) {
+        this.device = device;
+        this.ownsDevice = ownsDevice;
+        this.patience = patience;
+        this.witness = witness;
+        channel = newChannel();
+    }
+
+    private EventChannel newChannel() {
+        return device == null ? EventChannel.open() : EventChannel.open(device);
+    }
+
+    /// Another one on the same device, for another thread.
+    CmChannel another() {
+        return new CmChannel(device, false, patience, witness);
+    }
+
+    ConnectionId newId(PortSpace space) {
+        return channel.createId(space);
+    }
+
+    /// Takes an identifier over from another channel.
+    void adopt(ConnectionId id) {
+        id.migrate(channel);
+    }
+
+    /// Moves to a new event channel, with these identifiers, which have to be all.
+    void renew(List<ConnectionId> ids) {
+        EventChannel before = channel;
+        channel = newChannel();
+        ids.forEach(this::adopt);
+        before.close();
+    }
+
+    /// The next event, however long it takes.
+    ConnectionEvent awaitAny() throws InterruptedException {
+        return seen(channel.await(FOREVER)).orElseThrow();
+    }
+
+    /// The next event.
+    ///
+    /// @param what is waited for, for the message
+    /// @throws CommandFailed when none comes in time
+    ConnectionEvent await(String what) throws InterruptedException {
+        return seen(channel.await(patience))
+                .orElseThrow(() -> new CommandFailed(what + ": nothing heard for " + patience.toSeconds() + " s"));
+    }
+
+    /// The next event, which has to be of this kind.
+    ///
+    /// @throws CommandFailed when it is another, or none comes in time
+    <T extends ConnectionEvent> T await(Class<T> wanted, String what) throws InterruptedException {
+        ConnectionEvent event = await(what);
+        if (!wanted.isInstance(event)) {
+            throw new CommandFailed(CmEvents.line(event));
+        }
+        return wanted.cast(event);
+    }
+
+    private Optional<ConnectionEvent> seen(Optional<ConnectionEvent> event) {
+        event.ifPresent(witness);
+        return event;
+    }
+
+    /// Its identifiers have to be closed.
+    @Override
+    public void close() {
+        channel.close();
+        if (device != null && ownsDevice) {
+            device.close();
+        }
+    }
+}
