@@ -357,6 +357,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         p.ackTimeoutNanos = fresh.ackTimeoutNanos;
         p.retryCount = fresh.retryCount;
         p.rnrRetry = fresh.rnrRetry;
+        p.keepAliveNanos = fresh.keepAliveNanos;
         p.path = Path.NONE;
         p.qkey = fresh.qkey;
         p.notifyWhenDrained = fresh.notifyWhenDrained;

@@ -19,6 +19,8 @@ public enum Counter {
     /// A later acknowledgement showed that a response was lost.
     IMPLIED_NAKS("implied-naks"),
     RETRANSMITTED_PACKETS("retransmitted.packets"),
+    /// Questions whether an idle peer lives, repeated ones included.
+    KEEP_ALIVES("keep-alives"),
     COMPLETIONS("completions"),
     COMPLETION_ERRORS("completion-errors"),
     COMPLETION_OVERFLOWS("completion-overflows"),

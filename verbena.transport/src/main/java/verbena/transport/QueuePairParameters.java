@@ -35,6 +35,9 @@ public final class QueuePairParameters {
     public int retryCount;
     /// 7: without limit.
     public int rnrRetry;
+    /// A reliable connection that has heard nothing for so long asks whether the peer lives, as often as
+    /// [#retryCount] says, and ends when there is no answer; 0: never asks. The peer has to allow remote writing.
+    public long keepAliveNanos;
 
     /// The way to the peer of a connection.
     public Path path = Path.NONE;

@@ -98,6 +98,7 @@ final class Setup {
                 case "rnr-timer" -> p.minRnrTimerCode = words.integer(word);
                 case "rnr-retry" -> p.rnrRetry = words.integer(word);
                 case "retry" -> p.retryCount = words.integer(word);
+                case "keep-alive" -> p.keepAliveNanos = VirtualTime.nanos(words.next("time"));
                 case "timeout" -> p.ackTimeoutNanos = AckTimeout.nanos(words.integer(word));
                 case "qkey" -> p.qkey = words.integer(word);
                 case "pkey" -> p.pkey = words.integer(word);

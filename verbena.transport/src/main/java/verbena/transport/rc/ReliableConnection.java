@@ -59,6 +59,7 @@ public final class ReliableConnection implements QueuePairProtocol {
                     requester.start();
                 }
                 requester.rearmDrained();
+                requester.armKeepAlive(nowNanos);
             }
             case SQD -> {
                 if (from != QpState.SQD) {
@@ -89,6 +90,7 @@ public final class ReliableConnection implements QueuePairProtocol {
         if (p.state != QpState.RESET && p.state != QpState.INIT && !core.isFromPeer(frame)) {
             return PacketFate.DROPPED_SOURCE;
         }
+        requester.heard(nowNanos);
         return opcode.isResponse()
                 ? requester.onResponse(frame, opcode, nowNanos)
                 : responder.onRequest(frame, opcode, nowNanos);

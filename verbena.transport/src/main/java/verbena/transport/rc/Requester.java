@@ -44,6 +44,9 @@ import verbena.wire.ib.Transport;
 /// ```
 ///
 /// Going back is nothing but setting `current` to `head` and `next` to `unacked`.
+///
+/// A keep-alive is a WRITE of no bytes that nobody has posted. It is sent only when nothing is unacknowledged, so while
+/// it is outstanding `unacked` is its PSN, and whatever is posted meanwhile stands behind it.
 final class Requester {
     /// A READ asks for at most this many packets at once, so that PSNs outstanding stay below 2^23 (IBTA 9.7.2).
     static final int READ_PACKETS_MAX = 1 << 20;
@@ -83,6 +86,14 @@ final class Requester {
     private long ackDeadline = Protocol.NEVER;
     private long rnrDeadline = Protocol.NEVER;
 
+    /// A keep-alive has no answer yet.
+    private boolean keepAliveOutstanding;
+    /// It is to be sent, for the first time or again.
+    private boolean keepAliveDue;
+    /// When a packet of the peer came last; counts only with a keep-alive.
+    private long heardNanos;
+    private long keepAliveDeadline = Protocol.NEVER;
+
     Requester(
             QueuePairCore core,
             ReliableConnection connection,
@@ -104,6 +115,17 @@ final class Requester {
         unacked = next = sent = p.sqPsn;
         retriesLeft = p.retryCount;
         rnrRetriesLeft = p.rnrRetry;
+    }
+
+    /// RTS has been entered, or something has been changed in it.
+    void armKeepAlive(long now) {
+        heardNanos = now;
+        keepAliveDeadline = p.keepAliveNanos == 0 ? Protocol.NEVER : now + p.keepAliveNanos;
+    }
+
+    /// The peer lives: any packet of it has come. The deadline stays, and looks at this when it comes.
+    void heard(long now) {
+        heardNanos = now;
     }
 
     /// RESET: everything is forgotten, nothing completes.
@@ -151,6 +173,9 @@ final class Requester {
     private void stop() {
         ackDeadline = Protocol.NEVER;
         rnrDeadline = Protocol.NEVER;
+        keepAliveDeadline = Protocol.NEVER;
+        keepAliveOutstanding = false;
+        keepAliveDue = false;
         readsOutstanding = 0;
         sinceAckRequest = 0;
         recovering = false;
@@ -160,6 +185,10 @@ final class Requester {
     // ---- departures
 
     boolean poll(Frame frame, long now) {
+        if (keepAliveDue && isWorking() && rnrDeadline == Protocol.NEVER) {
+            sendKeepAlive(frame, now);
+            return true;
+        }
         while (mayProceed()) {
             SendRequest request = sends.at(current);
             if (current == started) {
@@ -286,20 +315,36 @@ final class Requester {
             readsOutstanding++;
             sinceAckRequest = 0;
         }
-        if (Psn.isBefore(next, sent)) {
-            core.counters.count(Counter.RETRANSMITTED_PACKETS);
-        }
-        next = Psn.add(next, psns);
-        sent = Psn.max(sent, next);
+        advance(psns, now);
         packet = index + psns;
         if (last) {
             current++;
             packet = 0;
         }
+        return true;
+    }
+
+    /// Behind what has just been sent.
+    private void advance(int psns, long now) {
+        if (Psn.isBefore(next, sent)) {
+            core.counters.count(Counter.RETRANSMITTED_PACKETS);
+        }
+        next = Psn.add(next, psns);
+        sent = Psn.max(sent, next);
         if (ackDeadline == Protocol.NEVER) {
             armAckTimer(now);
         }
-        return true;
+    }
+
+    /// No bytes need no key (IBTA C9-88), and every peer acknowledges them that lets itself be written to at all.
+    private void sendKeepAlive(Frame frame, long now) {
+        Opcode opcode = Opcode.RC_WRITE_ONLY;
+        core.begin(frame, opcode, 0, false, true, next);
+        Reth.write(frame.slot, Packet.BTH + opcode.rethOffset(), 0, 0, 0);
+        core.counters.count(Counter.KEEP_ALIVES);
+        keepAliveDue = false;
+        sinceAckRequest = 0;
+        advance(1, now);
     }
 
     /// The value travels as it lies in this host's memory (IBTA A19).
@@ -455,7 +500,7 @@ final class Requester {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = sends.at(head);
-        if (!request.operation.isAtomic() || !saysAck(frame, Opcode.RC_ATOMIC_ACKNOWLEDGE)) {
+        if (keepAliveOutstanding || !request.operation.isAtomic() || !saysAck(frame, Opcode.RC_ATOMIC_ACKNOWLEDGE)) {
             return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
         }
         // Big-endian on the wire, in this host's order in memory.
@@ -477,7 +522,10 @@ final class Requester {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = sends.at(head);
-        if (!request.operation.needsResponse() || request.operation.isAtomic() || !saysAck(frame, opcode)) {
+        if (keepAliveOutstanding
+                || !request.operation.needsResponse()
+                || request.operation.isAtomic()
+                || !saysAck(frame, opcode)) {
             return unexpected(opcode, psn);
         }
         int index = Psn.distance(request.firstPsn, psn);
@@ -538,6 +586,11 @@ final class Requester {
     private boolean acknowledge(int psn, long now) {
         boolean complete = true;
         int before = unacked;
+        if (keepAliveOutstanding && !Psn.isAfter(unacked, psn)) {
+            keepAliveOutstanding = false;
+            keepAliveDue = false;
+            progress(Psn.next(unacked), now);
+        }
         while (head < started && !Psn.isAfter(unacked, psn)) {
             SendRequest request = sends.at(head);
             if (request.operation.needsResponse()) {
@@ -635,7 +688,8 @@ final class Requester {
     private void standAtUnacked() {
         current = head;
         next = unacked;
-        packet = head < started ? Psn.distance(sends.at(head).firstPsn, unacked) : 0;
+        keepAliveDue = keepAliveOutstanding;
+        packet = head < started && !keepAliveOutstanding ? Psn.distance(sends.at(head).firstPsn, unacked) : 0;
     }
 
     private void armAckTimer(long now) {
@@ -644,7 +698,7 @@ final class Requester {
     }
 
     long deadlineNanos() {
-        return Math.min(ackDeadline, rnrDeadline);
+        return Math.min(keepAliveDeadline, Math.min(ackDeadline, rnrDeadline));
     }
 
     void onDeadline(long now) {
@@ -655,6 +709,24 @@ final class Requester {
             ackDeadline = Protocol.NEVER;
             core.counters.count(Counter.ACK_TIMEOUTS);
             retry(now, "no answer to PSN " + unacked);
+        }
+        if (keepAliveDeadline <= now) {
+            onQuiet(now);
+        }
+    }
+
+    /// Perhaps nothing has come for as long as a keep-alive waits for. What is outstanding is looked after by the ACK
+    /// timer.
+    private void onQuiet(long now) {
+        long due = heardNanos + p.keepAliveNanos;
+        if (due > now) {
+            keepAliveDeadline = due;
+            return;
+        }
+        keepAliveDeadline = now + p.keepAliveNanos;
+        if (unacked == sent && isWorking()) {
+            keepAliveOutstanding = true;
+            keepAliveDue = true;
         }
     }
 
@@ -689,8 +761,12 @@ final class Requester {
         failHead(status == null ? WcStatus.GENERAL_ERR : status, 0, request.localCause);
     }
 
-    /// The oldest request fails, and the connection with it.
+    /// The oldest request fails, and the connection with it. There may be none: a keep-alive is nobody's request.
     private PacketFate failHead(WcStatus status, int vendorError, String cause) {
+        if (head == sends.published()) {
+            connection.fail(status + " on a keep-alive: " + cause, false);
+            return PacketFate.ACCEPTED;
+        }
         SendRequest request = sends.at(head++);
         long wrId = request.wrId;
         WcOpcode opcode = request.operation.completion();
