@@ -134,6 +134,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private void attach(End own) {
         if (own.queuePair().orElse(null) instanceof SoftQueuePair soft) {
             soft.failureListener(this::onQueuePairFailed);
+            soft.keepAlive(own.parameters().keepAlive());
             queuePair = soft;
         }
     }

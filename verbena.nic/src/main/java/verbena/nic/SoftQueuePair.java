@@ -2,6 +2,8 @@ package verbena.nic;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -263,7 +265,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     /// Where a send queue keeps inline data: a piece of a slab.
     private static final class InlineMemory implements SegmentAllocator {
         private final Slabs slabs;
-        private Slabs.@Nullable Piece piece;
+        private final List<Slabs.Piece> pieces = new ArrayList<>(0);
 
         InlineMemory(Slabs slabs) {
             this.slabs = slabs;
@@ -272,17 +274,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         @Override
         public MemorySegment allocate(long bytes, long alignment) {
             Slabs.Piece made = slabs.allocate(bytes);
-            piece = made;
+            pieces.add(made);
             return made.segment();
         }
 
         /// Idempotent; under the posters' lock.
         void free() {
-            Slabs.Piece made = piece;
-            if (made != null) {
-                piece = null;
-                made.free().run();
-            }
+            pieces.forEach(piece -> piece.free().run());
+            pieces.clear();
         }
     }
 
@@ -581,6 +580,15 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     /// Engine: who is told, in words, when the queue pair goes to ERR by itself; null for nobody.
     void failureListener(@Nullable Consumer<String> listener) {
         failureListener = listener;
+    }
+
+    /// Engine: when nothing has come from the peer for so long, it is asked whether it lives; zero for never.
+    void keepAlive(Duration silence) {
+        parameters.keepAliveNanos = silence.toNanos();
+        if (parameters.state == QpState.RTS && type() == QpType.RC) {
+            protocol.onModified(QpState.RTS, QpState.RTS, context.engine().nowNanos());
+            context.engine().makeReady(station);
+        }
     }
 
     /// Engine: its connection has ended: to ERR, and what was posted is flushed.

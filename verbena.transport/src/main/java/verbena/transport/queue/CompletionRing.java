@@ -60,8 +60,7 @@ public final class CompletionRing {
 
     private final Listener listener;
     private volatile int capacity;
-    private int mask;
-    private Entry[] entries = {};
+    private SlotRing<Entry> entries;
     private volatile boolean broken;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
@@ -79,18 +78,8 @@ public final class CompletionRing {
     /// @param capacity completions it can hold
     public CompletionRing(int capacity, Listener listener) {
         this.listener = listener;
-        allocate(capacity);
-    }
-
-    private void allocate(int newCapacity) {
-        int size = Integer.highestOneBit(Math.max(1, newCapacity - 1)) << 1;
-        Entry[] fresh = new Entry[size];
-        for (int i = 0; i < size; i++) {
-            fresh[i] = new Entry();
-        }
-        entries = fresh;
-        mask = size - 1;
-        capacity = newCapacity;
+        this.capacity = capacity;
+        this.entries = new SlotRing<>(capacity, Entry::new);
     }
 
     /// Completions it can hold.
@@ -128,12 +117,13 @@ public final class CompletionRing {
             String cause,
             boolean solicited) {
         long position = (long) WRITTEN.get(this);
-        if (broken || position - (long) READ.getAcquire(this) >= capacity) {
+        long taken = (long) READ.getAcquire(this);
+        if (broken || position - taken >= capacity) {
             broken = true;
             listener.onOverflow();
             return false;
         }
-        Entry e = entries[(int) position & mask];
+        Entry e = entries.claim(position, taken);
         e.wrId = wrId;
         e.status = status;
         e.opcode = opcode;
@@ -170,7 +160,7 @@ public final class CompletionRing {
         if (position == (long) WRITTEN.getVolatile(this)) {
             return false;
         }
-        Entry e = entries[(int) position & mask];
+        Entry e = entries.at(position);
         wc.fill(
                 e.wrId,
                 e.status,
@@ -194,12 +184,8 @@ public final class CompletionRing {
         if (to - from > newCapacity) {
             return false;
         }
-        Entry[] old = entries;
-        int oldMask = mask;
-        allocate(newCapacity);
-        for (long p = from; p < to; p++) {
-            entries[(int) p & mask] = old[(int) p & oldMask];
-        }
+        entries = entries.resized(newCapacity, from, to);
+        capacity = newCapacity;
         return true;
     }
 

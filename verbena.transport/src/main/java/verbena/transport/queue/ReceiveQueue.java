@@ -21,8 +21,7 @@ public final class ReceiveQueue {
         }
     }
 
-    private final ReceiveRequest[] slots;
-    private final int mask;
+    private final SlotRing<ReceiveRequest> slots;
     private final int capacity;
     private final int maxSge;
     private final Runnable onLimit;
@@ -45,12 +44,7 @@ public final class ReceiveQueue {
         this.capacity = capacity;
         this.maxSge = maxSge;
         this.onLimit = onLimit;
-        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
-        mask = size - 1;
-        slots = new ReceiveRequest[size];
-        for (int i = 0; i < size; i++) {
-            slots[i] = new ReceiveRequest(maxSge);
-        }
+        slots = new SlotRing<>(capacity, () -> new ReceiveRequest(maxSge));
     }
 
     /// Receives that can be outstanding.
@@ -71,7 +65,7 @@ public final class ReceiveQueue {
 
     /// The next free slot; the caller has asked [#hasRoom()].
     public ReceiveRequest claim() {
-        return slots[(int) ((long) PUBLISHED.get(this) + claimed++) & mask];
+        return slots.claim((long) PUBLISHED.get(this) + claimed++, (long) TAKEN.getAcquire(this));
     }
 
     /// Takes the last claim back.
@@ -125,7 +119,7 @@ public final class ReceiveQueue {
         if ((long) PUBLISHED.getVolatile(this) == position) {
             return false;
         }
-        ReceiveRequest slot = slots[(int) position & mask];
+        ReceiveRequest slot = slots.at(position);
         into.wrId = slot.wrId;
         into.scatter.copyFrom(slot.scatter);
         TAKEN.setRelease(this, position + 1);

@@ -21,8 +21,7 @@ public final class SendQueue {
         }
     }
 
-    private final SendRequest[] slots;
-    private final int mask;
+    private final SlotRing<SendRequest> slots;
     private final int capacity;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
@@ -37,21 +36,14 @@ public final class SendQueue {
     /// @param capacity requests that can be outstanding
     /// @param maxSge scatter entries of each
     /// @param maxInlineBytes inline bytes of each
-    /// @param allocator where they come from; asked once
+    /// @param allocator where they come from; asked by whoever claims, once for each slot
     public SendQueue(int capacity, int maxSge, int maxInlineBytes, SegmentAllocator allocator) {
         this.capacity = capacity;
-        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
-        mask = size - 1;
-        slots = new SendRequest[size];
-        MemorySegment inline =
-                maxInlineBytes == 0 ? MemorySegment.NULL : allocator.allocate((long) size * maxInlineBytes, Long.BYTES);
-        for (int i = 0; i < size; i++) {
-            slots[i] = new SendRequest(
-                    maxSge,
-                    maxInlineBytes == 0
-                            ? MemorySegment.NULL
-                            : inline.asSlice((long) i * maxInlineBytes, maxInlineBytes));
-        }
+        slots = new SlotRing<>(
+                capacity,
+                () -> new SendRequest(
+                        maxSge,
+                        maxInlineBytes == 0 ? MemorySegment.NULL : allocator.allocate(maxInlineBytes, Long.BYTES)));
     }
 
     /// Requests that can be outstanding.
@@ -68,7 +60,7 @@ public final class SendQueue {
 
     /// The next free slot; the caller has asked [#hasRoom()].
     public SendRequest claim() {
-        return slots[(int) ((long) PUBLISHED.get(this) + claimed++) & mask];
+        return slots.claim((long) PUBLISHED.get(this) + claimed++, (long) RETIRED.getAcquire(this));
     }
 
     /// Takes the last claim back.
@@ -104,7 +96,7 @@ public final class SendQueue {
 
     /// The slot at a published position that is not retired.
     public SendRequest at(long position) {
-        return slots[(int) position & mask];
+        return slots.at(position);
     }
 
     /// Gives all slots before `position` back to the posters. Release: a poster that sees it may write them.

@@ -1,5 +1,7 @@
 package verbena.transport.rc;
 
+import verbena.transport.queue.SlotRing;
+
 /// A ring of what the responder still has to send, in order. Acknowledgements merge with one that waits at the end;
 /// everything else stays as it is.
 final class Answers {
@@ -30,15 +32,15 @@ final class Answers {
         long original;
     }
 
-    private final Answer[] ring;
-    private int first;
+    private final SlotRing<Answer> ring;
+    private final int capacity;
+    /// Position of the first, which counts up for ever.
+    private long first;
     private int count;
 
     Answers(int capacity) {
-        ring = new Answer[capacity];
-        for (int i = 0; i < capacity; i++) {
-            ring[i] = new Answer();
-        }
+        this.capacity = capacity;
+        ring = new SlotRing<>(capacity, Answer::new);
     }
 
     boolean isEmpty() {
@@ -47,24 +49,25 @@ final class Answers {
 
     /// Whether `n` more fit.
     boolean hasRoom(int n) {
-        return count + n <= ring.length;
+        return count + n <= capacity;
     }
 
     void clear() {
+        first += count;
         count = 0;
     }
 
     Answer first() {
-        return ring[first];
+        return ring.at(first);
     }
 
     void removeFirst() {
-        first = (first + 1) % ring.length;
+        first++;
         count--;
     }
 
     Answer at(int index) {
-        return ring[(first + index) % ring.length];
+        return ring.at(first + index);
     }
 
     int size() {
@@ -98,7 +101,7 @@ final class Answers {
 
     /// Adds an answer to be filled in; the caller has asked for room.
     Answer add(Kind kind, boolean isReplay) {
-        Answer answer = at(count++);
+        Answer answer = ring.claim(first + count++, first);
         answer.kind = kind;
         answer.isReplay = isReplay;
         answer.packet = 0;

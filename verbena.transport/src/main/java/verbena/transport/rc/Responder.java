@@ -1,6 +1,7 @@
 package verbena.transport.rc;
 
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import verbena.transport.Counter;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
@@ -61,7 +62,11 @@ final class Responder {
     private long messageBytes;
     private int rkey;
 
-    private ReplaySlot[] replay = new ReplaySlot[0];
+    private static final ReplaySlot[] NO_REPLAY = {};
+
+    /// Made when the first request comes that needs one: many peers never READ.
+    private ReplaySlot[] replay = NO_REPLAY;
+    private int replaySize;
     private int replayNext;
     private Answers answers = new Answers(4);
 
@@ -74,7 +79,7 @@ final class Responder {
 
     // ---- life
 
-    /// The queue pair has entered RTR: memory for replay is claimed now.
+    /// The queue pair has entered RTR.
     void start() {
         expected = p.rqPsn;
         msn = 0;
@@ -85,13 +90,12 @@ final class Responder {
 
     /// The number of READs that the peer may have outstanding is set, or has changed.
     void resize() {
-        if (replay.length == Math.max(1, p.readsServedMax)) {
+        int size = Math.max(1, p.readsServedMax);
+        if (replaySize == size) {
             return;
         }
-        replay = new ReplaySlot[Math.max(1, p.readsServedMax)];
-        for (int i = 0; i < replay.length; i++) {
-            replay[i] = new ReplaySlot();
-        }
+        replaySize = size;
+        replay = NO_REPLAY;
         replayNext = 0;
         // Between two READs there is at most one merged ACK, and at the end a NAK; as much again for replays.
         answers = new Answers(4 * p.readsServedMax + 4);
@@ -456,6 +460,10 @@ final class Responder {
     }
 
     private ReplaySlot nextReplaySlot() {
+        if (replay.length == 0) {
+            replay = new ReplaySlot[replaySize];
+            Arrays.setAll(replay, _ -> new ReplaySlot());
+        }
         ReplaySlot slot = replay[replayNext];
         replayNext = (replayNext + 1) % replay.length;
         slot.isValid = true;

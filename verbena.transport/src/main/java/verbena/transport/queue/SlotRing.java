@@ -1,0 +1,69 @@
+package verbena.transport.queue;
+
+import java.util.function.Supplier;
+
+/// The slots of a ring, made when they are first needed: as many as were ever in use at once. So a deep queue costs
+/// little as long as little is in it, and after that nothing is made any more.
+///
+/// Slots move: whoever fills position n gets a slot whose position is free again. Positions count up for ever. Filling
+/// is for one thread at a time; others may look at a position once it was handed to them, by whatever hands it over.
+public final class SlotRing<T> {
+    private final Supplier<T> maker;
+    private final T[] slots;
+    private final int mask;
+    /// Positions before this have had a slot.
+    private long filled;
+    /// Slots of positions before this have moved on.
+    private long moved;
+
+    /// @param capacity positions that can be in use at once
+    /// @param maker makes a slot
+    public SlotRing(int capacity, Supplier<T> maker) {
+        int size = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        this.maker = maker;
+        this.slots = newArray(size);
+        this.mask = size - 1;
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // an array of a generic type
+    private static <T> T[] newArray(int size) {
+        return (T[]) new Object[size];
+    }
+
+    /// The slot to be filled at `position`: the next one, or one that was taken back.
+    ///
+    /// @param free positions before this are not in use any more
+    public T claim(long position, long free) {
+        int at = (int) position & mask;
+        if (position < filled) {
+            return slots[at];
+        }
+        filled = position + 1;
+        if (moved < free) {
+            T slot = slots[(int) moved++ & mask];
+            if (slots[at] != slot) { // mostly it is there from the last round, and a store costs more than a look
+                slots[at] = slot;
+            }
+            return slot;
+        }
+        T fresh = maker.get();
+        slots[at] = fresh;
+        return fresh;
+    }
+
+    /// The slot at a position in use.
+    public T at(long position) {
+        return slots[(int) position & mask];
+    }
+
+    /// Another ring with the slots of the positions in use, `from` to before `to`; this one is done with.
+    public SlotRing<T> resized(int capacity, long from, long to) {
+        var other = new SlotRing<T>(capacity, maker);
+        for (long position = from; position < to; position++) {
+            other.slots[(int) position & other.mask] = at(position);
+        }
+        other.filled = to;
+        other.moved = from;
+        return other;
+    }
+}
