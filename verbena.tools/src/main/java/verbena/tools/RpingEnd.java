@@ -29,6 +29,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.EndedBy;
 
 /// One end of an `rping` connection, with its memory. A ping: the client tells where its data are, the server READs
 /// them and says so; the client tells where it wants them, the server WRITEs them there and says so. For one thread.
@@ -195,7 +196,7 @@ final class RpingEnd implements AutoCloseable {
             pings++;
         }
         ConnectionEvent.Disconnected event = disconnected();
-        if (!event.byPeer()) {
+        if (event.by() != EndedBy.PEER) {
             throw new CommandFailed("the connection ended after " + pings + " pings: " + event.why());
         }
         disconnect();
