@@ -5,40 +5,112 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.io.StringWriter;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.verbs.ConnectionException;
 
-/// What the README promises is true.
+/// What the documents promise of their programs is true.
 class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
 
     @Test
-    void theProgramCompilesRunsAndPrintsWhatTheReadmeSays(@TempDir Path classes) throws Exception {
-        String readme = Files.readString(ROOT.resolve("README.md"));
-        var program = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(readme);
-        assertThat(program.find()).as("a program in the README").isTrue();
-        var promise = Pattern.compile("It prints `(.*?)`").matcher(readme);
-        assertThat(promise.find()).as("what it prints").isTrue();
+    void theServerAndItsClientDoWhatTheReadmeSays(@TempDir Path classes) throws Exception {
+        assertThat(printedBy("README.md", "The server prints `(.*?)`", classes)).isEqualTo("written from afar");
+    }
 
-        var messages = new StringWriter();
-        String source = program.group(1);
-        var file = new SimpleJavaFileObject(URI.create("string:///Hello.java"), JavaFileObject.Kind.SOURCE) {
-            @Override
-            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                return source;
+    @Test
+    void theProgramWithoutAConnectionManagerDoesWhatTheMapSays(@TempDir Path classes) throws Exception {
+        assertThat(printedBy("docs/verbs.md", "It prints `(.*?)`", classes)).isEqualTo("SUCCESS: written from afar");
+    }
+
+    /// Compiles the programs of a document and runs them at once; what they print is what the document promises.
+    private String printedBy(String document, String promise, Path classes) throws Exception {
+        String text = Files.readString(ROOT.resolve(document));
+        var promised = Pattern.compile(promise).matcher(text);
+        assertThat(promised.find()).as("what it prints").isTrue();
+        List<String> sources = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+                .matcher(text)
+                .results()
+                .map(match -> match.group(1))
+                .filter(source -> source.contains("void main"))
+                .toList();
+        assertThat(sources).as("programs").isNotEmpty();
+        compile(sources, classes);
+
+        var printed = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        try (var loader = new URLClassLoader(
+                        new URL[] {classes.toUri().toURL()}, getClass().getClassLoader());
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+            var running = new ArrayList<Future<?>>();
+            for (String source : sources) {
+                var main = loader.loadClass(name(source)).getMethod("main", String[].class);
+                running.add(threads.submit(() -> {
+                    untilSomebodyListens(main);
+                    return true;
+                }));
             }
-        };
+            for (Future<?> program : running) {
+                program.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            System.setOut(before);
+        }
+        assertThat(printed.toString(StandardCharsets.UTF_8).strip()).isEqualTo(promised.group(1));
+        return promised.group(1);
+    }
+
+    /// A client that comes too early is told so, and comes again.
+    private static void untilSomebodyListens(Method main) throws Exception {
+        while (true) {
+            try {
+                main.invoke(null, (Object) new String[0]);
+                return;
+            } catch (InvocationTargetException e) {
+                if (!(e.getCause() instanceof ConnectionException refused)
+                        || refused.reason() != ConnectionException.Reason.REFUSED) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static String name(String source) {
+        var name = Pattern.compile("public class (\\w+)").matcher(source);
+        assertThat(name.find()).isTrue();
+        return name.group(1);
+    }
+
+    private static void compile(List<String> sources, Path classes) {
+        var messages = new StringWriter();
+        var files = sources.stream()
+                .map(source ->
+                        new SimpleJavaFileObject(
+                                URI.create("string:///" + name(source) + ".java"), JavaFileObject.Kind.SOURCE) {
+                            @Override
+                            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                                return source;
+                            }
+                        })
+                .toList();
         boolean compiled = ToolProvider.getSystemJavaCompiler()
                 .getTask(
                         messages,
@@ -46,20 +118,9 @@ class ReadmeTest {
                         null,
                         List.of("-d", classes.toString(), "-cp", System.getProperty("java.class.path")),
                         null,
-                        List.of(file))
+                        files)
                 .call();
         assertThat(compiled).as(messages.toString()).isTrue();
-
-        var printed = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        try (var loader = new URLClassLoader(
-                new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
-            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-            loader.loadClass("Hello").getMethod("main", String[].class).invoke(null, (Object) new String[0]);
-        } finally {
-            System.setOut(before);
-        }
-        assertThat(printed.toString(StandardCharsets.UTF_8).strip()).isEqualTo(promise.group(1));
     }
 
     @Test

@@ -27,6 +27,7 @@ class VerbsDocTest {
     private static final Path HEADER = Path.of("/usr/include/infiniband/verbs.h");
     private static final List<String> PACKAGES = List.of(
             "verbena.verbs",
+            "verbena.verbs.cm",
             "verbena.verbs.spi",
             "verbena.wire",
             "verbena.wire.cm",
@@ -73,6 +74,7 @@ class VerbsDocTest {
                 "ARCHITECTURE.md",
                 "HACKING.md",
                 "docs/conformance.md",
+                "docs/connections.md",
                 "docs/reliability.md",
                 "docs/simulation.md"
             })
