@@ -53,8 +53,9 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
     @Override
     public Context open() {
         try {
-            UdpLink link =
-                    host.gids().isEmpty() ? LoopbackAddress.claim(address -> open(host.withOnly(address))) : open(host);
+            UdpLink link = host.gids().isEmpty()
+                    ? LoopbackAddress.claim(address -> open(host.withOnly(address), options.link()))
+                    : open(host, options.link().share());
             Mtu mtu =
                     Optional.ofNullable(options.mtu()).map(link.pathMtu()::min).orElse(link.pathMtu());
             Faults faults = options.faults();
@@ -67,7 +68,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
         }
     }
 
-    private UdpLink open(HostInterface on) {
-        return UdpLinks.open(on.gids(), PORT, options.link());
+    private static UdpLink open(HostInterface on, UdpLinks.Options how) {
+        return UdpLinks.open(on.gids(), PORT, how);
     }
 }

@@ -73,6 +73,8 @@ public final class SoftContext extends SoftObject implements Context {
     private final Device device;
     private final Mtu mtu;
     private final Engine engine;
+    /// [#QP_MAX], or less where others give out numbers too.
+    final int queuePairsMax;
     private final MemoryTable memory;
     private final RandomGenerator random;
     private final EventQueue<AsyncEvent> events;
@@ -96,7 +98,11 @@ public final class SoftContext extends SoftObject implements Context {
         this.mtu = mtu;
         this.random = random;
         this.memory = new MemoryTable(random, MR_MAX, clock);
-        this.engine = new Engine(link, clock, new KeyTable<Station>(random, QPN_FIRST, QP_MAX, clock), new Listener());
+        KeyTable<Station> stations = link.slot() == Link.NO_SLOT
+                ? new KeyTable<>(random, QPN_FIRST, QP_MAX, clock)
+                : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, QP_MAX, clock);
+        this.queuePairsMax = stations.limit();
+        this.engine = new Engine(link, clock, stations, new Listener());
         this.gsi = new Gsi(engine);
         this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
         this.liveGids = link.gids();
@@ -268,7 +274,7 @@ public final class SoftContext extends SoftObject implements Context {
                 0,
                 0,
                 0,
-                QP_MAX,
+                queuePairsMax,
                 QP_WR_MAX,
                 SGE_MAX,
                 SGE_MAX,
@@ -278,7 +284,7 @@ public final class SoftContext extends SoftObject implements Context {
                 MR_MAX,
                 PD_MAX,
                 READ_ATOMIC_MAX,
-                READ_ATOMIC_MAX * QP_MAX,
+                READ_ATOMIC_MAX * queuePairsMax,
                 READ_ATOMIC_MAX,
                 AtomicCapability.HCA,
                 MR_MAX,

@@ -105,7 +105,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         });
         if (qpn < 0) {
             throw new ResourceLimitException(
-                    "createQueuePair", "maxQp", SoftContext.QP_MAX, "all are in use; close some");
+                    "createQueuePair", "maxQp", domain.soft().queuePairsMax, "all are in use; close some");
         }
         return made[0];
     }

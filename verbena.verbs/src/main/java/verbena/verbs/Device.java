@@ -15,7 +15,7 @@ import verbena.verbs.spi.Provider;
 /// | name | device |
 /// |---|---|
 /// | `rocev2` | RoCE v2 on loopback, with an address of 127.0.0.0/8 that no other process has |
-/// | `rocev2@10.0.0.3` | RoCE v2 on that address of this host |
+/// | `rocev2@10.0.0.3` | RoCE v2 on that address of this host, which others of this user may have opened too |
 /// | `rocev2_eth0` | RoCE v2 on all addresses of that network interface |
 /// | `rocev2@::1,link=portable` | with an option of the provider |
 public interface Device {

@@ -52,6 +52,21 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public int slot() {
+        return link.slot();
+    }
+
+    @Override
+    public boolean claimService(long serviceId) {
+        return link.claimService(serviceId);
+    }
+
+    @Override
+    public void releaseService(long serviceId) {
+        link.releaseService(serviceId);
+    }
+
+    @Override
     public void await(long timeoutNanos) {
         link.await(timeoutNanos);
     }

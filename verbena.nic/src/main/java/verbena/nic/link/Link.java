@@ -52,6 +52,29 @@ public interface Link extends AutoCloseable {
     /// Called like [#join(Gid)].
     void leave(Gid group);
 
+    /// What [#slot()] says when the link is alone on its addresses.
+    int NO_SLOT = -1;
+
+    /// Which of 256 parts of all numbers is this link's own, when others receive at its addresses too: the eight
+    /// highest bits of every queue pair number, communication ID and SIDR request ID that is given out here. By
+    /// them what arrives finds its way. [#NO_SLOT] when nobody else does, and every number is free. Never changes.
+    /// Any thread.
+    default int slot() {
+        return NO_SLOT;
+    }
+
+    /// From now on the requests of connection management (REQ and SIDR_REQ) for this service arrive here, whoever else
+    /// receives at the addresses. Called like [#join(Gid)].
+    ///
+    /// @return false when another has claimed it
+    /// @throws LinkException when the system does not let us
+    default boolean claimService(long serviceId) {
+        return true;
+    }
+
+    /// Ends that; not claimed: does nothing. Called like [#join(Gid)].
+    default void releaseService(long serviceId) {}
+
     /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
     /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
     void await(long timeoutNanos);

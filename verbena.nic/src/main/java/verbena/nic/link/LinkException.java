@@ -37,8 +37,10 @@ public final class LinkException extends RuntimeException {
         String where = "UDP port " + port + " at " + address;
         String message = switch (kind) {
             case PORT_IN_USE ->
-                where + " is in use (" + detail + "): by another process with a software device, by the kernel's"
-                        + " soft-RoCE (rdma_rxe), or by a program bound to all addresses. Use another address"
+                where + " is in use (" + detail + "): by the kernel's soft-RoCE (rdma_rxe), by a program bound to all"
+                        + " addresses, or by another process with a software device that does not share it. Those of"
+                        + " the same user share an address when all open it by name (rocev2@" + address
+                        + ") on Linux with system calls (not with link=portable). Use another address"
                         + (address.startsWith("127.")
                                 ? "; on loopback every process can have one of its own in 127.0.0.0/8."
                                 : ", or one of 127.0.0.0/8 for peers on this host.");

@@ -3,11 +3,13 @@ package verbena.nic.link;
 /// Numbers of the Linux ABI, 64 bits, little-endian, alike on x86-64 and aarch64 and for glibc and musl. Names are
 /// those of the C headers. A test compiles a C program and compares every one of them.
 final class LinuxAbi {
+    static final int AF_UNIX = 1;
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
     static final int AF_NETLINK = 16;
     static final int SOCK_DGRAM = 2;
     static final int SOCK_RAW = 3;
+    static final int SOCK_SEQPACKET = 5;
     static final int SOCK_NONBLOCK = 0x800;
     static final int SOCK_CLOEXEC = 0x8_0000;
 
@@ -15,8 +17,13 @@ final class LinuxAbi {
     static final int SO_REUSEADDR = 2;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
+    static final int SO_REUSEPORT = 15;
+    static final int SO_PEERCRED = 17;
     static final int SO_SNDBUFFORCE = 32;
     static final int SO_RCVBUFFORCE = 33;
+    /// Also the type of the control message that it brings: a `struct timespec`.
+    static final int SO_TIMESTAMPNS = 35;
+    static final int SO_ATTACH_REUSEPORT_CBPF = 51;
     static final int SO_BINDTOIFINDEX = 62;
 
     static final int IPPROTO_IP = 0;
@@ -53,9 +60,28 @@ final class LinuxAbi {
     static final int RTMGRP_IPV6_IFADDR = 0x100;
 
     static final int MSG_TRUNC = 0x20;
+    static final int MSG_NOSIGNAL = 0x4000;
 
     static final int EFD_NONBLOCK = 0x800;
     static final int EFD_CLOEXEC = 0x8_0000;
+
+    static final int EPOLL_CLOEXEC = 0x8_0000;
+    static final int EPOLL_CTL_ADD = 1;
+    static final int EPOLLIN = 1;
+
+    static final int BPF_LD = 0x00;
+    static final int BPF_ALU = 0x04;
+    static final int BPF_JMP = 0x05;
+    static final int BPF_RET = 0x06;
+    static final int BPF_W = 0x00;
+    static final int BPF_H = 0x08;
+    static final int BPF_B = 0x10;
+    static final int BPF_ABS = 0x20;
+    static final int BPF_K = 0x00;
+    static final int BPF_A = 0x10;
+    static final int BPF_AND = 0x50;
+    static final int BPF_JA = 0x00;
+    static final int BPF_JEQ = 0x10;
 
     static final int POLLIN = 1;
     static final int POLLOUT = 4;
@@ -95,6 +121,15 @@ final class LinuxAbi {
         static final int SIN6_SCOPE_ID = 24; // 32 bits, native order
 
         private SockaddrIn6() {}
+    }
+
+    /// `struct sockaddr_un`.
+    static final class SockaddrUn {
+        static final int BYTES = 110;
+        static final int SUN_FAMILY = 0; // 16 bits
+        static final int SUN_PATH = 2;
+
+        private SockaddrUn() {}
     }
 
     /// `struct sockaddr_nl`.
@@ -151,6 +186,45 @@ final class LinuxAbi {
         static final int SPACE_OF_INT = 24;
 
         private Cmsghdr() {}
+    }
+
+    /// `struct ucred`.
+    static final class Ucred {
+        static final int BYTES = 12;
+        static final int UID = 4; // 32 bits
+
+        private Ucred() {}
+    }
+
+    /// `struct epoll_event`: packed on x86-64, and there only.
+    static final class EpollEvent {
+        private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
+
+        static final int BYTES = PACKED ? 12 : 16;
+        static final int EVENTS = 0; // 32 bits
+        static final int DATA = PACKED ? 4 : 8; // 64 bits
+
+        private EpollEvent() {}
+    }
+
+    /// `struct sock_fprog`.
+    static final class SockFprog {
+        static final int BYTES = 16;
+        static final int LEN = 0; // 16 bits
+        static final int FILTER = 8; // 64 bits
+
+        private SockFprog() {}
+    }
+
+    /// `struct sock_filter`.
+    static final class SockFilter {
+        static final int BYTES = 8;
+        static final int CODE = 0; // 16 bits
+        static final int JT = 2; // 8 bits
+        static final int JF = 3; // 8 bits
+        static final int K = 4; // 32 bits
+
+        private SockFilter() {}
     }
 
     /// `struct pollfd`.

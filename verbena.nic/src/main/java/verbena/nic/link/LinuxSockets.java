@@ -39,6 +39,14 @@ final class LinuxSockets {
     private static final MethodHandle RECVMMSG =
             quiet("recvmmsg", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT, POINTER);
     private static final MethodHandle PPOLL = quiet("ppoll", JAVA_INT, POINTER, JAVA_LONG, POINTER, POINTER);
+    private static final MethodHandle LISTEN = call("listen", JAVA_INT, JAVA_INT);
+    private static final MethodHandle CONNECT = call("connect", JAVA_INT, POINTER, JAVA_INT);
+    private static final MethodHandle ACCEPT4 = quiet("accept4", JAVA_INT, JAVA_INT, POINTER, POINTER, JAVA_INT);
+    private static final MethodHandle SEND = quiet("send", JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle EPOLL_CREATE1 = call("epoll_create1", JAVA_INT);
+    private static final MethodHandle EPOLL_CTL = call("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, POINTER);
+    private static final MethodHandle EPOLL_WAIT = quiet("epoll_wait", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+    private static final MethodHandle GETEUID = quiet("geteuid", JAVA_INT);
     private static final MethodHandle EVENTFD = call("eventfd", JAVA_INT, JAVA_INT);
     private static final MethodHandle CLOSE = quiet("close", JAVA_INT, JAVA_INT);
     private static final MethodHandle READ = quiet("read", JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG);
@@ -47,11 +55,13 @@ final class LinuxSockets {
     private final MemorySegment state;
     private final MemorySegment option;
     private final MemorySegment optionLength;
+    private final MemorySegment credentials;
 
     LinuxSockets(Arena arena) {
         state = arena.allocate(Linker.Option.captureStateLayout());
         option = arena.allocate(JAVA_INT);
         optionLength = arena.allocate(JAVA_INT);
+        credentials = arena.allocate(LinuxAbi.Ucred.BYTES, 4);
     }
 
     private static MemorySegment symbol(String name) {
@@ -85,6 +95,99 @@ final class LinuxSockets {
                     LinuxAbi.AF_NETLINK,
                     LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC,
                     LinuxAbi.NETLINK_ROUTE));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// A non-blocking socket of this host (unix(7)) that connects, and keeps messages apart.
+    int localSocket() {
+        try {
+            return result((int) SOCKET.invokeExact(
+                    state, LinuxAbi.AF_UNIX, LinuxAbi.SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    int listen(int fd, int backlog) {
+        try {
+            return result((int) LISTEN.invokeExact(state, fd, backlog));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    int connect(int fd, MemorySegment address) {
+        try {
+            return result((int) CONNECT.invokeExact(state, fd, address, (int) address.byteSize()));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// A non-blocking socket; -1 when nobody has connected.
+    static int accept(int fd) {
+        try {
+            return (int) ACCEPT4.invokeExact(fd, MemorySegment.NULL, MemorySegment.NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// Whether it was taken.
+    static boolean send(int fd, MemorySegment message) {
+        try {
+            return (long) SEND.invokeExact(fd, message, message.byteSize(), LinuxAbi.MSG_NOSIGNAL) >= 0;
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// The effective user who is at the other end of a connected [#localSocket()], or listened there; negative when
+    /// nobody is.
+    int peerUser(int fd) {
+        try {
+            optionLength.set(JAVA_INT, 0, LinuxAbi.Ucred.BYTES);
+            int result = result((int) GETSOCKOPT.invokeExact(
+                    state, fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_PEERCRED, credentials, optionLength));
+            return result < 0 ? result : credentials.get(JAVA_INT, LinuxAbi.Ucred.UID);
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// The effective user of this process.
+    static int effectiveUser() {
+        try {
+            return (int) GETEUID.invokeExact();
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// A set of descriptors to watch; itself one that can be polled (epoll(7)).
+    int watcher() {
+        try {
+            return result((int) EPOLL_CREATE1.invokeExact(state, LinuxAbi.EPOLL_CLOEXEC));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// Adds a descriptor with what is to be told of it; it leaves the set when it is closed.
+    int watch(int watcher, int fd, MemorySegment event) {
+        try {
+            return result((int) EPOLL_CTL.invokeExact(state, watcher, LinuxAbi.EPOLL_CTL_ADD, fd, event));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// How many of a set are ready now; what was to be told of them is in `events`.
+    static int ready(int watcher, MemorySegment events, int count) {
+        try {
+            return (int) EPOLL_WAIT.invokeExact(watcher, events, count, 0);
         } catch (Throwable e) {
             throw impossible(e);
         }
@@ -125,9 +228,11 @@ final class LinuxSockets {
     /// How many messages were sent; an error only when it is the first that failed.
     int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
-            int sent = (int) SENDMMSG.invokeExact(fd, mmsghdrs, count, 0);
+            int sent = (int) SENDMMSG.invokeExact(fd, mmsghdrs, count, LinuxAbi.MSG_NOSIGNAL);
             // Nothing was sent: asking again, this time for the reason, does no harm, also when it now succeeds.
-            return sent >= 0 ? sent : result((int) SENDMMSG_ERRNO.invokeExact(state, fd, mmsghdrs, count, 0));
+            return sent >= 0
+                    ? sent
+                    : result((int) SENDMMSG_ERRNO.invokeExact(state, fd, mmsghdrs, count, LinuxAbi.MSG_NOSIGNAL));
         } catch (Throwable e) {
             throw impossible(e);
         }

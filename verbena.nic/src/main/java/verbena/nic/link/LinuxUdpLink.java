@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,12 @@ public final class LinuxUdpLink extends UdpLink {
     /// What a frame without a hop limit leaves with (RFC 1700; what rdma_cm uses too).
     private static final int HOP_LIMIT_DEFAULT = 64;
     private static final int NANOS_PER_SECOND = 1_000_000_000;
+    /// Calls of [#receive] after which the side doors are looked at, though the sleeper has not told of anything:
+    /// seldom
+    /// while nobody is there, to cost nothing, and often enough while others are.
+    private static final int LOOKS_ALONE = 64;
+
+    private static final int LOOKS_AMONG_OTHERS = 16;
     /// How long the closer gives whoever is inside to get out before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
@@ -76,6 +84,12 @@ public final class LinuxUdpLink extends UdpLink {
 
     private int firstToReceive;
 
+    // One for each own address, none when the link is alone there.
+    private final SharedAddress[] shared;
+    private int untilLook = LOOKS_ALONE;
+    // The sleeper has seen something at a side door.
+    private volatile boolean doorRang;
+
     /// A socket and the address, or the group, that it is bound to. Belongs to the engine.
     private static final class Endpoint {
         final int fd;
@@ -83,10 +97,13 @@ public final class LinuxUdpLink extends UdpLink {
         final long gidLow;
         final boolean ipv4;
         final int scopeId;
+        /// How its address is shared; null when it is not, or when it is a group's.
+        final @Nullable SharedAddress sharing;
         /// Its send buffer was full; await then waits for room as well.
         volatile boolean full;
 
-        Endpoint(int fd, Gid gid, int scopeId) {
+        Endpoint(int fd, Gid gid, int scopeId, @Nullable SharedAddress sharing) {
+            this.sharing = sharing;
             this.fd = fd;
             gidHigh = gid.high();
             gidLow = gid.low();
@@ -107,23 +124,31 @@ public final class LinuxUdpLink extends UdpLink {
         endpoints = new Endpoint[addresses.size()];
         long receiversMax = (long) endpoints.length * (1 + GROUPS_MAX);
         pollfds = arena.allocate(receiversMax * Pollfd.BYTES, 8);
-        sleepfds = arena.allocate((receiversMax + 1) * Pollfd.BYTES, 8);
+        sleepfds = arena.allocate((receiversMax + 1 + endpoints.length) * Pollfd.BYTES, 8);
         eventFd = linux.eventCounter();
         int opened = 0;
+        SharedAddress[] sharing = {};
         try {
             if (eventFd < 0) {
                 throw failed("eventfd", -eventFd);
             }
+            if (options.shared()) {
+                sharing = SharedAddress.claim(linux, arena, addresses, port, options.sendBufferBytes(), this::wakeup);
+            }
             for (GidEntry entry : addresses) {
-                endpoints[opened] = openOwn(entry);
+                endpoints[opened] = openOwn(entry, options.shared() ? sharing[opened] : null);
                 opened++;
             }
+            shared = sharing;
             receivers = watched(endpoints);
             receiveBufferBytes = smallestBuffer(LinuxAbi.SO_RCVBUF);
             sendBufferBytes = smallestBuffer(LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
             for (int i = 0; i < opened; i++) {
                 LinuxSockets.close(endpoints[i].fd);
+            }
+            for (SharedAddress address : sharing) {
+                address.close();
             }
             if (eventFd >= 0) {
                 LinuxSockets.close(eventFd);
@@ -133,7 +158,7 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    private Endpoint openOwn(GidEntry entry) {
+    private Endpoint openOwn(GidEntry entry, @Nullable SharedAddress sharing) {
         Gid gid = entry.gid();
         int fd = openSocket(gid);
         try {
@@ -147,13 +172,20 @@ public final class LinuxUdpLink extends UdpLink {
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_UNICAST_HOPS, HOP_LIMIT_DEFAULT, "IPV6_UNICAST_HOPS");
             }
             askForBuffer(fd, LinuxAbi.SO_SNDBUFFORCE, LinuxAbi.SO_SNDBUF, options.sendBufferBytes());
+            if (sharing != null) {
+                require(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEPORT, 1, "SO_REUSEPORT");
+                sharing.onSocket(fd);
+            }
             int scopeId = gid.isLinkLocal() ? entry.interfaceIndex() : 0;
             int bound = bind(fd, gid, scopeId);
             if (bound < 0) {
                 throw bindFailed(entry, port(), -bound);
             }
             sendMulticasts(fd, entry);
-            return new Endpoint(fd, gid, scopeId);
+            if (sharing != null) {
+                sharing.onBound();
+            }
+            return new Endpoint(fd, gid, scopeId, sharing);
         } catch (LinkException e) {
             LinuxSockets.close(fd);
             throw e;
@@ -187,7 +219,7 @@ public final class LinuxUdpLink extends UdpLink {
             MessageBlock.putAddress(request, GroupReq.GR_GROUP, group.high(), group.low(), 0, 0);
             int level = group.isIpv4() ? IPPROTO_IP : IPPROTO_IPV6;
             requireForGroup(linux.setOption(fd, level, LinuxAbi.MCAST_JOIN_GROUP, request), group, at);
-            return new Endpoint(fd, group, 0);
+            return new Endpoint(fd, group, 0, null);
         } catch (LinkException e) {
             LinuxSockets.close(fd);
             throw e;
@@ -355,13 +387,38 @@ public final class LinuxUdpLink extends UdpLink {
             return 0;
         }
         try {
+            int received = shared.length == 0 ? 0 : receiveFromNeighbours(frames, from, count);
             Endpoint[] all = receivers;
-            return all.length == 1
-                    ? receiveFrom(all[0], frames, from, count)
-                    : receiveFromReady(all, frames, from, count);
+            received += all.length == 1
+                    ? receiveFrom(all[0], frames, from + received, count - received)
+                    : receiveFromReady(all, frames, from + received, count - received);
+            return received;
         } finally {
             leave(MOVING);
         }
+    }
+
+    // Before the own sockets, and no more than half of what is asked for, so that neither waits for the other.
+    private int receiveFromNeighbours(Frame[] frames, int from, int count) {
+        boolean look = --untilLook <= 0 || doorRang;
+        for (SharedAddress address : shared) {
+            address.tick(outgoing);
+        }
+        if (!look) {
+            return 0;
+        }
+        doorRang = false; // before looking: what comes then is told anew
+        int received = 0;
+        int most = (count + 1) / 2;
+        boolean others = false;
+        for (SharedAddress address : shared) {
+            received += address.receive(frames, from + received, most - received, incoming, roce);
+            address.tick(outgoing);
+            others |= address.hasNeighbours();
+        }
+        // Where something came there may be more.
+        untilLook = received > 0 ? 1 : others ? LOOKS_AMONG_OTHERS : LOOKS_ALONE;
+        return received;
     }
 
     // One poll tells which of several sockets are worth a call; the first to be served changes, for fairness.
@@ -403,11 +460,22 @@ public final class LinuxUdpLink extends UdpLink {
     // Hands out the packets among what has arrived, without gaps: behind one that is none, the next ones move up.
     private int takeReceived(Endpoint endpoint, Frame[] frames, int from, int arrived) {
         int taken = 0;
+        SharedAddress sharing = endpoint.sharing;
         for (int i = 0; i < arrived; i++) {
             int length = incoming.length(i);
-            if (length < PACKET_MIN || incoming.isTruncated(i)) {
+            if (!isPacket(i)) {
                 malformed.incrementAndGet();
                 continue;
+            }
+            if (sharing != null) {
+                int addressee = Addressee.of(frames[from + i].slot, length);
+                if (addressee != sharing.slot()) {
+                    int passed = passOn(sharing, addressee, frames, from, i, arrived);
+                    if (passed > 0) {
+                        i += passed - 1;
+                        continue;
+                    }
+                }
             }
             Frame frame = frames[from + taken];
             if (taken < i) {
@@ -421,6 +489,113 @@ public final class LinuxUdpLink extends UdpLink {
             taken++;
         }
         return taken;
+    }
+
+    private boolean isPacket(int i) {
+        return incoming.length(i) >= PACKET_MIN && !incoming.isTruncated(i);
+    }
+
+    // The i-th arrival is not for this link's slot. How many from there on need no more to be done here: 0 when it is
+    // for this link all the same, or nobody is there whom it is for.
+    private int passOn(SharedAddress sharing, int addressee, Frame[] frames, int from, int i, int arrived) {
+        Frame frame = frames[from + i];
+        if (addressee == Addressee.ANYBODY) {
+            take(i, frame);
+            return sharing.onProbe(frame) ? 1 : 0;
+        }
+        if (addressee >= 0) {
+            SharedAddress.Door door = sharing.neighbour(addressee);
+            return door == null ? 0 : passOn(sharing, door, addressee, frames, from, i, arrived);
+        }
+        if (sharing.isAlone()) {
+            return 0;
+        }
+        take(i, frame);
+        if (!sharing.isInTime(incoming.arrivalMillis(i))) {
+            return 1;
+        }
+        if (addressee == Addressee.SERVICE) {
+            return sharing.forwardToService(frame, Addressee.service(frame.slot)) ? 1 : 0;
+        }
+        sharing.forwardToAll(frame);
+        return 0;
+    }
+
+    // With it those behind it that have the same way, in one call, from where they are.
+    private int passOn(
+            SharedAddress sharing,
+            SharedAddress.Door door,
+            int addressee,
+            Frame[] frames,
+            int from,
+            int first,
+            int arrived) {
+        int prepared = 0;
+        int i = first;
+        do {
+            Frame frame = frames[from + i];
+            take(i, frame);
+            if (sharing.isInTime(incoming.arrivalMillis(i))) {
+                Envelope.seal(frame);
+                outgoing.prepareEnvelope(prepared, frame);
+                prepared++;
+            }
+            i++;
+        } while (i < arrived && isPacket(i) && Addressee.of(frames[from + i].slot, incoming.length(i)) == addressee);
+        if (prepared > 0) {
+            sharing.forward(door, outgoing, prepared);
+        }
+        return i - first;
+    }
+
+    private void take(int i, Frame frame) {
+        frame.length = incoming.length(i);
+        incoming.takeReceived(i, frame);
+    }
+
+    // --- sharing
+
+    @Override
+    public int slot() {
+        return shared.length == 0 ? NO_SLOT : shared[0].slot();
+    }
+
+    @Override
+    public boolean claimService(long serviceId) {
+        if (shared.length == 0) {
+            return true;
+        }
+        if (!enter(MOVING)) {
+            throw new LinkException(LinkException.Kind.FAILED, "service: the link is closed");
+        }
+        try {
+            return SharedAddress.claimService(shared, serviceId);
+        } finally {
+            leave(MOVING);
+        }
+    }
+
+    @Override
+    public void releaseService(long serviceId) {
+        if (shared.length == 0 || !enter(MOVING)) {
+            return;
+        }
+        try {
+            for (SharedAddress address : shared) {
+                address.releaseService(serviceId);
+            }
+        } finally {
+            leave(MOVING);
+        }
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        var counters = new TreeMap<String, Long>();
+        for (SharedAddress address : shared) {
+            address.addCounters(counters);
+        }
+        return counters;
     }
 
     // --- sending
@@ -548,7 +723,14 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    private void sleep(long timeoutNanos) {
+    private void sleep(long asked) {
+        long timeoutNanos = asked;
+        for (SharedAddress address : shared) {
+            timeoutNanos = address.sleepAtMost(timeoutNanos);
+        }
+        if (timeoutNanos == 0) {
+            return;
+        }
         MemorySegment limit = MemorySegment.NULL;
         if (timeoutNanos > 0) {
             limit = timeout;
@@ -561,9 +743,18 @@ public final class LinuxUdpLink extends UdpLink {
             all[i].full = false;
         }
         watch(sleepfds, all.length, eventFd, LinuxAbi.POLLIN);
-        int ready = LinuxSockets.poll(sleepfds, all.length + 1, limit);
+        int doors = all.length + 1;
+        for (int i = 0; i < shared.length; i++) {
+            watch(sleepfds, doors + i, shared[i].watcher(), LinuxAbi.POLLIN);
+        }
+        int ready = LinuxSockets.poll(sleepfds, doors + shared.length, limit);
         if (ready <= 0) {
             return; // the time is over, or a signal came: may return early
+        }
+        for (int i = 0; i < shared.length; i++) {
+            if (isReadable(sleepfds, doors + i)) {
+                doorRang = true;
+            }
         }
         if (isReadable(sleepfds, all.length)) {
             LinuxSockets.clearEventCounter(eventFd, scratch);
@@ -623,6 +814,9 @@ public final class LinuxUdpLink extends UdpLink {
         }
         for (Endpoint endpoint : receivers) {
             LinuxSockets.close(endpoint.fd);
+        }
+        for (SharedAddress address : shared) {
+            address.close(); // last: meanwhile neighbours need not be told that we are gone
         }
         arena.close();
     }

@@ -12,6 +12,7 @@ import verbena.nic.link.LinuxAbi.Iovec;
 import verbena.nic.link.LinuxAbi.Mmsghdr;
 import verbena.nic.link.LinuxAbi.SockaddrIn;
 import verbena.nic.link.LinuxAbi.SockaddrIn6;
+import verbena.nic.link.LinuxAbi.Timespec;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
@@ -23,7 +24,8 @@ final class MessageBlock {
     static final int COUNT = 64;
 
     private static final int NAME_BYTES = 32; // a sockaddr_in6, rounded up
-    private static final int CONTROL_BYTES = 2 * Cmsghdr.SPACE_OF_INT; // traffic class and hop limit
+    // Traffic class and hop limit, and the time.
+    private static final int CONTROL_BYTES = 2 * Cmsghdr.SPACE_OF_INT + Cmsghdr.BYTES + Timespec.BYTES;
     private static final int IPV4_IN_GID = 0xFFFF;
 
     private final MemorySegment headers;
@@ -84,6 +86,16 @@ final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
+    /// Message `i` will carry the frame's packet with its envelope through a side door, on a connected socket.
+    void prepareEnvelope(int i, Frame frame) {
+        long header = header(i);
+        long vector = vector(i);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Envelope.START);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, (long) Envelope.BYTES + frame.length);
+        headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, 0);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
+    }
+
     /// Adds to message `i` a control message with an integer.
     void addControl(int i, int level, int type, int value) {
         long lengthAt = header(i) + Mmsghdr.MSG_CONTROLLEN;
@@ -125,6 +137,16 @@ final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, CONTROL_BYTES);
     }
 
+    /// Message `i` will land in the frame's slot, its envelope before the packet.
+    void prepareEnvelopeReceive(int i, Frame frame) {
+        long header = header(i);
+        long vector = vector(i);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Envelope.START);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, (long) Envelope.BYTES + Frame.PACKET_MAX);
+        headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, 0);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
+    }
+
     /// Bytes that message `i` has brought.
     int length(int i) {
         return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
@@ -153,8 +175,28 @@ final class MessageBlock {
         long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
         while (at + Cmsghdr.BYTES < end) {
             takeControl(at, frame);
-            at += Cmsghdr.SPACE_OF_INT; // none that we ask for has more than an integer
+            at = next(at);
         }
+    }
+
+    // Each begins at a multiple of 8.
+    private long next(long control) {
+        return control + ((controls.get(JAVA_LONG, control + Cmsghdr.CMSG_LEN) + 7) & ~7L);
+    }
+
+    /// When message `i` came to this host, in milliseconds of the wall clock; 0 when it does not say
+    /// ([LinuxAbi#SO_TIMESTAMPNS]).
+    long arrivalMillis(int i) {
+        long at = control(i);
+        long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
+        for (; at + Cmsghdr.BYTES < end; at = next(at)) {
+            if (controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL) == LinuxAbi.SOL_SOCKET
+                    && controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE) == LinuxAbi.SO_TIMESTAMPNS) {
+                return controls.get(JAVA_LONG, at + Cmsghdr.BYTES + Timespec.TV_SEC) * 1_000
+                        + controls.get(JAVA_LONG, at + Cmsghdr.BYTES + Timespec.TV_NSEC) / 1_000_000;
+            }
+        }
+        return 0;
     }
 
     // The IPv4 traffic class comes as one byte, all others as an int: little-endian, so the first byte is it.
@@ -162,6 +204,9 @@ final class MessageBlock {
         int level = controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL);
         int type = controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE);
         int value = controls.get(JAVA_BYTE, at + Cmsghdr.BYTES) & 0xFF;
+        if (level == LinuxAbi.SOL_SOCKET) {
+            return;
+        }
         boolean ipv4 = level == LinuxAbi.IPPROTO_IP;
         if (type == (ipv4 ? LinuxAbi.IP_TOS : LinuxAbi.IPV6_TCLASS)) {
             frame.trafficClass = value;

@@ -32,10 +32,13 @@ public final class UdpLinks {
     /// @param receiveBufferBytes what to ask the system for, per address; it may give less
     ///     ([UdpLink#receiveBufferBytes()])
     /// @param sendBufferBytes likewise
-    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes) {
-        /// [Kind#AUTO]; 16 MiB of receive buffer (a full packet is accounted with up to twice its size: some 2,000 of
+    /// @param shared whether others of the same user may open a link at the same addresses, which must then say so
+    ///     too; [DatagramChannelLink] cannot and does not
+    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared) {
+        /// [Kind#AUTO], not shared; 16 MiB of receive buffer (a full packet is accounted with up to twice its size:
+        /// some 2,000 of
         /// them may wait) and 4 MiB of send buffer.
-        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20);
+        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20, false);
 
         public Options {
             if (receiveBufferBytes < 1 || sendBufferBytes < 1) {
@@ -46,7 +49,12 @@ public final class UdpLinks {
 
         /// These, with another kind.
         public Options with(Kind other) {
-            return new Options(other, receiveBufferBytes, sendBufferBytes);
+            return new Options(other, receiveBufferBytes, sendBufferBytes, shared);
+        }
+
+        /// These, for a link at addresses that others have too.
+        public Options share() {
+            return new Options(kind, receiveBufferBytes, sendBufferBytes, true);
         }
     }
 

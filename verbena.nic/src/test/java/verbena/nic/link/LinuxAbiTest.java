@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -34,6 +35,9 @@ class LinuxAbiTest {
         }
         for (Class<?> struct : LinuxAbi.class.getDeclaredClasses()) {
             for (Field field : struct.getDeclaredFields()) {
+                if (Modifier.isPrivate(field.getModifiers())) {
+                    continue; // ours, not the header's
+                }
                 numbers.put(expression(struct.getSimpleName(), field.getName()), field.getInt(null));
             }
         }
@@ -66,9 +70,12 @@ class LinuxAbiTest {
                 #include <time.h>
                 #include <netinet/in.h>
                 #include <asm/socket.h>
+                #include <sys/epoll.h>
                 #include <sys/eventfd.h>
                 #include <sys/socket.h>
                 #include <sys/uio.h>
+                #include <sys/un.h>
+                #include <linux/filter.h>
                 #include <linux/rtnetlink.h>
                 #include <linux/udp.h>
                 int main(void) {

@@ -20,6 +20,8 @@ public final class KeyTable<T> {
     public static final long REST_NANOS = 60_000_000_000L;
     /// Handles that rest at once, at most; when one more comes, the oldest has rested.
     static final int RESTING_MAX = 1 << 20;
+    /// Handles of a slot.
+    private static final int SLOT_SIZE = 1 << 16;
 
     private static final int LEAF_BITS = 8;
     private static final int LEAF_SIZE = 1 << LEAF_BITS;
@@ -30,6 +32,8 @@ public final class KeyTable<T> {
     private final @Nullable Object[] leaves = new @Nullable Object[1 << (24 - LEAF_BITS)];
     private final RandomGenerator random;
     private final int first;
+    private final int base;
+    private final int size;
     private final int limit;
     private final LongSupplier clock;
     private final ArrayDeque<Rest> resting = new ArrayDeque<>();
@@ -43,10 +47,31 @@ public final class KeyTable<T> {
     /// @param limit how many can be in use at once, up to 2^23
     /// @param clock nanoseconds, monotonic
     public KeyTable(RandomGenerator random, int first, int limit, LongSupplier clock) {
+        this(random, first, 0, HANDLE_MASK + 1, limit, clock);
+    }
+
+    private KeyTable(RandomGenerator random, int first, int base, int size, int limit, LongSupplier clock) {
         this.clock = clock;
         this.random = random;
         this.first = first;
-        this.limit = Math.min(limit, 1 << 23);
+        this.base = base;
+        this.size = size;
+        // Half of the handles at most, so that drawing a free one is soon done.
+        this.limit = Math.min(limit, size / 2);
+    }
+
+    /// A table that gives out only handles whose eight highest bits are `slot`, because others give out the rest:
+    /// 32,768 in use at once, at most.
+    ///
+    /// @param slot 0 to 255
+    /// @param first smallest handle to give out
+    public static <T> KeyTable<T> ofSlot(RandomGenerator random, int slot, int first, int limit, LongSupplier clock) {
+        return new KeyTable<>(random, first, slot * SLOT_SIZE, SLOT_SIZE, limit, clock);
+    }
+
+    /// How many can be in use at once.
+    public int limit() {
+        return limit;
     }
 
     /// Finds without locking; null when nothing has this handle.
@@ -78,7 +103,7 @@ public final class KeyTable<T> {
         }
         wakeRested(clock.getAsLong());
         while (true) {
-            int handle = random.nextInt() & HANDLE_MASK;
+            int handle = base | (random.nextInt() & (size - 1));
             // All ones is nobody's own: as a queue pair number it means a multicast (IBTA 9.2).
             if (handle >= first && handle != HANDLE_MASK && slot(handle) == null) {
                 set(handle, make.apply(handle));
@@ -101,11 +126,16 @@ public final class KeyTable<T> {
 
     private void wakeRested(long now) {
         for (Rest oldest = resting.peek();
-                oldest != null && (now - oldest.sinceNanos >= REST_NANOS || resting.size() > RESTING_MAX);
+                oldest != null && (now - oldest.sinceNanos >= REST_NANOS || resting.size() > restingMax());
                 oldest = resting.peek()) {
             set(oldest.handle, null);
             resting.remove();
         }
+    }
+
+    // Also no more than leave a quarter of all handles free.
+    private int restingMax() {
+        return Math.min(RESTING_MAX, size - size / 4 - count);
     }
 
     /// How many are in use.

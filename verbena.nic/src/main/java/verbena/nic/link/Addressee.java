@@ -1,0 +1,69 @@
+package verbena.nic.link;
+
+import java.lang.foreign.MemorySegment;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.cm.Mad;
+import verbena.wire.cm.Rej;
+import verbena.wire.cm.Req;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Deth;
+
+/// Whom a packet is for among those who share an address: read from where its headers have to be, before anything else
+/// looks at it. What is not as it should be is for anybody, whose device then says so.
+///
+/// Numbers that a device has given out begin with its slot. Management datagrams all go to queue pair 1: an answer
+/// names the asker's communication ID, or its request ID; a request names a service.
+final class Addressee {
+    /// Whoever has it.
+    static final int ANYBODY = -1;
+    /// Whoever has claimed its [#service(MemorySegment)].
+    static final int SERVICE = -2;
+    /// Each one: a REJ by somebody who does not know yet what the other calls the connection.
+    static final int EVERYBODY = -3;
+
+    // Where the fields are in a packet.
+    static final int QPN_AT = 5;
+    static final int MAD_AT = Bth.BYTES + Deth.BYTES;
+    static final int CLASS_AT = MAD_AT + 1;
+    static final int ATTRIBUTE_AT = MAD_AT + 16;
+    static final int MESSAGE_AT = MAD_AT + Mad.HEADER_BYTES;
+    static final int REQUEST_ID_AT = MESSAGE_AT;
+    static final int REMOTE_COMM_ID_AT = MESSAGE_AT + 4;
+    private static final int SERVICE_AT = MESSAGE_AT + 8;
+    private static final int SERVICE_END = SERVICE_AT + 8;
+
+    private static final int MULTICAST_QPN = 0xFF_FFFF;
+
+    private Addressee() {}
+
+    /// The slot of the packet's receiver, or one of the constants.
+    ///
+    /// @param slot a frame's memory
+    /// @param length of the packet in it, at least a BTH
+    static int of(MemorySegment slot, int length) {
+        int qpn = BigEndian.u24(slot, Frame.HEADROOM + QPN_AT);
+        if (qpn > Mad.QPN && qpn != MULTICAST_QPN) {
+            return qpn >>> 16;
+        }
+        if (qpn != Mad.QPN || length < SERVICE_END || BigEndian.u8(slot, Frame.HEADROOM + CLASS_AT) != Mad.CLASS_CM) {
+            return ANYBODY;
+        }
+        int attribute = BigEndian.u16(slot, Frame.HEADROOM + ATTRIBUTE_AT);
+        return switch (attribute) {
+            case Req.ATTRIBUTE, SidrReq.ATTRIBUTE -> SERVICE;
+            case SidrRep.ATTRIBUTE -> BigEndian.u8(slot, Frame.HEADROOM + REQUEST_ID_AT);
+            default ->
+                attribute == Rej.ATTRIBUTE && BigEndian.u32(slot, Frame.HEADROOM + REMOTE_COMM_ID_AT) == 0
+                        ? EVERYBODY
+                        : BigEndian.u8(slot, Frame.HEADROOM + REMOTE_COMM_ID_AT);
+        };
+    }
+
+    /// The service that a packet for [#SERVICE] asks for.
+    static long service(MemorySegment slot) {
+        return BigEndian.i64(slot, Frame.HEADROOM + SERVICE_AT);
+    }
+}

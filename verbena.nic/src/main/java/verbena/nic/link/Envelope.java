@@ -1,0 +1,99 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.MemorySegment;
+import verbena.wire.Frame;
+
+/// What one side door sends to another: a packet and what only the socket knew of it, or a word among neighbours. All
+/// fields in native order: it does not leave the host.
+///
+/// | byte | packet | hello | located |
+/// |---|---|---|---|
+/// | 0 | kind | kind | kind |
+/// | 1 | traffic class | sender's slot | sender's slot |
+/// | 2 | hop limit | | index in the kernel's group |
+/// | 4 | source port | | |
+/// | 8, 16 | source GID | | at 8, cookie |
+///
+/// An envelope stands before its packet in the frame's headroom, so that both travel in one piece.
+final class Envelope {
+    /// Bytes before the packet.
+    static final int BYTES = 24;
+    /// Where it is in a frame's slot.
+    static final int START = Frame.HEADROOM - BYTES;
+
+    /// A packet.
+    static final int PACKET = 1;
+    /// The first word of whoever has connected.
+    static final int HELLO = 2;
+    /// The answer to a probe ([SharedAddress]).
+    static final int LOCATED = 3;
+
+    private static final int SLOT = 1;
+    private static final int INDEX = 2;
+    private static final int COOKIE = 8;
+
+    private static final int TRAFFIC_CLASS = START + 1;
+    private static final int HOP_LIMIT = START + 2;
+    private static final int SOURCE_PORT = START + 4;
+    private static final int SOURCE_HIGH = START + 8;
+    private static final int SOURCE_LOW = START + 16;
+
+    private Envelope() {}
+
+    /// Writes that of a frame.
+    static void seal(Frame frame) {
+        frame.slot.set(JAVA_BYTE, START, (byte) PACKET);
+        frame.slot.set(JAVA_BYTE, TRAFFIC_CLASS, (byte) frame.trafficClass);
+        frame.slot.set(JAVA_BYTE, HOP_LIMIT, (byte) frame.hopLimit);
+        frame.slot.set(JAVA_SHORT, SOURCE_PORT, (short) frame.sourcePort);
+        frame.slot.set(JAVA_LONG, SOURCE_HIGH, frame.sourceHigh);
+        frame.slot.set(JAVA_LONG, SOURCE_LOW, frame.sourceLow);
+    }
+
+    /// Reads it into the frame.
+    static void open(Frame frame) {
+        frame.trafficClass = frame.slot.get(JAVA_BYTE, TRAFFIC_CLASS) & 0xFF;
+        frame.hopLimit = frame.slot.get(JAVA_BYTE, HOP_LIMIT) & 0xFF;
+        frame.sourcePort = frame.slot.get(JAVA_SHORT, SOURCE_PORT) & 0xFFFF;
+        frame.sourceHigh = frame.slot.get(JAVA_LONG, SOURCE_HIGH);
+        frame.sourceLow = frame.slot.get(JAVA_LONG, SOURCE_LOW);
+    }
+
+    /// The kind of what has arrived in a frame's slot.
+    static int kind(Frame frame) {
+        return frame.slot.get(JAVA_BYTE, START);
+    }
+
+    static void putHello(MemorySegment to, int slot) {
+        to.set(JAVA_BYTE, 0, (byte) HELLO);
+        to.set(JAVA_BYTE, SLOT, (byte) slot);
+    }
+
+    /// The sender of a hello; -1 when it is none.
+    static int helloSlot(MemorySegment word) {
+        return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : -1;
+    }
+
+    static void putLocated(MemorySegment to, int slot, int index, long cookie) {
+        to.set(JAVA_BYTE, 0, (byte) LOCATED);
+        to.set(JAVA_BYTE, SLOT, (byte) slot);
+        to.set(JAVA_BYTE, INDEX, (byte) index);
+        to.set(JAVA_LONG, COOKIE, cookie);
+    }
+
+    static int slot(Frame frame) {
+        return frame.slot.get(JAVA_BYTE, START + SLOT) & 0xFF;
+    }
+
+    static int index(Frame frame) {
+        return frame.slot.get(JAVA_BYTE, START + INDEX) & 0xFF;
+    }
+
+    static long cookie(Frame frame) {
+        return frame.slot.get(JAVA_LONG, START + COOKIE);
+    }
+}

@@ -1,0 +1,131 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static verbena.nic.link.LinuxAbi.BPF_A;
+import static verbena.nic.link.LinuxAbi.BPF_ABS;
+import static verbena.nic.link.LinuxAbi.BPF_ALU;
+import static verbena.nic.link.LinuxAbi.BPF_AND;
+import static verbena.nic.link.LinuxAbi.BPF_B;
+import static verbena.nic.link.LinuxAbi.BPF_H;
+import static verbena.nic.link.LinuxAbi.BPF_JA;
+import static verbena.nic.link.LinuxAbi.BPF_JEQ;
+import static verbena.nic.link.LinuxAbi.BPF_JMP;
+import static verbena.nic.link.LinuxAbi.BPF_K;
+import static verbena.nic.link.LinuxAbi.BPF_LD;
+import static verbena.nic.link.LinuxAbi.BPF_RET;
+import static verbena.nic.link.LinuxAbi.BPF_W;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import verbena.nic.link.LinuxAbi.SockFilter;
+import verbena.nic.link.LinuxAbi.SockFprog;
+import verbena.wire.cm.Mad;
+import verbena.wire.cm.Req;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+
+/// The program by which the kernel chooses, among the sockets that share an address, the one that a packet is for:
+/// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). It is given what follows the UDP header
+/// and answers with an index in the kernel's group of sockets; an index that nobody has leaves the choice to a hash of
+/// the addresses and ports. It finds the slot as [Addressee] does.
+///
+/// Besides, a probe goes to the index that it names. By that one finds out who has which.
+final class Steering {
+    /// Index of a slot that nobody knows.
+    static final int UNKNOWN = -1;
+
+    /// The first bytes of a probe: an opcode that no transport has (IBTA 9.2: left to manufacturers), and two more.
+    static final int PROBE = 0xFF5642;
+
+    /// Where a probe says which index it is for; before it, [#PROBE], behind it the slot to answer to.
+    static final int PROBE_INDEX_AT = 3;
+
+    static final int PROBE_SLOT_AT = 4;
+    static final int PROBE_COOKIE_AT = 8;
+    /// As short as a packet may be, or a little longer.
+    static final int PROBE_BYTES = 24;
+
+    private static final int OPCODE_OF_PROBE = PROBE >>> 16;
+
+    /// One instruction.
+    ///
+    /// @param jumpTrue how many to pass over when the comparison holds
+    /// @param jumpFalse and when not
+    record Instruction(int code, int jumpTrue, int jumpFalse, int k) {}
+
+    private Steering() {}
+
+    /// @param indexOf the index of each of the 256 slots, or [#UNKNOWN]
+    static List<Instruction> program(int[] indexOf) {
+        var program = new ArrayList<Instruction>();
+        program.add(load(BPF_B, 0));
+        program.add(unlessEqual(OPCODE_OF_PROBE, 2));
+        program.add(load(BPF_B, PROBE_INDEX_AT));
+        program.add(new Instruction(BPF_RET | BPF_A, 0, 0, 0));
+
+        program.add(load(BPF_W, Addressee.QPN_AT - 1));
+        program.add(new Instruction(BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xFF_FFFF));
+        program.add(new Instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, Mad.QPN));
+        program.add(over(11));
+        program.add(load(BPF_B, Addressee.CLASS_AT));
+        program.add(unlessEqual(Mad.CLASS_CM, 3));
+        program.add(load(BPF_H, Addressee.ATTRIBUTE_AT));
+        program.add(new Instruction(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, Req.ATTRIBUTE));
+        program.add(unlessEqual(SidrReq.ATTRIBUTE, 1));
+        program.add(answer(UNKNOWN));
+        program.add(unlessEqual(SidrRep.ATTRIBUTE, 2));
+        program.add(load(BPF_B, Addressee.REQUEST_ID_AT));
+        program.add(over(3));
+        program.add(load(BPF_B, Addressee.REMOTE_COMM_ID_AT));
+        program.add(over(1));
+        program.add(load(BPF_B, Addressee.QPN_AT));
+
+        for (int slot = 0; slot < indexOf.length; slot++) {
+            if (indexOf[slot] != UNKNOWN) {
+                program.add(unlessEqual(slot, 1));
+                program.add(answer(indexOf[slot]));
+            }
+        }
+        program.add(answer(UNKNOWN));
+        return Collections.unmodifiableList(program);
+    }
+
+    private static Instruction load(int size, int at) {
+        return new Instruction(BPF_LD | size | BPF_ABS, 0, 0, at);
+    }
+
+    private static Instruction unlessEqual(int k, int over) {
+        return new Instruction(BPF_JMP | BPF_JEQ | BPF_K, 0, over, k);
+    }
+
+    private static Instruction over(int instructions) {
+        return new Instruction(BPF_JMP | BPF_JA, 0, 0, instructions);
+    }
+
+    private static Instruction answer(int index) {
+        return new Instruction(BPF_RET | BPF_K, 0, 0, index);
+    }
+
+    /// The program as the kernel wants it, a `struct sock_fprog`.
+    static MemorySegment layOut(List<Instruction> program, Arena arena) {
+        MemorySegment filter = arena.allocate((long) program.size() * SockFilter.BYTES, 8);
+        long at = 0;
+        for (Instruction instruction : program) {
+            filter.set(JAVA_SHORT, at + SockFilter.CODE, (short) instruction.code);
+            filter.set(JAVA_BYTE, at + SockFilter.JT, (byte) instruction.jumpTrue);
+            filter.set(JAVA_BYTE, at + SockFilter.JF, (byte) instruction.jumpFalse);
+            filter.set(JAVA_INT, at + SockFilter.K, instruction.k);
+            at += SockFilter.BYTES;
+        }
+        MemorySegment whole = arena.allocate(SockFprog.BYTES, 8);
+        whole.set(JAVA_SHORT, SockFprog.LEN, (short) program.size());
+        whole.set(JAVA_LONG, SockFprog.FILTER, filter.address());
+        return whole;
+    }
+}

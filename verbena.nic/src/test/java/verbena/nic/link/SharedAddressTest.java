@@ -1,0 +1,346 @@
+package verbena.nic.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static verbena.nic.link.LinkBench.PATIENCE;
+import static verbena.nic.link.LinkBench.addressOf;
+import static verbena.nic.link.LinkBench.fill;
+import static verbena.nic.link.LinkBench.filled;
+import static verbena.nic.link.LinkBench.frames;
+import static verbena.nic.link.LinkBench.gidOf;
+import static verbena.nic.link.LinkBench.number;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Gid;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.cm.CmMessage;
+import verbena.wire.cm.Drep;
+import verbena.wire.cm.Mad;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.Rej;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+import verbena.wire.roce.RoceV2;
+
+/// Several links of one process at one address, and a peer at another.
+@EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
+@Timeout(120)
+class SharedAddressTest {
+    private static final UdpLinks.Options ALONE = LinkBench.options(UdpLinks.Kind.LINUX);
+    private static final UdpLinks.Options SHARED = ALONE.share();
+    private static final int LENGTH = 64;
+    private static final long SERVICE = 0x0106_1D4BL;
+
+    private final UdpLink peer = LinkBench.openAnywhere(ALONE);
+    private final InetAddress address = LoopbackAddress.find(RoceV2.UDP_PORT);
+    private final List<UdpLink> links = new ArrayList<>();
+    /// What arrived: by link, the packets' numbers.
+    private final Map<UdpLink, List<Integer>> arrived = new HashMap<>();
+
+    private final Frame[] buffer = frames(64);
+
+    private UdpLink join() {
+        return join(address);
+    }
+
+    private UdpLink join(InetAddress at) {
+        UdpLink link = LinkBench.open(at, RoceV2.UDP_PORT, SHARED);
+        links.add(link);
+        long end = System.nanoTime() + PATIENCE;
+        while (links.stream().anyMatch(each -> count(each, "neighbours") < links.size() - 1)) {
+            turn();
+            assertThat(System.nanoTime()).as("all know each other").isLessThan(end);
+        }
+        return link;
+    }
+
+    @AfterEach
+    void close() {
+        links.forEach(UdpLink::close);
+        peer.close();
+    }
+
+    private void leave(UdpLink link) {
+        links.remove(link);
+        link.close();
+    }
+
+    private static void send(UdpLink from, UdpLink to, int slot, int count) {
+        Frame[] sent = filled(count, gidOf(from), gidOf(to), LENGTH);
+        for (Frame frame : sent) {
+            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, slot << 16 | 0x1234);
+        }
+        assertThat(from.transmit(sent, 0, count)).isEqualTo(count);
+    }
+
+    private static void send(UdpLink from, UdpLink to, CmMessage message) {
+        Frame[] sent = frames(1);
+        fill(sent[0], gidOf(from), gidOf(to), 0, 12 + 8 + Mad.BYTES + 4);
+        BigEndian.put24(sent[0].slot, Frame.HEADROOM + 5, Mad.QPN);
+        message.write(sent[0].slot.asSlice(Frame.HEADROOM + 20, Mad.BYTES));
+        assertThat(from.transmit(sent, 0, 1)).isEqualTo(1);
+    }
+
+    /// One turn of every link.
+    private int turn() {
+        int all = 0;
+        for (UdpLink link : links) {
+            int n = link.receive(buffer, 0, buffer.length);
+            all += n;
+            for (int i = 0; i < n; i++) {
+                assertThat(buffer[i].icrcValid).isTrue();
+                assertThat(new Gid(buffer[i].destinationHigh, buffer[i].destinationLow))
+                        .isEqualTo(gidOf(link));
+                arrived.computeIfAbsent(link, _ -> new ArrayList<>()).add(number(buffer[i]));
+            }
+        }
+        return all;
+    }
+
+    private void receive(int count) {
+        long end = System.nanoTime() + PATIENCE;
+        for (int received = 0; received < count; ) {
+            received += turn();
+            assertThat(System.nanoTime())
+                    .as("%d of %d have come", received, count)
+                    .isLessThan(end);
+        }
+    }
+
+    private static long count(UdpLink link, String counter) {
+        return link.counters().get("shared." + counter);
+    }
+
+    private long forwarded() {
+        return links.stream().mapToLong(link -> count(link, "forwarded")).sum();
+    }
+
+    /// Sends to all until nothing needs to be forwarded any more.
+    private void awaitSteering(UdpLink sender) {
+        long end = System.nanoTime() + PATIENCE;
+        for (long before = -1; before != forwarded(); ) {
+            before = forwarded();
+            for (UdpLink link : links) {
+                send(sender, link, link.slot(), 40);
+            }
+            receive(40 * links.size());
+            for (int i = 0; i < 100; i++) {
+                turn();
+            }
+            assertThat(System.nanoTime()).as("steered").isLessThan(end);
+        }
+        arrived.clear();
+    }
+
+    private static SidrReq question(long serviceId) {
+        return new SidrReq(7, 0x0100_0001, 0xFFFF, serviceId, PrivateData.NONE);
+    }
+
+    @Test
+    void eachHasASlotOfItsOwn() {
+        IntStream.range(0, 20).forEach(_ -> join());
+        assertThat(links)
+                .extracting(UdpLink::slot)
+                .doesNotHaveDuplicates()
+                .allMatch(slot -> slot >= 0 && slot < SharedAddress.SLOTS);
+        assertThat(peer.slot()).isEqualTo(Link.NO_SLOT);
+    }
+
+    @Test
+    void whatIsSentToASlotArrivesThereWhoeverGetsIt() {
+        IntStream.range(0, 3).forEach(_ -> join());
+        for (UdpLink link : links) {
+            send(peer, link, link.slot(), 50);
+            send(links.getFirst(), link, link.slot(), 50);
+        }
+        receive(300);
+        assertThat(arrived.values()).hasSize(3).allMatch(numbers -> numbers.size() == 100);
+        long neighbours =
+                links.stream().mapToLong(link -> count(link, "neighbours")).sum();
+        assertThat(neighbours).isEqualTo(6);
+        assertThat(forwarded())
+                .isEqualTo(
+                        links.stream().mapToLong(link -> count(link, "arrived")).sum());
+    }
+
+    @Test
+    void aForwardedFrameIsAsItWasOnTheWire() {
+        join();
+        join();
+        UdpLink first = links.getFirst();
+        for (UdpLink to : links) { // one of them gets both, and has to forward one
+            Frame[] sent = filled(1, gidOf(peer), gidOf(first), LENGTH);
+            BigEndian.put24(sent[0].slot, Frame.HEADROOM + 5, to.slot() << 16 | 1);
+            sent[0].trafficClass = 0x6B;
+            sent[0].hopLimit = 9;
+            peer.transmit(sent, 0, 1);
+            while (first.receive(buffer, 0, 1) == 0 && links.getLast().receive(buffer, 0, 1) == 0) {}
+
+            assertThat(new Gid(buffer[0].sourceHigh, buffer[0].sourceLow)).isEqualTo(gidOf(peer));
+            assertThat(new Gid(buffer[0].destinationHigh, buffer[0].destinationLow))
+                    .isEqualTo(gidOf(first));
+            assertThat(buffer[0].sourcePort).isEqualTo(RoceV2.UDP_PORT);
+            assertThat(buffer[0].trafficClass).isEqualTo(0x6B);
+            assertThat(buffer[0].hopLimit).isEqualTo(9);
+            assertThat(buffer[0].icrcValid).isTrue();
+            assertThat(buffer[0].packet().mismatch(sent[0].packet())).isEqualTo(-1);
+        }
+        assertThat(forwarded()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"IPv4", "IPv6"})
+    void theKernelLearnsWhoHasWhichSlotAndLearnsItAnewWhenSomebodyLeaves(String family) {
+        InetAddress at = family.equals("IPv6") ? Gid.parse("::1").address() : address;
+        IntStream.range(0, 4).forEach(_ -> join(at));
+        UdpLink sender = links.getLast();
+        awaitSteering(sender);
+        long before = forwarded();
+        for (UdpLink link : links) {
+            send(sender, link, link.slot(), 64);
+        }
+        receive(4 * 64);
+        assertThat(forwarded()).isEqualTo(before);
+
+        leave(links.get(1)); // the kernel moves the last one into the gap
+        awaitSteering(sender);
+        join(at);
+        awaitSteering(sender);
+        assertThat(links).allMatch(link -> count(link, "dropped.full") == 0);
+    }
+
+    @Test
+    void anUnknownSlotIsForWhoeverGetsIt() {
+        IntStream.range(0, 2).forEach(_ -> join());
+        int nobodys = IntStream.range(0, SharedAddress.SLOTS)
+                .filter(slot -> links.stream().noneMatch(link -> link.slot() == slot))
+                .findFirst()
+                .orElseThrow();
+        send(peer, links.getFirst(), nobodys, 10);
+        receive(10);
+        assertThat(forwarded()).isZero();
+    }
+
+    @Test
+    void aSlotIsFreeAgainWhenItsLinkIsClosed() {
+        try (var arena = Arena.ofConfined()) {
+            var linux = new LinuxSockets(arena);
+            var taken = new ArrayList<Integer>();
+            IntStream.range(0, SharedAddress.SLOTS).forEach(slot -> taken.add(hold("slot-" + slot, linux, arena)));
+            assertThatThrownBy(this::join)
+                    .isInstanceOf(LinkException.class)
+                    .hasMessageContaining("all 256 slots of those who share it are taken");
+            LinuxSockets.close(taken.remove(/* index */ 100));
+            try (UdpLink last = LinkBench.open(address, RoceV2.UDP_PORT, SHARED)) {
+                assertThat(last.slot()).isEqualTo(100);
+            }
+            taken.forEach(LinuxSockets::close);
+        }
+    }
+
+    // Somebody has the name.
+    private int hold(String name, LinuxSockets linux, Arena arena) {
+        byte[] path = ("\0verbena/" + Gid.of(address) + "/4791/" + name).getBytes(StandardCharsets.US_ASCII);
+        MemorySegment at = arena.allocate(2L + path.length, 8);
+        at.set(ValueLayout.JAVA_SHORT, 0, (short) LinuxAbi.AF_UNIX);
+        MemorySegment.copy(path, 0, at, ValueLayout.JAVA_BYTE, 2, path.length);
+        int fd = linux.localSocket();
+        assertThat(linux.bind(fd, at)).isZero();
+        return fd;
+    }
+
+    @Test
+    void aRequestGoesToWhoeverHasClaimedItsService() {
+        IntStream.range(0, 3).forEach(_ -> join());
+        for (UdpLink claimant : List.copyOf(links)) {
+            assertThat(claimant.claimService(SERVICE)).isTrue();
+            assertThat(claimant.claimService(SERVICE)).as("again").isTrue();
+            assertThat(links).filteredOn(link -> link != claimant).noneMatch(link -> link.claimService(SERVICE));
+            for (int i = 0; i < 20; i++) {
+                send(peer, claimant, question(SERVICE));
+            }
+            receive(20);
+            assertThat(arrived).containsOnlyKeys(claimant);
+            arrived.clear();
+            claimant.releaseService(SERVICE);
+        }
+        send(peer, links.getFirst(), question(SERVICE));
+        receive(1); // by somebody, who refuses it
+    }
+
+    @Test
+    void anAnswerGoesToTheSlotOfWhatItAnswers() {
+        IntStream.range(0, 3).forEach(_ -> join());
+        for (UdpLink link : links) {
+            int id = link.slot() << 24 | 0x1234;
+            send(peer, link, new Drep(1, 77, id, PrivateData.NONE));
+            send(peer, link, new SidrRep(1, id, 0, 0, 5, SERVICE, 0, PrivateData.NONE, PrivateData.NONE));
+            receive(2);
+            assertThat(arrived).containsOnlyKeys(link);
+            arrived.clear();
+        }
+    }
+
+    @Test
+    void aRejectThatNamesNoConnectionGoesToAll() {
+        IntStream.range(0, 3).forEach(_ -> join());
+        awaitSteering(peer);
+        send(peer, links.getFirst(), new Rej(1, 77, 0, 0, 0, 4, PrivateData.NONE, PrivateData.NONE));
+        receive(3);
+        assertThat(arrived).hasSize(3);
+    }
+
+    @Test
+    void whatHasWaitedTooLongIsNotPassedOn() {
+        UdpLink link = join();
+        try (var arena = Arena.ofConfined()) {
+            SharedAddress[] alone = SharedAddress.claim(
+                    new LinuxSockets(arena), arena, peer.gids(), RoceV2.UDP_PORT, 1 << 20, link::wakeup);
+            long now = System.currentTimeMillis();
+            assertThat(alone[0].isInTime(now)).isTrue();
+            assertThat(alone[0].isInTime(now - 2_000)).isFalse();
+            assertThat(alone[0].isInTime(0)).as("nobody knows when it came").isFalse();
+            var counters = new HashMap<String, Long>();
+            alone[0].addCounters(counters);
+            assertThat(counters).containsEntry("shared.dropped.late", 2L);
+            alone[0].close();
+        }
+    }
+
+    @Test
+    void onlyThoseWhoShareCanHaveAnAddressTogether() {
+        join();
+        assertThatThrownBy(() -> LinkBench.open(address, RoceV2.UDP_PORT, ALONE))
+                .isInstanceOfSatisfying(
+                        LinkException.class, e -> assertThat(e.kind()).isEqualTo(LinkException.Kind.PORT_IN_USE));
+        assertThatThrownBy(() -> join(addressOf(peer)))
+                .isInstanceOfSatisfying(
+                        LinkException.class, e -> assertThat(e.kind()).isEqualTo(LinkException.Kind.PORT_IN_USE))
+                .hasMessageContaining("of the same user");
+    }
+
+    @Test
+    void noAddressIsHeldWhenOneOfSeveralCannotBeHad() {
+        var entries = List.of(LinkBench.entry(0, address), LinkBench.entry(1, addressOf(peer)));
+        assertThatThrownBy(() -> UdpLinks.open(entries, RoceV2.UDP_PORT, SHARED))
+                .isInstanceOf(LinkException.class);
+        LinkBench.open(address, RoceV2.UDP_PORT, ALONE).close();
+    }
+}
