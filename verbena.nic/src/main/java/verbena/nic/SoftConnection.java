@@ -1,6 +1,8 @@
 package verbena.nic;
 
 import java.util.Locale;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmCall;
 import verbena.cm.CmConnection;
@@ -25,6 +27,7 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
@@ -63,6 +66,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private @Nullable CmConnection connection;
     private @Nullable SoftQueuePair queuePair;
     private @Nullable Rep reply;
+    /// Active: asks with an MTU.
+    private @Nullable IntFunction<@Nullable CmConnection> ask;
     private boolean ended;
 
     private SoftConnection(SoftConnections service, CmRoute route, int localPort, int remotePort) {
@@ -92,32 +97,47 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         listener = to;
     }
 
-    void begin(
-            CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own, long now) {
+    void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own) {
         ConnectionParameters parameters = own.parameters();
-        var call = new CmCall(
-                serviceId,
-                own.type() == QpType.UC ? UC : RC,
-                service.context().mtu().code(),
-                parameters.ackTimeout().code(),
-                parameters.retryCount(),
-                parameters.trafficClass(),
-                HOP_LIMIT,
-                RATE,
-                RESPONSE_TIMEOUT,
-                RETRIES);
+        CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData);
         attach(own);
-        CmConnection begun = manager.connect(
-                route,
-                call,
-                end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData),
-                this,
-                now);
+        ask = mtu -> {
+            var call = new CmCall(
+                    serviceId,
+                    own.type() == QpType.UC ? UC : RC,
+                    mtu,
+                    parameters.ackTimeout().code(),
+                    parameters.retryCount(),
+                    parameters.trafficClass(),
+                    HOP_LIMIT,
+                    RATE,
+                    RESPONSE_TIMEOUT,
+                    RETRIES);
+            return manager.connect(route, call, end, this, now());
+        };
+        CmConnection begun = ask.apply(service.context().mtu().code());
         if (begun == null) {
             detach();
             throw SoftConnections.tooMany("connect");
         }
         connection = begun;
+    }
+
+    /// The peer's MTU is smaller than ours, and it says which it has: asks again with that. False when it says
+    /// nothing of use.
+    private boolean askedWithSmallerMtu(Rej rej) {
+        IntFunction<@Nullable CmConnection> again = ask;
+        byte[] info = rej.info().bytes();
+        if (RejectReason.of(rej.reason()) != RejectReason.INVALID_PATH_MTU || again == null || info.length == 0) {
+            return false;
+        }
+        boolean isSmaller =
+                info[0] >= Mtu.MTU_256.code() && info[0] < begun().request().pathMtu();
+        CmConnection begun = isSmaller ? again.apply(info[0]) : null;
+        if (begun != null) {
+            connection = begun;
+        }
+        return begun != null;
     }
 
     private CmEnd end(End own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
@@ -175,11 +195,14 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                         0)));
             }
             case CmEvent.Established established -> tell(new News.Established());
-            case CmEvent.Rejected(var rej) ->
-                end(new News.Rejected(
-                        rej.reason(),
-                        why(rej.reason()),
-                        PrivateData.of(rej.privateData().bytes())));
+            case CmEvent.Rejected(Rej rej) -> {
+                if (!askedWithSmallerMtu(rej)) {
+                    end(new News.Rejected(
+                            rej.reason(),
+                            why(rej.reason()),
+                            PrivateData.of(rej.privateData().bytes())));
+                }
+            }
             case CmEvent.Unreachable(String why) -> end(new News.Unreachable(why));
             case CmEvent.Disconnected(boolean byPeer, var said) ->
                 end(
@@ -390,7 +413,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         });
     }
 
-    private <T> T on(String verb, java.util.function.Supplier<T> command) {
+    private <T> T on(String verb, Supplier<T> command) {
         try {
             return service.context().cm().call(manager -> command.get());
         } catch (IllegalStateException e) {

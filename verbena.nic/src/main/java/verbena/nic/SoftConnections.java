@@ -230,7 +230,7 @@ final class SoftConnections implements ConnectionService {
                 return inquiry;
             }
             var connection = SoftConnection.active(this, route, call.localPort(), call.remotePort(), listener);
-            connection.begin(manager, serviceId, all, own, cm.nowNanos());
+            connection.begin(manager, serviceId, all, own);
             return connection;
         });
     }

@@ -21,6 +21,7 @@ import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.Mtu;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -44,11 +45,18 @@ class ConnectionIdTest {
 
     /// One side: a device with a domain, a queue and a channel, and the identifiers made on it.
     private static final class Side {
-        final Context device = Device.named("rocev2").open();
-        final ProtectionDomain domain = device.allocateProtectionDomain();
-        final CompletionQueue completions = device.createCompletionQueue(64);
-        final EventChannel channel = EventChannel.open(device);
+        final Context device;
+        final ProtectionDomain domain;
+        final CompletionQueue completions;
+        final EventChannel channel;
         final List<ConnectionId> ids = new ArrayList<>();
+
+        Side(String name) {
+            device = Device.named(name).open();
+            domain = device.allocateProtectionDomain();
+            completions = device.createCompletionQueue(64);
+            channel = EventChannel.open(device);
+        }
 
         ConnectionId id(PortSpace space) {
             ConnectionId id = channel.createId(space);
@@ -106,8 +114,8 @@ class ConnectionIdTest {
         }
     }
 
-    private final Side client = new Side();
-    private final Side server = new Side();
+    private final Side client = new Side("rocev2");
+    private final Side server = new Side("rocev2");
 
     @AfterEach
     void close() {
@@ -276,6 +284,22 @@ class ConnectionIdTest {
         server.next(ConnectionEvent.Disconnected.class);
         pair.server().disconnect();
         assertThat(server.channel.poll()).isEmpty();
+    }
+
+    @Test
+    void theSmallerMtuIsTaken() throws Exception {
+        var small = new Side("rocev2,mtu=1024");
+        ConnectionId listener = small.listening(PortSpace.TCP);
+        ConnectionId active = client.resolved(listener);
+        var own = active.createQueuePair(client.domain, client.options(PortSpace.TCP));
+        active.connect(DEFAULTS);
+        ConnectionId passive = small.next(ConnectionEvent.ConnectRequest.class).id();
+        var other = passive.createQueuePair(small.domain, small.options(PortSpace.TCP));
+        passive.accept(DEFAULTS);
+        client.next(ConnectionEvent.Established.class);
+        assertThat(own.query().pathMtu()).isEqualTo(Mtu.MTU_1024);
+        assertThat(other.query().pathMtu()).isEqualTo(Mtu.MTU_1024);
+        small.close();
     }
 
     @Test
