@@ -436,7 +436,7 @@ public final class CmConnection extends Timed {
     }
 
     private void repeat(long now) {
-        if (isActive || isProven || repeatsLeft-- > 0) {
+        if (maySayMore()) {
             sendAgain(pending);
         }
         mayBePutOff = true;
@@ -510,13 +510,21 @@ public final class CmConnection extends Timed {
         send(rej(REJECTS_OTHER, RejectReason.TIMEOUT, CommunicationManager.info(manager.caGuid()), PrivateData.NONE));
     }
 
+    /// Whether something may leave that is no answer.
+    private boolean maySayMore() {
+        return isActive || isProven || repeatsLeft-- > 0;
+    }
+
     /// Sends until an answer comes.
     private void ask(CmMessage message, int retries, long now) {
         pending = message;
         retriesLeft = retries;
-        sendings = 1;
+        sendings = 0;
         mayBePutOff = true;
-        manager.send(route, message);
+        if (message instanceof Rep || maySayMore()) {
+            sendings++;
+            manager.send(route, message);
+        }
         manager.schedule(this, now + retryNanos);
     }
 

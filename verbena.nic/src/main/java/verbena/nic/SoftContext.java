@@ -240,8 +240,7 @@ public final class SoftContext extends SoftObject implements Context {
             there = new CmAgent(
                     engine,
                     gsi,
-                    new CommunicationManager(
-                            device.nodeGuid(), CommunicationManager.NO_SLOT, random, CmLimits.DEFAULT));
+                    new CommunicationManager(device.nodeGuid(), engine.link().slot(), random, CmLimits.DEFAULT));
             gsi.add(Mad.CLASS_CM, there);
             cm = there;
         }

@@ -40,6 +40,7 @@ class VerbsDocTest {
             "verbena.transport.queue",
             "verbena.transport.rc",
             "verbena.transport.unreliable",
+            "verbena.cm",
             "verbena.nic",
             "verbena.nic.engine",
             "verbena.nic.link",
