@@ -311,6 +311,34 @@ class SecrecyTest {
     }
 
     @Test
+    void numbersOfASlotAreItsOwnAndTellNothingOfEachOtherBeyondThat() {
+        for (int slot : new int[] {0, 0x5A, 255}) {
+            KeyTable<Object> table =
+                    KeyTable.ofSlot(SoftContext.secureRandom(), slot, 2, Integer.MAX_VALUE, System::nanoTime);
+            int[] numbers = draw(table.limit(), () -> table.add(new Object()));
+            assertThat(numbers).hasSize(32_768);
+            assertThat(Arrays.stream(numbers).allMatch(n -> n >>> 16 == slot && n >= 2 && n < 0xFF_FFFF))
+                    .isTrue();
+            assertThat(mostEqual(numbers)).isEqualTo(1);
+            for (int shift = 0; shift < 16; shift += 8) {
+                assertThat(chiSquare(numbers, shift)).isLessThan(400);
+            }
+            assertThat(table.add(new Object())).as("no more than half").isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void numbersOfASlotRestUntilAQuarterIsLeft() {
+        KeyTable<Object> table = KeyTable.ofSlot(SoftContext.secureRandom(), 9, 2, Integer.MAX_VALUE, () -> 0);
+        int[] first = draw(table.limit(), () -> table.add(new Object()));
+        Arrays.stream(first).forEach(table::remove);
+        assertThat(Arrays.stream(first).allMatch(table::isResting)).isTrue();
+        draw(table.limit(), () -> table.add(new Object()));
+        long resting = Arrays.stream(first).filter(table::isResting).count();
+        assertThat(resting).isBetween(16_000L, 16_400L); // of 65,536: half in use, a quarter free
+    }
+
+    @Test
     void noRestartRepeatsAnother() throws Exception {
         int restarts = 1_000;
         int processes = (int) Goal.size(5, 1_000);

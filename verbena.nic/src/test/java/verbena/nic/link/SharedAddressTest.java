@@ -2,6 +2,7 @@ package verbena.nic.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static verbena.nic.link.LinkBench.PATIENCE;
 import static verbena.nic.link.LinkBench.addressOf;
 import static verbena.nic.link.LinkBench.fill;
@@ -10,16 +11,16 @@ import static verbena.nic.link.LinkBench.frames;
 import static verbena.nic.link.LinkBench.gidOf;
 import static verbena.nic.link.LinkBench.number;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -255,15 +256,77 @@ class SharedAddressTest {
         }
     }
 
+    private String doorName(String name) {
+        return "verbena/" + Gid.of(address) + "/" + RoceV2.UDP_PORT + "/" + name;
+    }
+
     // Somebody has the name.
     private int hold(String name, LinuxSockets linux, Arena arena) {
-        byte[] path = ("\0verbena/" + Gid.of(address) + "/4791/" + name).getBytes(StandardCharsets.US_ASCII);
-        MemorySegment at = arena.allocate(2L + path.length, 8);
-        at.set(ValueLayout.JAVA_SHORT, 0, (short) LinuxAbi.AF_UNIX);
-        MemorySegment.copy(path, 0, at, ValueLayout.JAVA_BYTE, 2, path.length);
         int fd = linux.localSocket();
-        assertThat(linux.bind(fd, at)).isZero();
+        assertThat(linux.bind(fd, ForeignDoor.name(doorName(name), arena))).isZero();
         return fd;
+    }
+
+    /// Runs [ForeignDoor] as another user; null when there is no right to.
+    private @Nullable Process foreigner(String what, String name) throws IOException {
+        try {
+            Process process = new ProcessBuilder(
+                            "setpriv",
+                            "--reuid=65534",
+                            "--clear-groups",
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-XX:TieredStopAtLevel=1",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            ForeignDoor.class.getName(),
+                            what,
+                            doorName(name))
+                    .start();
+            return "done".equals(process.inputReader().readLine()) ? process : null;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    @Test
+    void anotherUsersEnvelopeIsNotOpened() throws Exception {
+        UdpLink link = join();
+        link.claimService(SERVICE);
+        Process atSlot = foreigner("forge", "slot-" + link.slot());
+        assumeTrue(atSlot != null, "no right to be another user, or that one may not read the classes");
+        Process atService = foreigner("forge", "service-%016x".formatted(SERVICE));
+        long end = System.nanoTime() + PATIENCE;
+        while (count(link, "refused") < 2) {
+            assertThat(turn()).isZero();
+            assertThat(System.nanoTime()).isLessThan(end);
+        }
+        assertThat(count(link, "neighbours")).isZero();
+        atSlot.destroy();
+        atService.destroy();
+    }
+
+    @Test
+    void anotherUserWhoHasTakenANameIsToldNothing() throws Exception {
+        var squatters = new ArrayList<Process>();
+        for (int slot : new int[] {3, 7}) {
+            Process squatter = foreigner("squat", "slot-" + slot);
+            assumeTrue(squatter != null, "no right to be another user, or that one may not read the classes");
+            squatters.add(squatter);
+        }
+        UdpLink link = join();
+        assertThat(link.slot()).isNotIn(3, 7);
+        assertThat(count(link, "refused")).isEqualTo(2);
+        Process atService = foreigner("squat", "service-%016x".formatted(SERVICE));
+        assertThat(link.claimService(SERVICE)).isFalse();
+        join();
+        send(peer, link, question(SERVICE));
+        send(peer, link, 3, 1);
+        receive(2); // by ourselves
+        assertThat(forwarded()).isZero();
+        squatters.forEach(Process::destroy);
+        atService.destroy();
     }
 
     @Test
