@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
@@ -289,6 +290,20 @@ class ConnectionTest {
             }
             Arrays.stream(clients).forEach(Connection::close);
             Arrays.stream(accepted).forEach(Connection::close);
+        }
+    }
+
+    @Test
+    void aWildcardAddressIsEveryAddress() throws Exception {
+        try (var listener = ConnectionListener.bind("0.0.0.0", 0)) {
+            int port = listener.localAddress().getPort();
+            var accepted = meanwhile(listener::accept);
+            try (var client = Connection.connect("127.0.0.1", port);
+                    var server = get(accepted)) {
+                assertThat(server.localAddress())
+                        .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
+                assertThat(client.peerAddress()).isEqualTo(server.localAddress());
+            }
         }
     }
 

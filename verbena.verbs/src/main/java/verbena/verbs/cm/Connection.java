@@ -1,6 +1,8 @@
 package verbena.verbs.cm;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,12 +69,26 @@ public final class Connection implements AutoCloseable {
         this.queuePair = queuePair;
     }
 
-    /// Connects to whoever listens at a port of a host.
+    /// Connects to whoever listens at a port of a host; a host with several addresses is tried at each in turn.
     ///
     /// @param host a name or an address
     /// @throws ConnectionException when it does not come about; says why
     public static Connection connect(String host, int port) throws InterruptedException {
-        return connect(new InetSocketAddress(host, port), ConnectionOptions.defaults());
+        InetAddress[] addresses;
+        try {
+            addresses = InetAddress.getAllByName(host);
+        } catch (UnknownHostException e) {
+            throw new ConnectionException(Reason.ADDRESS, "connect: \"" + host + "\" is no known host", e);
+        }
+        for (int i = 0; ; i++) {
+            try {
+                return connect(new InetSocketAddress(addresses[i], port), ConnectionOptions.defaults());
+            } catch (ConnectionException e) {
+                if (i + 1 == addresses.length) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /// The same with choices of one's own.

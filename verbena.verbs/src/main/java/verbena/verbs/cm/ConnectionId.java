@@ -126,12 +126,13 @@ public final class ConnectionId implements VerbsObject {
 
     /// Takes an address and port of this host (rdma_bind_addr(3)).
     ///
-    /// @param address all zeroes for every address of this host; port 0 for any that is free
+    /// @param address `0.0.0.0` for every IPv4 address that this host has now, `::` for every address but
+    ///     link-local ones; port 0 for any that is free
     /// @throws ConnectionException when the address is not this host's, or the port is taken
     public synchronized void bind(InetSocketAddress address) {
         require("bind", State.IDLE);
         InetAddress at = resolved("address", address);
-        List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only()) : List.of(Gid.of(at));
+        List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at) : List.of(Gid.of(at));
         int port = address.getPort();
         boolean done = false;
         try {

@@ -1,22 +1,24 @@
 package verbena.verbs.cm;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.nio.channels.DatagramChannel;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
 import verbena.verbs.InUseException;
 import verbena.verbs.spi.Provider;
 
@@ -156,21 +158,30 @@ final class LocalDevices {
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
     }
 
-    /// All addresses of this host, or of `only`.
-    static List<Gid> all(Optional<Context> only) {
-        if (only.isPresent()) {
-            return only.get().gids(1).stream().map(entry -> entry.gid()).toList();
-        }
-        var all = new ArrayList<Gid>();
+    /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and `::` for
+    /// both families. Link-local addresses mean nothing without an interface and have to be named.
+    static List<Gid> all(Optional<Context> only, InetAddress wildcard) {
+        Stream<Gid> gids = only.isPresent()
+                ? only.get().gids(1).stream().map(GidEntry::gid)
+                : upInterfaces().flatMap(NetworkInterface::inetAddresses).map(Gid::of);
+        boolean isIpv4 = wildcard instanceof Inet4Address;
+        return gids.filter(gid -> gid.isIpv4() || !isIpv4)
+                .filter(gid -> !gid.isLinkLocal())
+                .toList();
+    }
+
+    private static Stream<NetworkInterface> upInterfaces() {
         try {
-            NetworkInterface.networkInterfaces()
-                    .flatMap(NetworkInterface::inetAddresses)
-                    .map(Gid::of)
-                    .forEach(all::add);
+            return NetworkInterface.networkInterfaces().filter(each -> {
+                try {
+                    return each.isUp();
+                } catch (SocketException e) {
+                    return false; // it has just gone
+                }
+            });
         } catch (SocketException e) {
             throw new ConnectionException(
                     ConnectionException.Reason.ADDRESS, "the addresses of this host: " + e.getMessage(), e);
         }
-        return all;
     }
 }
