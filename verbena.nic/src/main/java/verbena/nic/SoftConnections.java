@@ -82,6 +82,9 @@ final class SoftConnections implements ConnectionService {
         long serviceId = space.serviceId(number);
         List<Port> sharing = ports.get(serviceId);
         if (sharing == null) {
+            if (!context.engine().link().claimService(serviceId)) {
+                return null; // another process or context at our address has it
+            }
             sharing = new ArrayList<>();
         } else if (sharing.stream().anyMatch(other -> other.local.equals(local))) {
             return null;
@@ -135,6 +138,7 @@ final class SoftConnections implements ConnectionService {
                     ports.remove(serviceId());
                     manager.unlisten(serviceId());
                     manager.unanswer(serviceId());
+                    context.engine().link().releaseService(serviceId());
                 }
                 return true;
             });
