@@ -2,9 +2,12 @@ package verbena.tools.doctor;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Link;
 import verbena.nic.link.UdpLink;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
@@ -23,7 +26,11 @@ final class ManagementQuestions implements Surroundings.Questions {
     /// A question is lost like any datagram: so often it is asked in all.
     private static final int ATTEMPTS = 4;
 
+    /// Bits of an ID that are free when others share the address ([Link#slot()]).
+    private static final int ID_BITS = 24;
+
     private final UdpLink link;
+    private final RandomGenerator random = new SecureRandom();
     private final Arena arena = Arena.ofConfined();
     private final Frame[] out = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64));
     private final Frame[] in = Frame.allocate(arena.allocate((long) Frame.SLOT_BYTES * BATCH, 64));
@@ -32,6 +39,12 @@ final class ManagementQuestions implements Surroundings.Questions {
     /// @param link with one address; closed with this
     ManagementQuestions(UdpLink link) {
         this.link = link;
+    }
+
+    @Override
+    public int newId() {
+        int any = random.nextInt(1, 1 << ID_BITS);
+        return link.slot() == Link.NO_SLOT ? any : (link.slot() << ID_BITS) | any;
     }
 
     @Override

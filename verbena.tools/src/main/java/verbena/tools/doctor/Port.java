@@ -44,6 +44,9 @@ final class Port implements Check {
                 .orElse("a process of user " + user(owner.uid(), at.root())
                         + " that this user may not see, or the kernel");
         String find = owner.process().isPresent() ? "" : " (who: sudo ss -ulpn 'sport = :4791')";
+        if (owner.process().isPresent() && new PortOwners(at.root()).isShared(owner.address())) {
+            return Finding.ok(subject, who + ", which shares it with other processes of that user");
+        }
         return owner.isWildcard()
                 ? Finding.fail(subject, who, "end it, or have it bind one address only" + find)
                 : Finding.warn(

@@ -38,6 +38,15 @@ final class PortOwners {
         proc = root.resolve("proc");
     }
 
+    /// Whether Verbena's devices share the port at `address` (they listen at local sockets with abstract names).
+    boolean isShared(Gid address) {
+        String slots = "@verbena/" + address;
+        return Text.lines(proc.resolve("net/unix")).stream()
+                .map(line -> line.substring(line.lastIndexOf(' ') + 1))
+                .anyMatch(name -> (name.startsWith(slots + "/") || name.startsWith(slots + "%"))
+                        && name.contains("/" + PORT + "/slot-"));
+    }
+
     /// All of them; IPv4 first.
     List<Owner> all() {
         var owners = new ArrayList<Owner>();

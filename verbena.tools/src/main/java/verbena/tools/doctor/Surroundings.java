@@ -72,6 +72,9 @@ interface Surroundings {
         /// The address that they come from.
         Gid own();
 
+        /// A number for a question by which its answer finds the way back, not 0.
+        int newId();
+
         /// Asks, several times if need be; the answer, or nothing when none comes in time.
         Optional<CmMessage> ask(Gid peer, CmMessage question, Duration patience);
 

@@ -48,7 +48,8 @@ final class ThisHost implements Surroundings {
     @Override
     public long receiveBufferBytes() {
         HostInterface loopback = Interfaces.loopback();
-        try (UdpLink link = LoopbackAddress.claim(address -> open(loopback.withOnly(address)))) {
+        try (UdpLink link =
+                LoopbackAddress.claim(address -> open(loopback.withOnly(address), UdpLinks.Options.DEFAULT))) {
             return link.receiveBufferBytes();
         }
     }
@@ -101,11 +102,13 @@ final class ThisHost implements Surroundings {
 
     @Override
     public Questions questions(HostInterface own) {
-        UdpLink link = own.gids().isEmpty() ? LoopbackAddress.claim(address -> open(own.withOnly(address))) : open(own);
+        UdpLink link = own.gids().isEmpty()
+                ? LoopbackAddress.claim(address -> open(own.withOnly(address), UdpLinks.Options.DEFAULT))
+                : open(own, UdpLinks.Options.DEFAULT.share());
         return new ManagementQuestions(link);
     }
 
-    private static UdpLink open(HostInterface own) {
-        return UdpLinks.open(own.gids(), RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT);
+    private static UdpLink open(HostInterface own, UdpLinks.Options options) {
+        return UdpLinks.open(own.gids(), RoceV2.UDP_PORT, options);
     }
 }

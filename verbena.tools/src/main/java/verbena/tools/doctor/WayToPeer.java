@@ -150,7 +150,7 @@ final class WayToPeer implements Check {
     // ---- does somebody there speak RoCE v2?
 
     private boolean speaks(Gid peer, Questions questions) {
-        var question = new SidrReq(random.nextLong(), random.nextInt(), 0xFFFF, NOBODYS_SERVICE, PrivateData.NONE);
+        var question = new SidrReq(random.nextLong(), questions.newId(), 0xFFFF, NOBODYS_SERVICE, PrivateData.NONE);
         long started = System.nanoTime();
         Optional<CmMessage> answer = questions.ask(peer, question, patience);
         long tookNanos = System.nanoTime() - started;
@@ -200,7 +200,7 @@ final class WayToPeer implements Check {
 
     private Finding listens(Gid peer, int service, Mtu mtu, Questions questions) {
         String subject = "port " + service;
-        Req req = request(peer, service, mtu, questions.own());
+        Req req = request(peer, service, mtu, questions);
         Optional<CmMessage> answer = questions.ask(peer, req, patience);
         return switch (answer.orElse(null)) {
             case Rej rej -> refusal(subject, rej, service);
@@ -224,11 +224,12 @@ final class WayToPeer implements Check {
 
     /// A request that a peer refuses when it has found the service, and before its program hears of it: the
     /// alternate path leads to an address that is not the peer's (IBTA 12.6.7.2, code 18).
-    private Req request(Gid peer, int service, Mtu mtu, Gid own) {
+    private Req request(Gid peer, int service, Mtu mtu, Questions questions) {
+        Gid own = questions.own();
         var header = new IpCmHeader(own.isIpv4(), 0, own.high(), own.low(), peer.high(), peer.low());
         return new Req(
                 random.nextLong(),
-                random.nextInt(1, Integer.MAX_VALUE),
+                questions.newId(),
                 IpCmHeader.serviceId(IpCmHeader.PORT_SPACE_TCP, service),
                 random.nextLong(1, Long.MAX_VALUE),
                 0,

@@ -152,6 +152,11 @@ final class FakeSurroundings implements Surroundings {
             }
 
             @Override
+            public int newId() {
+                return told.size() + 17;
+            }
+
+            @Override
             public Optional<CmMessage> ask(Gid to, CmMessage question, Duration patience) {
                 return Optional.ofNullable(peer.apply(question));
             }

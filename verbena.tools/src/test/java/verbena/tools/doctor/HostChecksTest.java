@@ -189,6 +189,22 @@ class HostChecksTest {
     }
 
     @Test
+    void devicesThatShareAnAddressAreWell() throws IOException {
+        FakeSurroundings host = host().file("proc/net/udp", UDP_HEADING + udpLine("0300000A", 1000, 77))
+                .file("proc/4711/comm", "java\n")
+                .file("proc/net/unix", """
+                        Num       RefCount Protocol Flags    Type St Inode Path
+                        0000000000000000: 00000002 00000000 00010000 0005 01 99 @verbena/10.0.0.3/4791/slot-7
+                        """);
+        descriptor("proc/4711/fd/9", 77);
+
+        Finding finding = only(new Port().look(host));
+
+        assertThat(finding.level()).isEqualTo(Level.OK);
+        assertThat(finding.seen()).contains("process 4711 (java) of user 1000", "shares it");
+    }
+
+    @Test
     void theKernelsSoftRoceIsTold() throws IOException {
         FakeSurroundings host = host().file(
                         "proc/net/udp6", UDP_HEADING + udpLine("00000000000000000000000000000000", 0, 88))
