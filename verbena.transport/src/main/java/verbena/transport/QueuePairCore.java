@@ -154,9 +154,9 @@ public final class QueuePairCore {
     /// The protocol itself changes the state. Posters are told before anything is flushed: see the queue pair's side.
     public void enter(QpState state, String cause) {
         parameters.state = state;
-        events.onState(state);
         if (rootCause == null) {
             rootCause = cause;
         }
+        events.onState(state);
     }
 }
