@@ -187,7 +187,7 @@ class SharedProcessesTest {
         String said = new String(other.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assumeTrue(!said.contains("ClassNotFoundException"), "another user may not read the classes");
         assertThat(other.waitFor()).isNotZero();
-        assertThat(said).contains("is in use").contains("Those of the same user share an address");
+        assertThat(said).contains("is in use").contains("Devices of one user share an address");
     }
 
     private static boolean works(String... command) throws InterruptedException {

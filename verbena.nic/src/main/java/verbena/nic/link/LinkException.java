@@ -32,15 +32,22 @@ public final class LinkException extends RuntimeException {
         this(kind, message, null);
     }
 
+    private static String sharing(String address) {
+        String why = UdpLinks.whyPortable();
+        return why == null
+                ? "Devices of one user share an address when all were opened by name (rocev2@" + address
+                        + ") and with system calls (not with link=portable)."
+                : "This process cannot share it: " + why + ".";
+    }
+
     /// The failure to bind `address` and `port`, with what may help; `detail` are the system's words.
     static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
         String where = "UDP port " + port + " at " + address;
         String message = switch (kind) {
             case PORT_IN_USE ->
                 where + " is in use (" + detail + "): by the kernel's soft-RoCE (rdma_rxe), by a program bound to all"
-                        + " addresses, or by another process with a software device that does not share it. Those of"
-                        + " the same user share an address when all open it by name (rocev2@" + address
-                        + ") on Linux with system calls (not with link=portable). Use another address"
+                        + " addresses, or by another software device. " + sharing(address)
+                        + " Use another address"
                         + (address.startsWith("127.")
                                 ? "; on loopback every process can have one of its own in 127.0.0.0/8."
                                 : ", or one of 127.0.0.0/8 for peers on this host.");
