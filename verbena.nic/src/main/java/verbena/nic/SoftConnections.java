@@ -10,6 +10,7 @@ import verbena.cm.CmEvent;
 import verbena.cm.CmInquiry;
 import verbena.cm.CmLimits;
 import verbena.cm.CmRoute;
+import verbena.nic.link.LinkException;
 import verbena.verbs.AddressVector;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Gid;
@@ -82,8 +83,15 @@ final class SoftConnections implements ConnectionService {
         long serviceId = space.serviceId(number);
         List<Port> sharing = ports.get(serviceId);
         if (sharing == null) {
-            if (!context.engine().link().claimService(serviceId)) {
-                return null; // another process or context at our address has it
+            try {
+                if (!context.engine().link().claimService(serviceId)) {
+                    return null; // another process or context at our address has it
+                }
+            } catch (LinkException e) {
+                throw new ConnectionException(
+                        ConnectionException.Reason.ADDRESS,
+                        "port " + number + " of " + local + ": " + e.getMessage(),
+                        e);
             }
             sharing = new ArrayList<>();
         } else if (sharing.stream().anyMatch(other -> other.local.equals(local))) {

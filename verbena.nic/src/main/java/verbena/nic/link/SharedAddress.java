@@ -54,6 +54,8 @@ final class SharedAddress {
     // Those who have connected and were not let in yet; the system's limit (net.core.somaxconn) is often this.
     private static final int BACKLOG = 4_096;
     private static final int EVENTS = 32;
+    // When the process has no descriptor left for who has connected, it looks again after this.
+    private static final long STUCK_NANOS = 100_000_000;
 
     private static final long NEVER = Long.MAX_VALUE;
     // How long a survey waits for answers; a process that has none by then is stopped or busy.
@@ -94,6 +96,8 @@ final class SharedAddress {
     // By slot.
     private final @Nullable Door[] neighbours = new @Nullable Door[SLOTS];
     private volatile int neighbourCount;
+    // Somebody has connected and cannot be let in: this process has no descriptor left. The sleeper reads it.
+    private volatile boolean isStuck;
     private final Map<Long, Door> services = new HashMap<>();
 
     // Where everybody is in the kernel's group, as far as this link knows; then what the survey under way has found.
@@ -225,7 +229,10 @@ final class SharedAddress {
     }
 
     private @Nullable Door listen(String name) {
-        int fd = localSocket();
+        int fd = linux.localSocket();
+        if (fd < 0) {
+            throw failed("a local socket", fd);
+        }
         int result = linux.bind(fd, address(name));
         if (result == 0) {
             result = linux.listen(fd, BACKLOG);
@@ -237,15 +244,12 @@ final class SharedAddress {
             }
             throw failed("listening at the local socket @" + prefix + name, result);
         }
-        return add(fd, true);
-    }
-
-    private int localSocket() {
-        int fd = linux.localSocket();
-        if (fd < 0) {
-            throw failed("a local socket", fd);
+        Door door = add(fd, true);
+        if (door == null) {
+            throw new LinkException(
+                    LinkException.Kind.FAILED, "sharing " + gid + ": the system watches no more descriptors");
         }
-        return fd;
+        return door;
     }
 
     private LinkException failed(String what, int result) {
@@ -265,17 +269,17 @@ final class SharedAddress {
         return address;
     }
 
-    private Door add(int fd, boolean listening) {
+    // Null, and the descriptor closed, when the system cannot watch it.
+    private @Nullable Door add(int fd, boolean listening) {
         int number = 0;
         while (number < doors.length && doors[number] != null) {
             number++;
         }
         event.set(JAVA_INT, EpollEvent.EVENTS, LinuxAbi.EPOLLIN);
         event.set(JAVA_INT, EpollEvent.DATA, number);
-        int result = linux.watch(watcher, fd, event);
-        if (result < 0) {
+        if (linux.watch(watcher, fd, event) < 0) {
             LinuxSockets.close(fd);
-            throw failed("epoll_ctl", result);
+            return null;
         }
         if (number == doors.length) {
             doors = Arrays.copyOf(doors, 2 * number);
@@ -329,19 +333,23 @@ final class SharedAddress {
                 continue;
             }
             int fd = connect(slotName(other));
-            if (fd >= 0) {
-                if (LinuxSockets.send(fd, word)) {
-                    greet(add(fd, false), other);
-                } else {
-                    LinuxSockets.close(fd);
-                }
+            if (fd < 0) {
+                continue;
+            }
+            boolean _ = LinuxSockets.send(fd, word); // that one may have ended this moment: then we are told so
+            Door door = add(fd, false);
+            if (door != null) {
+                greet(door, other);
             }
         }
     }
 
     // A descriptor, or a negated errno.
     private int connect(String name) {
-        int fd = localSocket();
+        int fd = linux.localSocket();
+        if (fd < 0) {
+            return fd;
+        }
         int result = linux.connect(fd, address(name));
         if (result == 0 && !isOurUser(fd)) {
             result = -LinuxAbi.EPERM;
@@ -392,9 +400,9 @@ final class SharedAddress {
         return slot;
     }
 
-    /// What can be polled: readable when [#receive] has something to do.
+    /// What can be polled: readable when [#receive] has something to do; -1 for now when it could not do it.
     int watcher() {
-        return watcher;
+        return isStuck ? -1 : watcher;
     }
 
     boolean hasNeighbours() {
@@ -406,6 +414,7 @@ final class SharedAddress {
     /// Fills frames as [Link#receive] does, with what neighbours have passed on.
     int receive(Frame[] frames, int from, int count, MessageBlock incoming, RoceV2 roce) {
         int ready = LinuxSockets.ready(watcher, events, EVENTS);
+        isStuck = false;
         int received = 0;
         for (int i = 0; i < ready && received < count; i++) {
             Door door = doors[events.get(JAVA_INT, (long) i * EpollEvent.BYTES + EpollEvent.DATA)];
@@ -413,7 +422,7 @@ final class SharedAddress {
                 continue; // closed a moment ago
             }
             if (door.listening) {
-                letIn(door);
+                isStuck = letIn(door) == 0;
             } else {
                 received += read(door, frames, from + received, count - received, incoming, roce);
             }
@@ -421,19 +430,23 @@ final class SharedAddress {
         return received;
     }
 
-    private void letIn(Door door) {
+    // How many have come.
+    private int letIn(Door door) {
+        int count = 0;
         for (int fd = LinuxSockets.accept(door.fd); fd >= 0; fd = LinuxSockets.accept(door.fd)) {
+            count++;
             if (isOurUser(fd)) {
                 int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, sendBufferBytes);
                 Door connection = add(fd, false);
                 // A neighbour says so at once. If not quite, it is read like all that follows.
-                if (door == slotDoor && LinuxSockets.read(fd, word) == Envelope.BYTES) {
+                if (connection != null && door == slotDoor && LinuxSockets.read(fd, word) == Envelope.BYTES) {
                     greet(connection, Envelope.helloSlot(word));
                 }
             } else {
                 LinuxSockets.close(fd);
             }
         }
+        return count;
     }
 
     private int read(Door door, Frame[] frames, int from, int count, MessageBlock incoming, RoceV2 roce) {
@@ -609,13 +622,13 @@ final class SharedAddress {
         return indexes;
     }
 
-    /// No longer than until the survey needs to be looked at.
+    /// No longer than until the survey needs to be looked at, or those who wait outside.
     long sleepAtMost(long timeoutNanos) {
         long at = due;
-        if (at == NEVER) {
+        if (at == NEVER && !isStuck) {
             return timeoutNanos;
         }
-        long left = Math.max(0, at - System.nanoTime());
+        long left = at == NEVER ? STUCK_NANOS : Math.max(0, at - System.nanoTime());
         return timeoutNanos < 0 ? left : Math.min(timeoutNanos, left);
     }
 

@@ -13,6 +13,8 @@ import static verbena.nic.link.LinkBench.number;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -253,6 +255,84 @@ class SharedAddressTest {
                 assertThat(last.slot()).isEqualTo(100);
             }
             taken.forEach(LinuxSockets::close);
+        }
+    }
+
+    @Test
+    void aLinkWithSeveralAddressesHasOneSlotAndSharesEach() {
+        InetAddress second = LoopbackAddress.find(RoceV2.UDP_PORT);
+        UdpLink both = UdpLinks.open(
+                List.of(LinkBench.entry(0, address), LinkBench.entry(1, second)), RoceV2.UDP_PORT, SHARED);
+        links.add(both);
+        UdpLink first = LinkBench.open(address, RoceV2.UDP_PORT, SHARED);
+        links.add(first);
+        UdpLink other = LinkBench.open(second, RoceV2.UDP_PORT, SHARED);
+        links.add(other);
+        assertThat(links).filteredOn(link -> link.slot() == both.slot()).containsExactly(both);
+        long end = System.nanoTime() + PATIENCE;
+        var got = new HashMap<UdpLink, Integer>();
+        // Until all know each other some may be lost.
+        for (int round = 0; got.getOrDefault(both, 0) < 64 || got.size() < 3; round++) {
+            for (UdpLink at : List.of(first, other)) {
+                send(peer, at, at.slot(), 8);
+                send(peer, at, both.slot(), 8);
+            }
+            for (UdpLink link : links) {
+                int n = link.receive(buffer, 0, buffer.length);
+                for (int i = 0; i < n; i++) {
+                    if (BigEndian.u8(buffer[i].slot, Frame.HEADROOM + 5) == link.slot()) {
+                        got.merge(link, 1, Integer::sum);
+                    }
+                }
+            }
+            assertThat(System.nanoTime())
+                    .as("after %d rounds %s", round, got.values())
+                    .isLessThan(end);
+        }
+        assertThat(first.claimService(SERVICE)).isTrue();
+        assertThat(both.claimService(SERVICE)).as("one address has it already").isFalse();
+        assertThat(other.claimService(SERVICE))
+                .as("and the other was given back")
+                .isTrue();
+    }
+
+    @Test
+    void forwardingAllocatesNothing() {
+        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        UdpLink wrong = join();
+        UdpLink right = join();
+        Frame[] sent = filled(32, gidOf(peer), gidOf(right), 256);
+        for (Frame frame : sent) {
+            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, right.slot() << 16 | 1);
+        }
+        try (var arena = Arena.ofConfined()) {
+            // One more socket in the group has the kernel choose the first, whatever a survey finds.
+            var linux = new LinuxSockets(arena);
+            int meddler = linux.socket(LinuxAbi.AF_INET);
+            linux.setOption(meddler, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEPORT, 1);
+            MemorySegment at = arena.allocate(LinuxAbi.SockaddrIn6.BYTES, 8);
+            Gid gid = gidOf(right);
+            int length = MessageBlock.putAddress(at, 0, gid.high(), gid.low(), RoceV2.UDP_PORT, 0);
+            assertThat(linux.bind(meddler, at.asSlice(0, length))).isZero();
+            MemorySegment first = Steering.layOut(
+                    List.of(new Steering.Instruction(LinuxAbi.BPF_RET | LinuxAbi.BPF_K, 0, 0, 0)), arena);
+            long least = Long.MAX_VALUE;
+            for (int attempt = 0; attempt < 200 && least > 0; attempt++) {
+                long spent = 0;
+                for (int i = 0; i < 200; i++) {
+                    linux.setOption(meddler, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_REUSEPORT_CBPF, first);
+                    long before = threads.getCurrentThreadAllocatedBytes();
+                    peer.transmit(sent, 0, 32);
+                    wrong.receive(buffer, 0, 64);
+                    right.receive(buffer, 0, 64);
+                    right.receive(buffer, 0, 64);
+                    spent += threads.getCurrentThreadAllocatedBytes() - before;
+                }
+                least = Math.min(least, spent);
+            }
+            LinuxSockets.close(meddler);
+            assertThat(least).isZero();
+            assertThat(count(wrong, "forwarded")).isGreaterThan(6_000);
         }
     }
 
