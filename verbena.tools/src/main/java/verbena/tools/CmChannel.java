@@ -84,6 +84,9 @@ final class CmChannel implements AutoCloseable {
     /// @throws CommandFailed when it is another, or none comes in time
     <T extends ConnectionEvent> T await(Class<T> wanted, String what) throws InterruptedException {
         ConnectionEvent event = await(what);
+        while (event instanceof ConnectionEvent.TimewaitExit) {
+            event = await(what); // of a connection that has ended before
+        }
         if (!wanted.isInstance(event)) {
             throw new CommandFailed(CmEvents.line(event));
         }

@@ -85,11 +85,16 @@ abstract class CmCommand implements Callable<Integer> {
     /// Says where a server is to be found.
     ///
     /// @param at where it listens
-    /// @param command what to call there, up to the address
+    /// @param command what to call there, with `%s` for the address and `%d` for the port
     final void listening(InetSocketAddress at, String command) {
-        String where = at.getAddress().isAnyLocalAddress() ? "every address" : Addresses.ip(at.getAddress());
-        note("waits for a client on " + where + " port " + at.getPort() + "; there: verbena " + command
-                + (at.getAddress().isAnyLocalAddress() ? "ADDRESS" : where) + " -p " + at.getPort());
+        note(waits(at, command));
+    }
+
+    static String waits(InetSocketAddress at, String command) {
+        boolean isEvery = at.getAddress().isAnyLocalAddress();
+        String where = isEvery ? "every address" : Addresses.ip(at.getAddress());
+        return "waits for a client on " + where + " port " + at.getPort() + "; there: verbena "
+                + command.formatted(isEvery ? "ADDRESS" : where, at.getPort());
     }
 
     /// The other end of a connection, for messages.

@@ -85,7 +85,7 @@ abstract class CmTransferCommand extends CmTestCommand {
         if (listener != null) {
             listener.bind(address("-b", bind().orElse(null), port()));
             listener.listen(BACKLOG);
-            listening(listener.localAddress().orElseThrow(), command() + " -s ");
+            listening(listener.localAddress().orElseThrow(), command());
         } else {
             say("connecting");
             InetSocketAddress to = address("-s", host, port());
@@ -117,7 +117,7 @@ abstract class CmTransferCommand extends CmTestCommand {
     }
 
     private String command() {
-        return type() == QpType.UD ? "udaddy" : "ucmatose";
+        return type() == QpType.UD ? "udaddy -s %s --port %d" : "ucmatose -s %s -p %d";
     }
 
     private void take(ConnectionEvent event) {

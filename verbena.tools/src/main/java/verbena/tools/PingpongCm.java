@@ -90,17 +90,10 @@ final class PingpongCm implements AutoCloseable {
         return ConnectionParameters.defaults();
     }
 
-    /// The lines of the C programs; a datagrams' server does not know its client yet.
-    List<String> ends() {
-        if (isDatagram) {
-            return List.of();
-        }
-        List<PingpongPeer> ends = game().connected();
-        var lines = new ArrayList<String>();
-        for (int i = 0; i < ends.size(); i++) {
-            lines.add((i < ids.size() ? "  local address:  " : "  remote address: ") + ends.get(i));
-        }
-        return lines;
+    /// What the queue pairs are, and those of the peer; of datagrams nothing, for their server does not know its client
+    /// yet.
+    List<PingpongPeer> ends() {
+        return isDatagram ? List.of() : game().connected();
     }
 
     /// Plays to the end.

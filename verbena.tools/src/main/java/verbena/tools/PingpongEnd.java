@@ -186,7 +186,9 @@ abstract class PingpongEnd implements Callable<Integer> {
             } else {
                 cm.connect(new InetSocketAddress(host, port));
             }
-            cm.ends().forEach(this::print);
+            List<PingpongPeer> ends = cm.ends();
+            printLocal(ends.subList(0, ends.size() / 2));
+            ends.subList(ends.size() / 2, ends.size()).forEach(one -> print("  remote address: " + one));
             boolean allGood = report(cm.run(host != null, check));
             cm.disconnect(host != null);
             return allGood;
@@ -194,10 +196,7 @@ abstract class PingpongEnd implements Callable<Integer> {
     }
 
     private void listening(InetSocketAddress at) {
-        String where = at.getAddress().isAnyLocalAddress() ? "every address" : Addresses.ip(at.getAddress());
-        note("waits for a client on " + where + " port " + at.getPort() + "; there: verbena pingpong " + service
-                + " --cm" + (at.getPort() == 18_515 ? "" : " -p " + at.getPort()) + " "
-                + (at.getAddress().isAnyLocalAddress() ? "HOST" : where));
+        note(CmCommand.waits(at, "pingpong " + service + " --cm %s -p %d"));
     }
 
     private void note(String line) {

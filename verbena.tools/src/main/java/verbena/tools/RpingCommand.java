@@ -110,7 +110,7 @@ final class RpingCommand extends CmCommand {
                 }
                 id.bind(address("-a", host, port));
                 id.listen(BACKLOG);
-                listening(id.localAddress().orElseThrow(), "rping -c -a ");
+                listening(id.localAddress().orElseThrow(), "rping -c -a %s -p %d");
                 if (persistent) {
                     serveAll(channel);
                 }

@@ -46,7 +46,7 @@ final class XserverCommand extends CmCommand {
         InetSocketAddress at = address("-s", host, port);
         try (@Nullable Context device = openDevice();
                 var listener = ConnectionListener.bind(at, options(device))) {
-            listening(listener.localAddress(), "xclient" + (answer ? " --answer" : "") + " -s ");
+            listening(listener.localAddress(), "xclient" + (answer ? " --answer" : "") + " -s %s -p %d");
             try (Connection connection = listener.accept();
                     MemoryRegion message = connection.allocate(XclientCommand.BYTES)) {
                 int bytes = connection.receive(message, 0, XclientCommand.BYTES);

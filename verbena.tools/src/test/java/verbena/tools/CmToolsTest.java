@@ -212,6 +212,29 @@ class CmToolsTest {
                 .endsWith("initiating data transfers", "data transfers complete", "test complete", "return status 0");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", "--answer"})
+    void xclientSendsToXserver(String options) throws Exception {
+        Background serving = Background.run("xserver -p 0 -s " + HERE + " " + options);
+        Cli client = run("xclient -p " + serving.port() + " -s " + HERE + " " + options);
+        Cli server = serving.result();
+
+        assertThat(client.status()).as(client + "\n" + server).isZero();
+        assertThat(client.outLines()).containsExactly("rdma_xclient: start", "rdma_xclient: end 0");
+        assertThat(server.status()).as(client + "\n" + server).isZero();
+        assertThat(server.outLines()).containsExactly("rdma_xserver: start", "rdma_xserver: end 0");
+    }
+
+    @Test
+    void xclientWaitsForAnAnswerInVainWhenThereIsNone() throws Exception {
+        Background serving = Background.run("xserver -p 0 -s " + HERE);
+        Cli client = run("xclient --answer -p " + serving.port());
+
+        assertThat(client.status()).isEqualTo(255);
+        assertThat(client.error()).startsWith("verbena xclient: receive: ");
+        assertThat(serving.result().status()).isZero();
+    }
+
     // ---- nobody there
 
     @Test
@@ -231,6 +254,10 @@ class CmToolsTest {
                         "return status 8");
         assertThat(ucmatose.error()).startsWith("verbena ucmatose: cma event RDMA_CM_EVENT_REJECTED, error 8: ");
 
+        Cli xclient = Cli.run("xclient", "-s", HERE, "-p", "9");
+        assertThat(xclient.status()).isEqualTo(255);
+        assertThat(xclient.error()).contains("port 9");
+
         Cli udaddy = Cli.run("udaddy", "-s", HERE, "--port", "9");
         assertThat(udaddy.status()).isEqualTo(1);
         assertThat(udaddy.outLines())
@@ -243,14 +270,14 @@ class CmToolsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"rping -c -a, 255", "ucmatose -s, 255", "udaddy -s, 255"})
+    @CsvSource({"rping -c -a, 255", "ucmatose -s, 255", "udaddy -s, 255", "pingpong rc --cm, 1"})
     void aPeerThatSaysNothingIsGivenUp(String command, int status) throws Exception {
         try (var silent = new DatagramSocket(new InetSocketAddress(InetAddress.ofLiteral("127.88.7.6"), 4791))) {
             Cli cli = Cli.run((command + " 127.88.7.6 --timeout 1").split(" ", -1));
 
             assertThat(silent.isBound()).isTrue();
             assertThat(cli.status()).isEqualTo(status);
-            assertThat(cli.error()).contains("connect to 127.88.7.6 port 7", ": nothing heard for 1 s");
+            assertThat(cli.error()).contains("connect to 127.88.7.6 port ", ": nothing heard for 1 s");
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +18,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ProcessesTest {
     private static final String ENDLESS = "-n 100000000";
+
+    /// A server's address, so that tests beside this one have others.
+    private static final String LOOPBACK = "127.77." + ProcessHandle.current().pid() % 250 + ".3";
 
     private final List<Process> started = new ArrayList<>();
 
@@ -79,6 +83,43 @@ class ProcessesTest {
     }
 
     @Test
+    void aKilledClientOfRpingEndsTheServerWithAReason() throws Exception {
+        Process server = start("rping -s -p 0 -a " + LOOPBACK + " --timeout 1");
+        Process client = start("rping -c -v -a " + LOOPBACK + " -p " + cmPortOf(server));
+        assertThat(client.inputReader().readLine()).contains("rdma-ping-0");
+
+        client.destroyForcibly();
+
+        assertThat(server.waitFor()).isEqualTo(255);
+        assertThat(text(server.getErrorStream())).contains("verbena rping: ");
+    }
+
+    @Test
+    void aKilledServerOfRpingEndsTheClientWithAReason() throws Exception {
+        Process server = start("rping -s -p 0 -a " + LOOPBACK);
+        Process client = start("rping -c -v -a " + LOOPBACK + " --timeout 1 -p " + cmPortOf(server));
+        assertThat(client.inputReader().readLine()).contains("rdma-ping-0");
+
+        server.destroyForcibly();
+
+        assertThat(client.waitFor()).isEqualTo(255);
+        assertThat(text(client.getErrorStream())).contains("verbena rping: ");
+    }
+
+    @Test
+    void aTerminatedServerOfRpingDisconnectsItsClient() throws Exception {
+        Process server = start("rping -s -P -p 0 -a " + LOOPBACK);
+        Process client = start("rping -c -v -a " + LOOPBACK + " -p " + cmPortOf(server));
+        assertThat(client.inputReader().readLine()).contains("rdma-ping-0");
+
+        server.destroy();
+
+        assertThat(server.waitFor()).isEqualTo(128 + 15);
+        assertThat(client.waitFor()).isEqualTo(255);
+        assertThat(text(client.getErrorStream())).contains("client DISCONNECT EVENT...", "the connection ended within");
+    }
+
+    @Test
     void theDemosPeerDoesNotOutliveAKilledDemo() throws Exception {
         Process demo = start("demo --seconds 30");
         ProcessHandle peer = childOf(demo);
@@ -127,6 +168,11 @@ class ProcessesTest {
         return Integer.parseInt(line.replaceAll(".* port (\\d+) \\(TCP\\).*", "$1"));
     }
 
+    private static int cmPortOf(Process server) throws IOException {
+        String line = server.errorReader().readLine();
+        return Integer.parseInt(line.replaceAll(".* port (\\d+); there: .*", "$1"));
+    }
+
     private static ProcessHandle childOf(Process process) {
         while (process.children().findAny().isEmpty()) {
             Thread.onSpinWait();
@@ -135,6 +181,10 @@ class ProcessesTest {
     }
 
     private static String text(Process process) throws IOException {
-        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return text(process.getInputStream());
+    }
+
+    private static String text(InputStream stream) throws IOException {
+        return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
     }
 }
