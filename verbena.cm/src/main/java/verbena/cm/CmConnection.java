@@ -35,10 +35,9 @@ public final class CmConnection extends Timed {
         CLOSED
     }
 
-    /// Messages that may leave by the timer for each REQ that has come from a peer that has not shown yet that it
-    /// receives what is sent to its address: with the answer itself three for one, as RFC 9000 has it (decision
-    /// 0020).
-    private static final int UNPROVEN_REPEATS = 2;
+    /// How often an RTU is repeated, at 1, 3 and 7 times what the peer would have waited for it, unless something
+    /// shows before that it has arrived (decision 0020).
+    private static final int RTU_REPEATS = 3;
 
     private static final int REJECTS_REQ = 0;
     private static final int REJECTS_REP = 1;
@@ -63,7 +62,8 @@ public final class CmConnection extends Timed {
     private @Nullable CmMessage confirmation;
 
     private int retriesLeft;
-    private int repeatsLeft;
+    private int rtusLeft;
+    private long rtuNanos;
     private int sendings;
     private long retryNanos;
     private boolean mayBePutOff;
@@ -145,7 +145,8 @@ public final class CmConnection extends Timed {
     void begin(Req req, int maxRetries, long now) {
         take(req, req.remoteResponseTimeout());
         localQpn = req.localQpn();
-        ask(req, maxRetries, now);
+        send(req);
+        await(req, maxRetries, now);
     }
 
     void received(Req req) {
@@ -184,8 +185,8 @@ public final class CmConnection extends Timed {
                 manager.caGuid(),
                 own.privateData());
         enter(State.REP_SENT);
-        repeatsLeft = UNPROVEN_REPEATS;
-        ask(rep, request().maxCmRetries(), now);
+        send(rep);
+        await(rep, request().maxCmRetries(), now);
     }
 
     /// Either side: no. Nothing more is told of this connection.
@@ -221,25 +222,36 @@ public final class CmConnection extends Timed {
         confirmation = rtu;
         enter(State.ESTABLISHED);
         settle();
+        rtusLeft = RTU_REPEATS;
+        rtuNanos = CmTimer.answerNanos(0, request().localResponseTimeout());
+        manager.schedule(this, now + rtuNanos);
         tell(new CmEvent.Established(PrivateData.NONE));
     }
 
-    /// Passive: a packet has come through the queue pair, so the peer is ready though its RTU is late or lost
-    /// (COMM_EST).
+    /// A packet has come through the queue pair: the peer is ready though its RTU is late or lost (COMM_EST), or it
+    /// has got ours.
     public void communicationEstablished() {
-        establish(PrivateData.NONE);
+        if (isActive) {
+            if (state == State.ESTABLISHED) {
+                settle();
+            }
+        } else {
+            prove();
+            establish(PrivateData.NONE);
+        }
     }
 
     /// Ends the connection, or gives the attempt up. [CmEvent.Disconnected] follows when there was one.
     public void disconnect(PrivateData privateData, long now) {
         switch (state) {
             case ESTABLISHED, REP_SENT -> {
+                var dreq = new Dreq(
+                        manager.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData);
                 enter(State.DREQ_SENT);
-                ask(
-                        new Dreq(
-                                manager.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData),
-                        request().maxCmRetries(),
-                        now);
+                if (isActive || isProven) {
+                    send(dreq);
+                }
+                await(dreq, request().maxCmRetries(), now);
             }
             case REQ_SENT -> {
                 giveUpRequest();
@@ -271,12 +283,14 @@ public final class CmConnection extends Timed {
             case REQ_RECEIVED -> send(mra(REJECTS_REQ));
             case REP_SENT -> {
                 retriesLeft--;
-                repeatsLeft = UNPROVEN_REPEATS;
                 sendAgain(pending);
                 manager.schedule(this, now + retryNanos);
             }
             case TIMEWAIT -> manager.refuse(again, route, RejectReason.STALE_CONNECTION);
-            case REQ_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT, CLOSED -> {}
+            case DREQ_SENT -> { // it has been accepted, and taken back
+                send(rej(REJECTS_REQ, RejectReason.CONSUMER_REJECT, PrivateData.NONE, PrivateData.NONE));
+            }
+            case REQ_SENT, REP_RECEIVED, ESTABLISHED, CLOSED -> {}
         }
     }
 
@@ -328,16 +342,28 @@ public final class CmConnection extends Timed {
     }
 
     void onReadyToUse(Rtu rtu) {
-        if (state == State.REP_SENT) {
-            establish(rtu.privateData());
-        } else {
+        if (!prove()) {
             manager.count(CmCounter.DUPLICATES);
         }
+        establish(rtu.privateData());
+    }
+
+    /// The peer is there: false when that was known.
+    private boolean prove() {
+        if (isActive || isProven || (state != State.REP_SENT && state != State.DREQ_SENT)) {
+            return false;
+        }
+        isProven = true;
+        manager.moved(this);
+        if (state == State.DREQ_SENT && pending != null) { // now it can be told
+            sendings++;
+            send(pending);
+        }
+        return true;
     }
 
     private void establish(PrivateData privateData) {
         if (state == State.REP_SENT) {
-            isProven = true;
             enter(State.ESTABLISHED);
             settle();
             tell(new CmEvent.Established(privateData));
@@ -372,6 +398,9 @@ public final class CmConnection extends Timed {
     /// times.
     void onReceiptAck(Mra mra, long now) {
         int what = mra.messageReceived();
+        if (state == State.DREQ_SENT && what == REJECTS_REP && prove()) {
+            return;
+        }
         boolean fits =
                 (state == State.REQ_SENT && what == REJECTS_REQ) || (state == State.REP_SENT && what == REJECTS_REP);
         if (!fits || !mayBePutOff) {
@@ -379,10 +408,7 @@ public final class CmConnection extends Timed {
             return;
         }
         mayBePutOff = false;
-        if (!isActive) {
-            isProven = true;
-            manager.moved(this);
-        }
+        prove();
         int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
         manager.schedule(this, now + retryNanos + CmTimer.nanos(code));
     }
@@ -431,12 +457,19 @@ public final class CmConnection extends Timed {
                     giveUp(now);
                 }
             }
-            case REQ_RECEIVED, ESTABLISHED, CLOSED -> {}
+            case ESTABLISHED -> {
+                sendAgain(confirmation);
+                if (--rtusLeft > 0) {
+                    rtuNanos *= 2;
+                    manager.schedule(this, now + rtuNanos);
+                }
+            }
+            case REQ_RECEIVED, CLOSED -> {}
         }
     }
 
     private void repeat(long now) {
-        if (maySayMore()) {
+        if (isActive || isProven) { // to a peer that may not be there nothing goes but answers (decision 0020)
             sendAgain(pending);
         }
         mayBePutOff = true;
@@ -510,21 +543,12 @@ public final class CmConnection extends Timed {
         send(rej(REJECTS_OTHER, RejectReason.TIMEOUT, CommunicationManager.info(manager.caGuid()), PrivateData.NONE));
     }
 
-    /// Whether something may leave that is no answer.
-    private boolean maySayMore() {
-        return isActive || isProven || repeatsLeft-- > 0;
-    }
-
-    /// Sends until an answer comes.
-    private void ask(CmMessage message, int retries, long now) {
+    /// Waits for the answer to what has been sent, and sends it again.
+    private void await(CmMessage message, int retries, long now) {
         pending = message;
         retriesLeft = retries;
-        sendings = 0;
+        sendings = 1;
         mayBePutOff = true;
-        if (message instanceof Rep || maySayMore()) {
-            sendings++;
-            manager.send(route, message);
-        }
         manager.schedule(this, now + retryNanos);
     }
 

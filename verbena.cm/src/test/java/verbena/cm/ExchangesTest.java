@@ -22,6 +22,7 @@ class ExchangesTest {
             a         told      established
             a -> b    RTU
             b         told      established
+            a         established        # a packet of b has come: RTU need not be repeated
             """;
 
     @AfterAll
@@ -45,6 +46,7 @@ class ExchangesTest {
             a         told      established
             a -> b    RTU   data none
             b         told      established
+            a         established
             nothing   for       3600s
             a         state     ESTABLISHED
             a         disconnect
@@ -153,6 +155,7 @@ class ExchangesTest {
             a         told      established
             a -> b    RTU
             b         told      established
+            a         established
             """);
     }
 
@@ -166,34 +169,16 @@ class ExchangesTest {
     }
 
     @Test
-    void aLostRepIsSentAgainByTheTimer() {
-        run("""
-            a         connect
-            a -> b    REQ
-            b         told      requested
-            b         accept
-            b -x a    REP
-            nothing   for       603ms
-            a -x b    REQ
-            b -> a    REP   qp 0x2222
-            a         told      accepted
-            a         ready
-            a         told      established
-            a -> b    RTU
-            b         told      established
-            """);
-    }
-
-    @Test
     void aLostRepIsSentAgainWhenTheReqComesAgain() {
         run("""
             a         connect
             a -> b    REQ
             b         told      requested
             b         accept
-            b -x a    REP
+            b -x a    REP   qp 0x2222
+            nothing   for       603ms
             a -> b    REQ
-            b -> a    REP
+            b -> a    REP   qp 0x2222
             a         told      accepted
             a         reject    no-resources
             a -> b    REJ   of REP  reason no-resources
@@ -203,53 +188,25 @@ class ExchangesTest {
             """);
     }
 
-    /// Three for one, as decision 0020 has it: who asks in another's name has that one sent no more than this.
+    /// As decision 0020 has it: who asks in another's name has that one sent one message.
     @Test
-    void aPeerThatNeverAnswersGetsARepThreeTimesForEachReq() {
+    void aPeerThatHasShownNothingGetsOneRepForEachReqAndNothingByTheTimer() {
         run("""
             a         connect
             a -> b    REQ
             b         told      requested
             b         accept
             b -x a    REP
+            a -> b    REQ
+            b -x a    REP
             a         disconnect
             a -x b    REJ   reason timeout
-            b -x a    REP
-            b -x a    REP
-            nothing   for       6s
+            nothing   for       9s
             b         state     REP_SENT
             b         told      unreachable
             nothing   for       1s
             b         told      timewait-exit
             b         gone
-            """);
-    }
-
-    @Test
-    void anotherReqMakesItThreeMore() {
-        run("""
-            a         connect
-            a -> b    REQ
-            b         told      requested
-            b         accept
-            b -x a    REP
-            a -> b    REQ
-            b -x a    REP
-            a -x b    REQ
-            b -x a    REP
-            a -x b    REQ
-            b -x a    REP
-            a -x b    REQ
-            a -x b    REQ
-            a -> b    REQ
-            b -x a    REP
-            a -x b    REQ
-            b -> a    REP
-            a         told      accepted
-            a         ready
-            a         told      established
-            a -> b    RTU
-            b         told      established
             """);
     }
 
@@ -276,6 +233,51 @@ class ExchangesTest {
             a         told      established
             a -> b    RTU
             b         told      established
+            a         established
+            """);
+    }
+
+    @Test
+    void anRtuIsRepeatedThreeTimesUnlessThePeerShowsThatItHasIt() {
+        run("""
+            a         connect
+            a -> b    REQ   response 17
+            b         told      requested
+            b         accept
+            b -> a    REP
+            a         told      accepted
+            a         ready
+            a         told      established
+            a -x b    RTU
+            nothing   for       536ms
+            a -x b    RTU
+            nothing   for       1073ms
+            a -> b    RTU
+            b         told      established
+            nothing   for       2147ms
+            a -> b    RTU
+            b         counts    cm.duplicates 1
+            nothing   for       3600s
+            """);
+    }
+
+    @Test
+    void aPacketOfThePeerMakesRepeatingTheRtuNeedless() {
+        run("""
+            a         connect
+            a -> b    REQ
+            b         told      requested
+            b         accept
+            b -> a    REP
+            a         told      accepted
+            a         ready
+            a         told      established
+            a -x b    RTU
+            a -x b    RTU
+            b         established
+            b         told      established
+            a         established
+            nothing   for       3600s
             """);
     }
 
@@ -291,12 +293,10 @@ class ExchangesTest {
             a         ready
             a         told      established
             a -x b    RTU
-            b -> a    REP
-            a -x b    RTU
-            b -> a    REP
+            b -> a    again REP
             a -> b    RTU
             b         told      established
-            """);
+            """ + "a -> b    RTU\n".repeat(3));
     }
 
     @Test
@@ -313,6 +313,7 @@ class ExchangesTest {
             a ->>300ms b  RTU
             b         established
             b         told      established
+            a         established
             nothing   for       60s
             b         counts    cm.duplicates 1
             """);
@@ -333,6 +334,7 @@ class ExchangesTest {
             a -> b    RTU
             b         told      established
             a -> b    RTU
+            a         established
             nothing   for       60s
             """);
     }
@@ -544,6 +546,8 @@ class ExchangesTest {
             b -> a    REP
             a         told      accepted
             b         disconnect
+            nothing   for       260ms         # a has not shown yet that it is there
+            a -> b    MRA   of REP
             b -> a    DREQ
             a         told      disconnected by peer
             a -> b    DREP
@@ -554,19 +558,40 @@ class ExchangesTest {
     }
 
     @Test
-    void whoDidNotProveToBeThereGetsThreeMessagesOnly() {
+    void anEndWaitsForTheRtuToo() {
+        run("""
+            a         connect
+            a -> b    REQ
+            b         told      requested
+            b         accept
+            b -> a    REP
+            a         told      accepted
+            b         disconnect
+            a         ready
+            a         told      established
+            a -> b    RTU
+            b -> a    DREQ
+            a         told      disconnected by peer
+            a -> b    DREP
+            b         told      disconnected
+            a         told      timewait-exit
+            b         told      timewait-exit
+            """);
+    }
+
+    @Test
+    void whoDidNotProveToBeThereIsNotToldOfTheEndUnlessHeAsksAgain() {
         run("""
             a         connect
             a -> b    REQ
             b         told      requested
             b         accept
             b -x a    REP
-            a         disconnect
-            a -x b    REJ
             b         disconnect
-            b -x a    DREQ
-            b -x a    DREQ
-            nothing   for       6s
+            a -> b    REQ
+            b -> a    REJ   of REQ  reason consumer-reject
+            a         told      rejected consumer-reject
+            nothing   for       8s
             b         told      disconnected
             b         told      timewait-exit
             """);

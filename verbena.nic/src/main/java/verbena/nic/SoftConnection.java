@@ -32,8 +32,8 @@ import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 
-/// A connection of the communication manager, and the queue pair that it is about. When one of them ends, so does the
-/// other. Verbs come from any thread and are carried out on the engine; events come from the engine.
+/// A connection of the communication manager, and the queue pair that it is about. When one of them ends, so does
+/// the other. Verbs come from any thread and are carried out on the engine; events come from the engine.
 final class SoftConnection implements Exchange, CmEvent.Listener {
     /// Transport types of a REQ.
     static final int RC = 0;
@@ -154,6 +154,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private void attach(End own) {
         if (own.queuePair().orElse(null) instanceof SoftQueuePair soft) {
             soft.failureListener(this::onQueuePairFailed);
+            soft.firstPacketListener(this::onFirstPacket);
             soft.keepAlive(own.parameters().keepAlive());
             queuePair = soft;
         }
@@ -163,8 +164,24 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         SoftQueuePair soft = queuePair;
         if (soft != null) {
             soft.failureListener(null);
+            soft.firstPacketListener(null);
             queuePair = null;
         }
+    }
+
+    /// The peer uses the queue pair: if it has asked for the connection, its RTU is late or lost; if we have, and
+    /// it answers a request, it needs ours no more. (That it sends one is no proof: a keep-alive does not wait for
+    /// RTU.)
+    private void onFirstPacket(boolean isAnswer) {
+        // Later, so that nothing is told while the packet is looked at.
+        service.context().engine().later(() -> {
+            if (!ended && (isAnswer || !begun().isActive())) {
+                service.context().cm().call(manager -> {
+                    begun().communicationEstablished();
+                    return true;
+                });
+            }
+        });
     }
 
     /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.

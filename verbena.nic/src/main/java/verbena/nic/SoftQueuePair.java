@@ -85,6 +85,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     private volatile int initialPsn;
     private @Nullable Consumer<String> failureListener;
+    private @Nullable BooleanConsumer firstPacketListener;
     /// Engine: QP_FATAL is raised once in a life of the queue pair.
     private boolean fatalTold;
     /// It is closed, and the engine has let go.
@@ -575,6 +576,24 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             fatalTold = true;
         }
         context.raise(new AsyncEvent.QueuePairEvent(type, this));
+    }
+
+    @Override
+    public void onFirstPacket(boolean isAnswer) {
+        BooleanConsumer listener = firstPacketListener;
+        if (listener != null) {
+            listener.accept(isAnswer);
+        }
+    }
+
+    /// Told whether something is so.
+    interface BooleanConsumer {
+        void accept(boolean is);
+    }
+
+    /// Engine: who is told when the first request, and the first answer, of the peer has come; null for nobody.
+    void firstPacketListener(@Nullable BooleanConsumer listener) {
+        firstPacketListener = listener;
     }
 
     /// Engine: who is told, in words, when the queue pair goes to ERR by itself; null for nobody.

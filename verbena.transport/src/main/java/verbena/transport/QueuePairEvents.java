@@ -10,4 +10,8 @@ public interface QueuePairEvents {
 
     /// The protocol itself changed the state (to ERR or SQE).
     void onState(QpState state);
+
+    /// The first packet that fits has come since RTR, so the peer knows the connection: once a request, once an
+    /// answer.
+    default void onFirstPacket(boolean isAnswer) {}
 }

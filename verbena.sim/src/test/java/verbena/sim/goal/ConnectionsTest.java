@@ -283,9 +283,6 @@ class ConnectionsTest {
                 .isEqualTo(side.number);
         side.heard = true;
         spoken++;
-        if (!side.isActive) {
-            side.exchange().communicationEstablished();
-        }
         if (speaksFirst(side.number) == side.isActive) {
             side.speak(); // the answer
         } else if (world.random().nextInt(4) != 0) {

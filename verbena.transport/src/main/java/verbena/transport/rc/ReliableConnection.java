@@ -23,6 +23,8 @@ public final class ReliableConnection implements QueuePairProtocol {
     private final QueuePairParameters p;
     private final Requester requester;
     private final Responder responder;
+    /// The peer has answered since RTR.
+    private boolean answered;
     private final Receiving receiving;
 
     /// @param receivesShared whether `receives` is a shared receive queue
@@ -53,7 +55,10 @@ public final class ReliableConnection implements QueuePairProtocol {
                 requester.reset();
                 responder.reset();
             }
-            case RTR -> responder.start();
+            case RTR -> {
+                answered = false;
+                responder.start();
+            }
             case RTS -> {
                 if (from == QpState.RTR) {
                     requester.start();
@@ -91,9 +96,15 @@ public final class ReliableConnection implements QueuePairProtocol {
             return PacketFate.DROPPED_SOURCE;
         }
         requester.heard(nowNanos);
-        return opcode.isResponse()
-                ? requester.onResponse(frame, opcode, nowNanos)
-                : responder.onRequest(frame, opcode, nowNanos);
+        if (!opcode.isResponse()) {
+            return responder.onRequest(frame, opcode, nowNanos);
+        }
+        PacketFate fate = requester.onResponse(frame, opcode, nowNanos);
+        if (!answered && fate == PacketFate.ACCEPTED) {
+            answered = true;
+            core.events.onFirstPacket(true);
+        }
+        return fate;
     }
 
     @Override

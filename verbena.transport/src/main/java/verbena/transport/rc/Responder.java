@@ -52,6 +52,8 @@ final class Responder {
     /// A NAK for the gap at `expected` has been sent; what comes ahead of it is dropped in silence.
     private boolean gapReported;
     private boolean established;
+    /// A packet that fits has come since RTR.
+    private boolean heard;
 
     private Message message = Message.NONE;
     // of a SEND
@@ -85,6 +87,7 @@ final class Responder {
         msn = 0;
         gapReported = false;
         established = false;
+        heard = false;
         resize();
     }
 
@@ -150,6 +153,10 @@ final class Responder {
     }
 
     private PacketFate onExpected(Frame frame, Opcode opcode, int psn) {
+        if (!heard) {
+            heard = true;
+            core.events.onFirstPacket(false);
+        }
         if (!fitsSequence(opcode)) {
             return refuse(psn, Syndrome.NAK_INVALID_REQUEST, opcode + " does not follow what came before it");
         }
@@ -182,7 +189,8 @@ final class Responder {
         return refuse(psn, Syndrome.NAK_INVALID_REQUEST, opcode + " is not supported");
     }
 
-    /// IBTA 9.7.4.1.2: First and Only start a message when none is open; Middle and Last continue one of their kind.
+    /// IBTA 9.7.4.1.2: First and Only start a message when none is open; Middle and Last continue one of their
+    /// kind.
     private boolean fitsSequence(Opcode opcode) {
         if (opcode.isSend() || opcode.isWrite()) {
             Message kind = opcode.isSend() ? Message.SEND : Message.WRITE;
@@ -592,8 +600,8 @@ final class Responder {
         return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
     }
 
-    /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of it; if
-    /// there is none, an event does.
+    /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of it;
+    /// if there is none, an event does.
     private PacketFate refuse(int psn, int syndrome, String cause) {
         boolean told = receiveFailed;
         receiveFailed = false;

@@ -27,8 +27,8 @@ import verbena.wire.ib.Transport;
 
 /// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and nobody is told. Engine-confined.
 ///
-/// A packet that does not follow the one before breaks off the message under way; the next First or Only packet begins
-/// another, whatever its PSN.
+/// A packet that does not follow the one before breaks off the message under way; the next First or Only packet
+/// begins another, whatever its PSN.
 public final class UnreliableConnection extends Unreliable {
     private enum Message {
         NONE,
@@ -91,9 +91,12 @@ public final class UnreliableConnection extends Unreliable {
         if (!core.isFromPeer(frame)) {
             return PacketFate.DROPPED_SOURCE;
         }
-        if (p.state == QpState.RTR && !established) {
+        if (!established) {
             established = true;
-            core.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
+            core.events.onFirstPacket(false);
+            if (p.state == QpState.RTR) {
+                core.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
+            }
         }
         int psn = Bth.psn(frame.slot, Packet.BTH);
         if (message != Message.NONE && (psn != expected || !continues(opcode))) {
@@ -195,8 +198,8 @@ public final class UnreliableConnection extends Unreliable {
                                 == MemoryVerdict.OK);
     }
 
-    /// The message under way is lost. Its receive is for the next message, but one from a shared queue, which may have
-    /// to go to somebody else, ends with an error (IBTA 9.9.3.2, fault classes D1 and E).
+    /// The message under way is lost. Its receive is for the next message, but one from a shared queue, which may
+    /// have to go to somebody else, ends with an error (IBTA 9.9.3.2, fault classes D1 and E).
     private PacketFate breakOff(WcStatus status, String cause) {
         message = Message.NONE;
         if (receive.isOpen() && receive.isShared()) {
