@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /// Finds things by a 24-bit handle that nobody can guess: handles are drawn at random from all that are free, and a
 /// handle that was given back rests before it can be drawn again, so that a late packet does not meet a new owner.
-/// Finding costs two array reads and never locks.
+/// Finding costs an array read and a look at what is there, and never locks.
+///
+/// It is a hash table with open addressing: numbers in use are spread over 24 bits, so a table by position would have a
+/// page for each of them.
 ///
 /// @param <T> what is found
 public final class KeyTable<T> {
@@ -23,24 +26,42 @@ public final class KeyTable<T> {
     /// Handles of a slot.
     private static final int SLOT_SIZE = 1 << 16;
 
-    private static final int LEAF_BITS = 8;
-    private static final int LEAF_SIZE = 1 << LEAF_BITS;
     private static final int HANDLE_MASK = 0xFF_FFFF;
-    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Object[].class);
-    private static final Object RESTING = new Object();
+    private static final int SMALLEST_TABLE = 64;
+    /// 2^32 divided by the golden ratio: spreads handles that are close together (Knuth, volume 3, 6.4).
+    private static final int SPREAD = 0x9E37_79B1;
 
-    private final @Nullable Object[] leaves = new @Nullable Object[1 << (24 - LEAF_BITS)];
+    private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Entry[].class);
+    private static final Object RESTING = new Object();
+    /// Stands where one was that has rested: who looks for another goes on behind it.
+    private static final Entry GONE = new Entry(-1, RESTING);
+
+    /// A handle, and what it names.
+    private static final class Entry {
+        final int handle;
+        volatile Object value;
+        /// When it was given back; of one that rests.
+        long restingSinceNanos;
+
+        Entry(int handle, Object value) {
+            this.handle = handle;
+            this.value = value;
+        }
+    }
+
+    /// A power of two places, less than half of them taken. Replaced as a whole; entries live on in the next one.
+    private volatile @Nullable Entry[] table = new @Nullable Entry[SMALLEST_TABLE];
+    /// Places that are not free, those of [#GONE] included.
+    private int taken;
+
     private final RandomGenerator random;
     private final int first;
     private final int base;
     private final int size;
     private final int limit;
     private final LongSupplier clock;
-    private final ArrayDeque<Rest> resting = new ArrayDeque<>();
+    private final ArrayDeque<Entry> resting = new ArrayDeque<>();
     private int count;
-
-    /// A handle and the time at which it was given back.
-    private record Rest(int handle, long sinceNanos) {}
 
     /// @param random unpredictable to peers; in a simulation, seeded
     /// @param first smallest handle to give out
@@ -87,8 +108,22 @@ public final class KeyTable<T> {
     }
 
     private @Nullable Object find(int handle) {
-        Object leaf = ELEMENT.getAcquire(leaves, (handle >>> LEAF_BITS) & 0xFFFF);
-        return leaf == null ? null : ELEMENT.getAcquire((Object[]) leaf, handle & (LEAF_SIZE - 1));
+        Entry found = entry(table, handle & HANDLE_MASK);
+        return found == null ? null : found.value;
+    }
+
+    private static @Nullable Entry entry(@Nullable Entry[] in, int handle) {
+        int mask = in.length - 1;
+        for (int i = place(handle, mask); ; i = (i + 1) & mask) {
+            Entry there = (Entry) ELEMENT.getAcquire(in, i);
+            if (there == null || there.handle == handle) {
+                return there;
+            }
+        }
+    }
+
+    private static int place(int handle, int mask) {
+        return ((handle * SPREAD) >>> 8) & mask;
     }
 
     /// Puts `value` under a fresh handle; -1 when the limit is reached.
@@ -105,8 +140,8 @@ public final class KeyTable<T> {
         while (true) {
             int handle = base | (random.nextInt() & (size - 1));
             // All ones is nobody's own: as a queue pair number it means a multicast (IBTA 9.2).
-            if (handle >= first && handle != HANDLE_MASK && slot(handle) == null) {
-                set(handle, make.apply(handle));
+            if (handle >= first && handle != HANDLE_MASK && entry(table, handle) == null) {
+                put(new Entry(handle, make.apply(handle)));
                 count++;
                 return handle;
             }
@@ -115,20 +150,21 @@ public final class KeyTable<T> {
 
     /// Takes the value away; the handle rests.
     public synchronized void remove(int handle) {
-        Object there = slot(handle);
-        if (there == null || RESTING.equals(there)) {
+        Entry there = entry(table, handle & HANDLE_MASK);
+        if (there == null || RESTING.equals(there.value)) {
             return;
         }
-        set(handle, RESTING);
+        there.value = RESTING;
+        there.restingSinceNanos = clock.getAsLong();
         count--;
-        resting.add(new Rest(handle, clock.getAsLong()));
+        resting.add(there);
     }
 
     private void wakeRested(long now) {
-        for (Rest oldest = resting.peek();
-                oldest != null && (now - oldest.sinceNanos >= REST_NANOS || resting.size() > restingMax());
+        for (Entry oldest = resting.peek();
+                oldest != null && (now - oldest.restingSinceNanos >= REST_NANOS || resting.size() > restingMax());
                 oldest = resting.peek()) {
-            set(oldest.handle, null);
+            forget(oldest);
             resting.remove();
         }
     }
@@ -143,17 +179,44 @@ public final class KeyTable<T> {
         return count;
     }
 
-    private @Nullable Object slot(int handle) {
-        Object leaf = leaves[handle >>> LEAF_BITS];
-        return leaf == null ? null : ((Object[]) leaf)[handle & (LEAF_SIZE - 1)];
+    private void put(Entry entry) {
+        if (2 * (taken + 1) > table.length) {
+            rebuild();
+        }
+        place(table, entry);
+        taken++;
     }
 
-    private void set(int handle, @Nullable Object value) {
-        Object leaf = leaves[handle >>> LEAF_BITS];
-        if (leaf == null) {
-            leaf = new Object[LEAF_SIZE];
-            ELEMENT.setRelease(leaves, handle >>> LEAF_BITS, leaf);
+    private void forget(Entry entry) {
+        @Nullable Entry[] in = table;
+        int mask = in.length - 1;
+        int i = place(entry.handle, mask);
+        while (in[i] != entry) {
+            i = (i + 1) & mask;
         }
-        ELEMENT.setRelease((Object[]) leaf, handle & (LEAF_SIZE - 1), value);
+        ELEMENT.setRelease(in, i, GONE);
+    }
+
+    /// With room for as much again as there is, and without what is gone.
+    private void rebuild() {
+        int live = count + resting.size();
+        int size = Math.max(SMALLEST_TABLE, Integer.highestOneBit(Math.max(1, live)) << 3);
+        @Nullable Entry[] next = new @Nullable Entry[size];
+        for (Entry each : table) {
+            if (each != null && each != GONE) {
+                place(next, each);
+            }
+        }
+        taken = live;
+        table = next;
+    }
+
+    private static void place(@Nullable Entry[] in, Entry entry) {
+        int mask = in.length - 1;
+        int i = place(entry.handle, mask);
+        while (in[i] != null) {
+            i = (i + 1) & mask;
+        }
+        ELEMENT.setRelease(in, i, entry);
     }
 }
