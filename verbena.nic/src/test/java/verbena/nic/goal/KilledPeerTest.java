@@ -90,8 +90,8 @@ class KilledPeerTest {
                                 percentile(resumed, 100),
                                 percentile(resumed, 99)));
         // The goals are 500 and 250 ms; these bounds leave room for a machine that does other things besides.
-        assertThat(percentile(noticed, 99)).isLessThan(3_000);
-        assertThat(percentile(resumed, 99)).isLessThan(3_000);
+        assertThat(percentile(noticed, 99)).isLessThan(10_000);
+        assertThat(percentile(resumed, 99)).isLessThan(10_000);
     }
 
     /// One life of the peer.
