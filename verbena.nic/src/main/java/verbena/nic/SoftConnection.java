@@ -330,6 +330,9 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             if (isActive && rep == null) {
                 throw new InvalidStateException("modification: " + this + " has no answer from the peer yet");
             }
+            if (!isActive) {
+                toAcceptWith(own); // a mistake in it is to be known before the queue pair has moved
+            }
             var step = isActive && rep != null
                     ? step(
                             to,
@@ -377,10 +380,15 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         };
     }
 
+    private static verbena.wire.cm.PrivateData toAcceptWith(End own) {
+        return SoftConnections.fits(
+                "private data to accept with", own.parameters().privateData(), ACCEPT_BYTES);
+    }
+
     @Override
     public void accept(End own) {
         ConnectionParameters parameters = own.parameters();
-        var said = SoftConnections.fits("private data to accept with", parameters.privateData(), ACCEPT_BYTES);
+        var said = toAcceptWith(own);
         on("accept", () -> {
             Req req = begun().request();
             begun().accept(

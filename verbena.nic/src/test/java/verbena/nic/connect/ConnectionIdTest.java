@@ -8,11 +8,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.CompletionQueue;
@@ -196,6 +199,62 @@ class ConnectionIdTest {
         assertThat(rejected.reason()).isEqualTo(ConnectionEvent.Rejected.CONSUMER_DEFINED);
         assertThat(rejected.privateData().text()).isEqualTo("not you");
         assertThat(rejected.why()).contains("the application at").contains("refuses");
+    }
+
+    /// Bytes that fit into each message, and one more.
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 55, 56})
+    void privateDataOfEverySizeToConnectWith(int bytes) throws Exception {
+        PrivateData said = numbered(bytes);
+        ConnectionId active = client.resolved(server.listening(PortSpace.TCP));
+        active.createQueuePair(client.domain, client.options(PortSpace.TCP));
+        assertThatThrownBy(() -> active.connect(DEFAULTS.withPrivateData(numbered(57))))
+                .hasMessage("private data to connect with: at most 56 bytes, got 57");
+        active.connect(DEFAULTS.withPrivateData(said));
+        var request = server.next(ConnectionEvent.ConnectRequest.class);
+        assertThat(request.peer().privateData()).isEqualTo(padded(said, 56));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 195, 196})
+    void privateDataOfEverySizeToAcceptWith(int bytes) throws Exception {
+        PrivateData said = numbered(bytes);
+        ConnectionId active = client.resolved(server.listening(PortSpace.TCP));
+        active.createQueuePair(client.domain, client.options(PortSpace.TCP));
+        active.connect(DEFAULTS);
+        ConnectionId passive = server.next(ConnectionEvent.ConnectRequest.class).id();
+        assertThatThrownBy(() -> passive.reject(numbered(149)))
+                .hasMessage("private data to reject with: at most 148 bytes, got 149");
+        passive.createQueuePair(server.domain, server.options(PortSpace.TCP));
+        assertThatThrownBy(() -> passive.accept(DEFAULTS.withPrivateData(numbered(197))))
+                .hasMessage("private data to accept with: at most 196 bytes, got 197");
+        passive.accept(DEFAULTS.withPrivateData(said));
+        assertThat(client.next(ConnectionEvent.Established.class).peer().privateData())
+                .isEqualTo(padded(said, 196));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 147, 148})
+    void privateDataOfEverySizeToRejectWith(int bytes) throws Exception {
+        PrivateData said = numbered(bytes);
+        ConnectionId active = client.resolved(server.listening(PortSpace.TCP));
+        active.createQueuePair(client.domain, client.options(PortSpace.TCP));
+        active.connect(DEFAULTS);
+        server.next(ConnectionEvent.ConnectRequest.class).id().reject(said);
+        assertThat(client.next(ConnectionEvent.Rejected.class).privateData()).isEqualTo(padded(said, 148));
+    }
+
+    private static PrivateData numbered(int length) {
+        var bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = (byte) (i + 1);
+        }
+        return PrivateData.of(bytes);
+    }
+
+    /// As it arrives.
+    private static PrivateData padded(PrivateData said, int room) {
+        return PrivateData.of(Arrays.copyOf(said.bytes(), room));
     }
 
     @Test

@@ -620,6 +620,8 @@ public final class ConnectionId implements VerbsObject {
             return;
         }
         state = State.CLOSED;
+        ports.forEach(BoundPort::close); // from here on nobody asks
+        ports.clear();
         channel.remove(this).forEach(EventChannel.Step::discard);
         Exchange begun = exchange;
         if (begun != null) {
