@@ -3,14 +3,18 @@ package verbena.tools;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Locale;
-import verbena.verbs.Endpoint;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
 
 /// The demo, seen from the first process.
 ///
@@ -48,8 +52,8 @@ final class Demo {
     void run() throws IOException, InterruptedException {
         story.title("RDMA between two processes of this host: RoCE v2 packets in UDP, no root, no hardware");
         try (var peer = new DemoPeerProcess(peerDevice, seed);
-                var we = new DemoEnd(device)) {
-            connect(we, peer);
+                Context context = Device.named(device).open();
+                DemoEnd we = connect(context, peer)) {
             RemoteMemory memory = offer(we, peer);
             write(we, peer, memory);
             writeWithImmediate(we, peer, memory);
@@ -63,29 +67,31 @@ final class Demo {
         }
     }
 
-    private void connect(DemoEnd we, DemoPeerProcess peer) throws InterruptedException {
+    private DemoEnd connect(Context context, DemoPeerProcess peer) throws InterruptedException {
         String[] started = peer.started();
-        Endpoint ours = we.endpoint();
-        Endpoint theirs = Endpoint.parse(started[1]);
-        we.qp.connect(theirs);
-        peer.order("connect", ours.format());
-        story.line("we", end(ProcessHandle.current().pid(), ours));
-        story.line("the peer", end(Long.parseLong(started[0]), theirs));
+        var address = new InetSocketAddress(InetAddress.ofLiteral(started[1]), Integer.parseInt(started[2]));
+        Connection connection = Connection.connect(address, DemoEnd.options(context));
+        story.line(
+                "the peer",
+                end(Long.parseLong(started[0]), address, connection.peer().qpn()));
+        story.line(
+                "we",
+                end(
+                        ProcessHandle.current().pid(),
+                        connection.localAddress(),
+                        connection.queuePair().qpn()));
         story.line(
                 "connected",
-                "the two told each other these numbers over a pipe; path MTU "
-                        + we.qp.query().pathMtu() + "; each has " + DemoEnd.REGION_BYTES / (1 << 20)
+                "by that address and port, as with sockets; path MTU "
+                        + connection.queuePair().query().pathMtu() + "; each has " + DemoEnd.REGION_BYTES / (1 << 20)
                         + " MiB of memory for the other");
+        return new DemoEnd(context, connection);
     }
 
-    private static String end(long pid, Endpoint endpoint) {
+    private static String end(long pid, InetSocketAddress at, int qpn) {
+        String port = at.getPort() == 0 ? "" : " port " + at.getPort();
         return String.format(
-                Locale.ROOT,
-                "process %d, %s, queue pair 0x%06x, first packet number %d",
-                pid,
-                endpoint.gid(),
-                endpoint.qpn(),
-                endpoint.psn());
+                Locale.ROOT, "process %d, %s%s, queue pair 0x%06x", pid, Addresses.ip(at.getAddress()), port, qpn);
     }
 
     private RemoteMemory offer(DemoEnd we, DemoPeerProcess peer) throws InterruptedException {

@@ -8,17 +8,14 @@ import verbena.verbs.Access;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
-import verbena.verbs.Device;
-import verbena.verbs.Endpoint;
 import verbena.verbs.MemoryRegion;
-import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionOptions;
 
-/// One end of the demo: an opened device with a region of memory, a queue pair, and its completion queue. For one
-/// thread.
+/// One end of the demo: a connection, with memory for messages and memory for the other end. For one thread.
 final class DemoEnd implements AutoCloseable {
     /// Bytes of the region that the other end may read and write.
     static final int REGION_BYTES = 4 << 20;
@@ -36,35 +33,35 @@ final class DemoEnd implements AutoCloseable {
 
     static final long COUNTER_INITIAL = 1_000;
 
-    private static final int DEPTH = 64;
-
     final Context context;
     final MemoryRegion region;
     final MemoryRegion messages;
-    final CompletionQueue cq;
     final QueuePair qp;
 
-    private final ProtectionDomain pd;
+    private final Connection connection;
     private final WorkCompletion wc = new WorkCompletion();
     private long completionsTaken;
 
-    DemoEnd(String deviceName) {
-        context = Device.named(deviceName).open();
-        pd = context.allocateProtectionDomain();
-        region = pd.allocate(REGION_BYTES, Access.remoteAll());
-        messages = pd.allocate(MESSAGE_BYTES, Access.local());
-        cq = context.createCompletionQueue(2 * DEPTH);
-        qp = pd.createQueuePair(QueuePairOptions.rc(cq).withDepth(DEPTH, DEPTH));
+    /// @param connection closed with this
+    DemoEnd(Context context, Connection connection) {
+        this.context = context;
+        this.connection = connection;
+        region = connection.allocate(REGION_BYTES, Access.remoteAll());
+        messages = connection.allocate(MESSAGE_BYTES);
+        qp = connection.queuePair();
     }
 
-    Endpoint endpoint() {
-        return qp.endpoint();
+    /// For a connection of the demo.
+    static ConnectionOptions options(Context context) {
+        return ConnectionOptions.defaults().withDevice(context).withTimeout(PATIENCE);
     }
 
-    /// The next completion, which has to be a good one.
+    /// The next completion of its queue, which has to be a good one of this kind.
     ///
     /// @throws CommandFailed when it is not, or does not come
-    WorkCompletion await(String what) throws InterruptedException {
+    WorkCompletion await(String what, WcOpcode opcode) throws InterruptedException {
+        boolean isReceive = opcode == WcOpcode.RECV || opcode == WcOpcode.RECV_RDMA_WITH_IMM;
+        CompletionQueue cq = isReceive ? connection.receiveCompletions() : connection.sendCompletions();
         if (!cq.await(wc, PATIENCE)) {
             throw new CommandFailed(what + ": no completion in " + PATIENCE.toSeconds() + " s");
         }
@@ -72,16 +69,10 @@ final class DemoEnd implements AutoCloseable {
         if (!wc.ok()) {
             throw new CommandFailed(what + ": " + ((Completion.Failure) wc.snapshot()).explanation());
         }
-        return wc;
-    }
-
-    /// The next completion, which has to be a good one of this kind.
-    WorkCompletion await(String what, WcOpcode opcode) throws InterruptedException {
-        WorkCompletion got = await(what);
-        if (got.opcode() != opcode) {
-            throw new CommandFailed(what + ": a completion of " + opcode + " expected, got " + got.opcode());
+        if (wc.opcode() != opcode) {
+            throw new CommandFailed(what + ": a completion of " + opcode + " expected, got " + wc.opcode());
         }
-        return got;
+        return wc;
     }
 
     long completionsTaken() {
@@ -119,11 +110,6 @@ final class DemoEnd implements AutoCloseable {
 
     @Override
     public void close() {
-        qp.close();
-        cq.close();
-        messages.close();
-        region.close();
-        pd.close();
-        context.close();
+        connection.close();
     }
 }

@@ -12,7 +12,6 @@ import java.util.Map;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcOpcode;
-import verbena.verbs.WorkCompletion;
 
 /// The demo's figures: throughput and latency of this run, and those of a plain TCP socket between the same two
 /// processes.
@@ -129,13 +128,10 @@ final class DemoFigures {
             batch.send(1).inline(we.messages.segment().asSlice(offset, Long.BYTES));
             batch.signaled().submit();
         }
-        for (int completions = 0; completions < 2; completions++) {
-            WorkCompletion wc = we.await("8-byte message");
-            if (wc.opcode() == WcOpcode.RECV) {
-                checkEcho(we.messages.segment().get(DemoEnd.LONG, 0), number);
-                we.qp.postReceive(0, we.messages, 0, Long.BYTES);
-            }
-        }
+        we.await("8-byte message", WcOpcode.RECV);
+        checkEcho(we.messages.segment().get(DemoEnd.LONG, 0), number);
+        we.qp.postReceive(0, we.messages, 0, Long.BYTES);
+        we.await("8-byte message", WcOpcode.SEND);
     }
 
     private double tcpThroughput(InetSocketAddress address) throws IOException {

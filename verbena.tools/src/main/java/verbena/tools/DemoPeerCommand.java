@@ -17,11 +17,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
-import verbena.verbs.Endpoint;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionListener;
 
 /// The second process of the demo: takes one order a line on standard input and answers each with one line, `ok` or
 /// `failed` with a reason. Between orders its application thread sleeps, also while its memory is read and written.
@@ -49,10 +51,10 @@ final class DemoPeerCommand implements Callable<Integer> {
         Thread reader = new Thread(this::readOrders, "verbena-demo-orders");
         reader.setDaemon(true);
         reader.start();
-        try (var end = new DemoEnd(deviceName)) {
+        try (Context context = Device.named(deviceName).open();
+                DemoEnd end = accept(context)) {
             expected = DemoEnd.initialMemory(seed);
             end.region.segment().copyFrom(MemorySegment.ofArray(expected));
-            answer("ok " + ProcessHandle.current().pid() + " " + end.endpoint().format());
             for (String order = sleep(); !order.isEmpty(); order = sleep()) {
                 answer(carryOut(order.split(" ", -1), end));
                 completionsBefore = end.completionsTaken();
@@ -62,6 +64,15 @@ final class DemoPeerCommand implements Callable<Integer> {
             return 1;
         }
         return 0;
+    }
+
+    private DemoEnd accept(Context context) throws InterruptedException {
+        var any = new InetSocketAddress(context.gids(1).getFirst().gid().address(), 0);
+        try (var listener = ConnectionListener.bind(any, DemoEnd.options(context))) {
+            InetSocketAddress at = listener.localAddress();
+            answer("ok " + ProcessHandle.current().pid() + " " + Addresses.ip(at.getAddress()) + " " + at.getPort());
+            return new DemoEnd(context, listener.accept());
+        }
     }
 
     // The first process is gone when its end of the pipe is: nothing is left to do, wherever we are.
@@ -97,10 +108,6 @@ final class DemoPeerCommand implements Callable<Integer> {
     private String carryOut(String[] order, DemoEnd end) throws InterruptedException {
         try {
             return switch (order[0]) {
-                case "connect" -> {
-                    end.qp.connect(Endpoint.parse(order[1]));
-                    yield "ok";
-                }
                 case "offer" -> offer(end);
                 case "receive" -> {
                     end.qp.postReceive(0, end.messages, 0, DemoEnd.MESSAGE_BYTES);
@@ -161,18 +168,17 @@ final class DemoPeerCommand implements Callable<Integer> {
         System.out.println("ok");
         System.out.flush();
         while (true) {
-            WorkCompletion wc = end.await("the peer's ping-pong");
-            if (wc.opcode() == WcOpcode.RECV) {
-                long slot = wc.wrId();
-                if (wc.byteLength() < Long.BYTES) {
-                    return "ok";
-                }
-                try (var batch = end.qp.send()) {
-                    batch.send(slot).inline(end.messages.segment().asSlice(slot * Long.BYTES, Long.BYTES));
-                    batch.signaled().submit();
-                }
-                end.qp.postReceive(slot, end.messages, slot * Long.BYTES, Long.BYTES);
+            WorkCompletion wc = end.await("the peer's ping-pong", WcOpcode.RECV);
+            long slot = wc.wrId();
+            if (wc.byteLength() < Long.BYTES) {
+                return "ok";
             }
+            try (var batch = end.qp.send()) {
+                batch.send(slot).inline(end.messages.segment().asSlice(slot * Long.BYTES, Long.BYTES));
+                batch.signaled().submit();
+            }
+            end.qp.postReceive(slot, end.messages, slot * Long.BYTES, Long.BYTES);
+            end.await("the peer's ping-pong", WcOpcode.SEND);
         }
     }
 

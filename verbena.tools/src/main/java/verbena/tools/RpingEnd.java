@@ -329,9 +329,25 @@ final class RpingEnd implements AutoCloseable {
         return object;
     }
 
+    // The channel that it waits on is closed next.
+    private void endWatcher() {
+        watcher.interrupt();
+        boolean interrupted = false;
+        while (watcher.isAlive()) {
+            try {
+                watcher.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Override
     public void close() {
-        watcher.interrupt();
+        endWatcher();
         Closing.all(opened);
     }
 }
