@@ -4,6 +4,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmConnection;
 import verbena.cm.CmEvent;
@@ -27,8 +30,8 @@ import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
-/// The device's connections, made by its communication manager: ports are service IDs, and the IP addresses and ports
-/// of both ends travel in front of the private data (IBTA A11).
+/// The device's connections, made by its communication manager: ports are service IDs, and the IP addresses and
+/// ports of both ends travel in front of the private data (IBTA A11).
 final class SoftConnections implements ConnectionService {
     /// Bytes of private data of a REQ that are left to the application.
     private static final int CONNECT_BYTES = 56;
@@ -43,12 +46,42 @@ final class SoftConnections implements ConnectionService {
     /// Engine-confined: who has a port, at which of the device's addresses.
     private final Map<Long, List<Port>> ports = new HashMap<>();
 
+    /// Who wants to know when the device fails.
+    private final Set<Consumer<String>> watchers = ConcurrentHashMap.newKeySet();
+
     SoftConnections(SoftContext context) {
         this.context = context;
     }
 
     SoftContext context() {
         return context;
+    }
+
+    // ---- the device
+
+    @Override
+    public Watch watch(Consumer<String> onFailure) {
+        // An own object for each call, as two callers may bring equal ones.
+        Consumer<String> watcher = why -> onFailure.accept(why);
+        watchers.add(watcher);
+        Throwable failure = context.engine().failure();
+        if (failure != null && watchers.remove(watcher)) {
+            watcher.accept(why(failure));
+        }
+        return () -> watchers.remove(watcher);
+    }
+
+    /// The device has failed; the engine says so already.
+    void onFailure(Throwable cause) {
+        List.copyOf(watchers).forEach(watcher -> {
+            if (watchers.remove(watcher)) {
+                watcher.accept(why(cause));
+            }
+        });
+    }
+
+    private String why(Throwable cause) {
+        return "device " + context.device().name() + " has failed: " + cause;
     }
 
     // ---- ports

@@ -197,6 +197,7 @@ public final class SoftContext extends SoftObject implements Context {
                     .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
             events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
             openQueues.forEach(SoftCompletionQueue::wakeAll);
+            connections.onFailure(cause);
         }
 
         @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,10 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
@@ -234,5 +239,27 @@ class EngineTest {
         cq.close();
         context.close();
         assertThat(wire.closed).isTrue();
+    }
+
+    @Test
+    void connectionsHearThatTheirDeviceHasFailed() throws InterruptedException {
+        var wire = new Wire("10.0.0.3", new Wire.Clock());
+        SoftContext context = SoftContext.open("cut", wire, System::nanoTime, new Random(1), true);
+        try (var channel = EventChannel.open(context)) {
+            ConnectionId listener = channel.createId(PortSpace.TCP);
+            listener.bind(new InetSocketAddress(context.gid(1, 0).gid().address(), 7471));
+            listener.listen(1);
+            context.engine().call(() -> wire.broken = new IllegalStateException("the wire is cut"));
+            wire.wakeup();
+            assertThat(channel.await(Duration.ofSeconds(20)))
+                    .contains(new ConnectionEvent.DeviceRemoval(
+                            listener, "device cut has failed: java.lang.IllegalStateException: the wire is cut"));
+            ConnectionId late = channel.createId(PortSpace.TCP);
+            late.bind(new InetSocketAddress(context.gid(1, 0).gid().address(), 0));
+            assertThat(channel.poll()).map(ConnectionEvent::id).contains(late);
+            late.close();
+            listener.close();
+        }
+        context.close();
     }
 }

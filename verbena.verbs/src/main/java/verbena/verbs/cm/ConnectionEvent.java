@@ -64,7 +64,7 @@ public sealed interface ConnectionEvent {
     /// @param why in words
     record Disconnected(ConnectionId id, EndedBy by, String why) implements ConnectionEvent {}
 
-    /// The device has failed.
+    /// The device has failed: nothing works any more but closing. Listeners are told too.
     record DeviceRemoval(ConnectionId id, String why) implements ConnectionEvent {}
 
     /// The group is joined, and the queue pair attached to it.

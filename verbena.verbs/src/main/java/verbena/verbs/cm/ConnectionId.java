@@ -31,9 +31,10 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// A listener or a connection, as a socket is one or the other (`struct rdma_cm_id`, rdma_create_id(3)). The active
-/// side resolves the address and the route, makes a queue pair and connects; the passive side binds, listens, and
-/// gets an identifier with every request. What comes of it is told by the [EventChannel]. Safe for use by any thread.
+/// A listener or a connection, as a socket is one or the other (`struct rdma_cm_id`, rdma_create_id(3)). The
+/// active side resolves the address and the route, makes a queue pair and connects; the passive side binds,
+/// listens, and gets an identifier with every request. What comes of it is told by the [EventChannel]. Safe for
+/// use by any thread.
 public final class ConnectionId implements VerbsObject {
     /// Where it stands.
     public enum State {
@@ -64,6 +65,7 @@ public final class ConnectionId implements VerbsObject {
 
     // Guarded by this.
     private final List<LocalDevices.Lease> leases = new ArrayList<>();
+    private final List<ConnectionService.Watch> watches = new ArrayList<>();
     private final List<BoundPort> ports = new ArrayList<>();
     /// Those joined, and whether to send only.
     private final Map<Gid, Boolean> groups = new HashMap<>();
@@ -138,7 +140,7 @@ public final class ConnectionId implements VerbsObject {
         try {
             for (Gid gid : gids) {
                 LocalDevices.Lease lease = LocalDevices.at(channel.only(), gid);
-                leases.add(lease);
+                hold(lease);
                 BoundPort bound = lease.context().connectionService().bind(space, gid, port);
                 ports.add(bound);
                 port = bound.port();
@@ -173,7 +175,7 @@ public final class ConnectionId implements VerbsObject {
                 Gid from = source.isPresent() && !source.get().getAddress().isAnyLocalAddress()
                         ? Gid.of(resolved("source", source.get()))
                         : LocalDevices.towards(channel.only(), to);
-                leases.add(LocalDevices.at(channel.only(), from));
+                hold(LocalDevices.at(channel.only(), from));
                 int port = source.map(InetSocketAddress::getPort).orElse(0);
                 if (port != 0) {
                     ports.add(context().connectionService().bind(space, from, port));
@@ -203,6 +205,7 @@ public final class ConnectionId implements VerbsObject {
         for (int i = leases.size() - 1; i >= 0; i--) {
             if (!leases.get(i).local().equals(from)) {
                 ports.remove(i).close();
+                watches.remove(i).close();
                 leases.remove(i).close();
             }
         }
@@ -234,8 +237,9 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the queue pair
 
-    /// Makes a queue pair that connecting and accepting bring to RTS, and disconnecting to ERR (rdma_create_qp(3)).
-    /// Receives can be posted at once; datagrams can be sent at once. Closed with this identifier, if not before.
+    /// Makes a queue pair that connecting and accepting bring to RTS, and disconnecting to ERR
+    /// (rdma_create_qp(3)). Receives can be posted at once; datagrams can be sent at once. Closed with this
+    /// identifier, if not before.
     ///
     /// @param domain of [#context()]
     public synchronized QueuePair createQueuePair(ProtectionDomain domain, QueuePairOptions options) {
@@ -389,7 +393,7 @@ public final class ConnectionId implements VerbsObject {
     /// A request gets its identifier.
     private synchronized void begin(
             EventChannel where, LocalDevices.Lease at, Exchange begun, PeerParameters from, QpType type) {
-        leases.add(at);
+        hold(at);
         channel = where;
         where.add(this);
         exchange = begun;
@@ -611,8 +615,8 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the end
 
-    /// Ends whatever it is about without waiting for the peer: a listener's port is free and requests that wait are
-    /// refused, a request is rejected, a connection disconnected. Its queue pair is closed.
+    /// Ends whatever it is about without waiting for the peer: a listener's port is free and requests that wait
+    /// are refused, a request is rejected, a connection disconnected. Its queue pair is closed.
     @Override
     public synchronized void close() {
         State was = state;
@@ -638,7 +642,23 @@ public final class ConnectionId implements VerbsObject {
         letGo();
     }
 
+    /// From now on it hears when the device fails.
+    private void hold(LocalDevices.Lease lease) {
+        leases.add(lease);
+        watches.add(lease.context().connectionService().watch(why -> offer(() -> onDeviceFailed(why))));
+    }
+
+    private synchronized Optional<ConnectionEvent> onDeviceFailed(String why) {
+        if (state == State.CLOSED) {
+            return Optional.empty();
+        }
+        end(why);
+        return Optional.of(new ConnectionEvent.DeviceRemoval(this, why));
+    }
+
     private void letGo() {
+        watches.forEach(ConnectionService.Watch::close);
+        watches.clear();
         ports.forEach(BoundPort::close);
         ports.clear();
         leases.forEach(LocalDevices.Lease::close);

@@ -64,14 +64,14 @@ public final class ConnectionListener implements AutoCloseable {
 
     /// Waits for a connection. Peers that give up while they connect are not heard of.
     ///
-    /// @throws ConnectionException when the listener is closed, also while waiting
+    /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Connection accept() throws InterruptedException {
         return accept(FOREVER).orElseThrow();
     }
 
     /// Waits for a connection; empty when `timeout` passed.
     ///
-    /// @throws ConnectionException when the listener is closed, also while waiting
+    /// @throws ConnectionException when the listener is closed, also while waiting, or its device fails
     public Optional<Connection> accept(Duration timeout) throws InterruptedException {
         long left = EventChannel.nanos(timeout);
         long begin = System.nanoTime();
@@ -97,6 +97,9 @@ public final class ConnectionListener implements AutoCloseable {
         if (event instanceof ConnectionEvent.ConnectRequest request) {
             begin(request);
             return null;
+        }
+        if (event instanceof ConnectionEvent.DeviceRemoval gone && gone.id() == id) {
+            throw new ConnectionException(Reason.FAILED, "accept: " + gone.why());
         }
         boolean isMade = event instanceof ConnectionEvent.Established;
         if (!isMade && Connection.failure("accept", event) == null) {

@@ -1,6 +1,7 @@
 package verbena.verbs.spi;
 
 import java.util.Optional;
+import java.util.function.Consumer;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
@@ -28,6 +29,18 @@ public interface ConnectionService {
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws IllegalArgumentException when the private data are too long
     Exchange connect(Call call, End own, Listener listener);
+
+    /// Has `onFailure` told, once, when the device fails, or at once when it has; on any thread. Closing what this
+    /// gives ends that.
+    ///
+    /// @param onFailure gets the reason in words, and must not hold up whoever tells it
+    Watch watch(Consumer<String> onFailure);
+
+    /// What [#watch] gives.
+    interface Watch extends AutoCloseable {
+        @Override
+        void close();
+    }
 
     /// Whom to call, and from where.
     ///
@@ -69,8 +82,8 @@ public interface ConnectionService {
 
         int remotePort();
 
-        /// What brings the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)); once the peer is known. On the
-        /// passive side after `own` was told: before [#accept(End)].
+        /// What brings the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)); once the peer is known. On
+        /// the passive side after `own` was told: before [#accept(End)].
         QpModification modification(QpState to, End own);
 
         /// The way to the peer, for an address handle.
