@@ -476,7 +476,7 @@ class SharedAddressTest {
         assertThatThrownBy(() -> join(addressOf(peer)))
                 .isInstanceOfSatisfying(
                         LinkException.class, e -> assertThat(e.kind()).isEqualTo(LinkException.Kind.PORT_IN_USE))
-                .hasMessageContaining("of the same user");
+                .hasMessageContaining("Devices of one user share an address");
     }
 
     @Test
