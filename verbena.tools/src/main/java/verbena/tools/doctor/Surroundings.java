@@ -48,7 +48,7 @@ interface Surroundings {
     enum Echo {
         /// The peer's host, or a firewall in its name, said that nobody has this port (ICMP port unreachable).
         REFUSED,
-        /// A router said, or this host knows, that the peer cannot be reached.
+        /// A router or firewall said, or this host knows, that the peer cannot be reached. Not all say so.
         UNREACHABLE,
         /// It does not fit through some link on the way, says this host or a router (ICMP fragmentation needed).
         TOO_LARGE,

@@ -174,8 +174,8 @@ final class WayToPeer implements Check {
                 case UNREACHABLE ->
                     Finding.fail(
                             subject,
-                            gid + " cannot be reached: a router or this host says so",
-                            "is it up, on this network, and is that its address? ip neigh show " + gid);
+                            gid + " cannot be reached: a router, a firewall or this host says so",
+                            "is it up and that its address, and does a firewall forbid it? ip neigh show " + gid);
                 case TOO_LARGE, SILENCE ->
                     at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), 1, patience) == Echo.REFUSED
                             ? Finding.fail(
