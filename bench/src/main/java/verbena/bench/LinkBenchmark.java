@@ -1,6 +1,7 @@
 package verbena.bench;
 
 import java.lang.foreign.Arena;
+import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -20,6 +21,7 @@ import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Gid;
+import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
@@ -36,13 +38,16 @@ public class LinkBenchmark {
     private static final int BATCH = 64;
     private static final int HEADERS = Bth.BYTES + 4;
 
-    @Param({"linux", "portable"})
+    /// The kind; `-shared` when the receiver is alone at an address that it would share, `-steered` when it has a
+    /// neighbour there.
+    @Param({"linux", "linux-shared", "linux-steered", "portable"})
     private String link;
 
     @Param({"64", "4096"})
     private int payloadBytes;
 
     private UdpLink sender;
+    private UdpLink neighbour;
     private UdpLink receiver;
     private Frame[] sent;
     private Frame[] received;
@@ -50,7 +55,7 @@ public class LinkBenchmark {
     @Setup
     public void open() {
         sender = openAnywhere();
-        receiver = openAnywhere();
+        receiver = !link.contains("-") ? openAnywhere() : openShared(LoopbackAddress.find(RoceV2.UDP_PORT));
         sent = frames();
         received = frames();
         Gid source = sender.gids().getFirst().gid();
@@ -61,11 +66,29 @@ public class LinkBenchmark {
             frame.sourceLow = source.low();
             frame.destinationHigh = destination.high();
             frame.destinationLow = destination.low();
+            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, Math.max(0, receiver.slot()) << 16 | 0x1234);
+        }
+        if (link.endsWith("-steered")) {
+            neighbour = openShared(destination.address());
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
+            while (System.nanoTime() < end) { // they get to know each other
+                receiver.receive(received, 0, BATCH);
+                neighbour.receive(received, 0, BATCH);
+            }
         }
     }
 
+    private UdpLinks.Options options() {
+        return UdpLinks.Options.DEFAULT.with(UdpLinks.Kind.parse(link.replaceAll("-.*", "")));
+    }
+
+    private UdpLink openShared(InetAddress address) {
+        var options = options().share();
+        return UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, options);
+    }
+
     private UdpLink openAnywhere() {
-        var options = UdpLinks.Options.DEFAULT.with(UdpLinks.Kind.parse(link));
+        var options = options();
         return LoopbackAddress.claim(
                 address -> UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, options));
     }
@@ -78,6 +101,9 @@ public class LinkBenchmark {
     public void close() {
         sender.close();
         receiver.close();
+        if (neighbour != null) {
+            neighbour.close();
+        }
     }
 
     @Benchmark

@@ -108,6 +108,8 @@ final class SharedAddress {
     /// Whether this survey has made sure that probes are steered.
     private boolean primed;
     private boolean steerable = true;
+    private int probes;
+    private int answers;
     private int again;
     private int misdirected;
     private long backoffNanos = BACKOFF_NANOS_MIN;
@@ -674,7 +676,8 @@ final class SharedAddress {
         surveying = true;
         misdirected = 0;
         due = now + SURVEY_NANOS;
-        int probes = Math.min(SLOTS, neighbourCount + 1 + PROBES_MORE);
+        answers = 0;
+        probes = Math.min(SLOTS, neighbourCount + 1 + PROBES_MORE);
         for (int index = 0; index < probes; index++) {
             sendProbe(index, outgoing);
         }
@@ -727,9 +730,20 @@ final class SharedAddress {
             return;
         }
         found[whose] = found[whose] == Steering.UNKNOWN ? index : Math.min(found[whose], index);
-        if (isEverybodyFound()) {
+        answers++;
+        if (isEverybodyFound() || isOneForAll()) {
             due = System.nanoTime();
         }
+    }
+
+    // There is no program yet: the kernel's hash sends all probes to the same one. With a program somebody else would
+    // have got at least one.
+    private boolean isOneForAll() {
+        return answers == probes && located() == 1;
+    }
+
+    private long located() {
+        return Arrays.stream(found).filter(i -> i != Steering.UNKNOWN).count();
     }
 
     private boolean isEverybodyFound() {
@@ -743,22 +757,25 @@ final class SharedAddress {
 
     private void conclude(long now) {
         surveying = false;
-        long located = Arrays.stream(found).filter(i -> i != Steering.UNKNOWN).count();
-        if (located <= 1 && !primed) {
-            // Perhaps there is no program yet, and the kernel's hash sends all probes to the same one.
+        boolean isComplete = isEverybodyFound();
+        boolean isLast = again == AGAIN_MAX;
+        if (!primed && (isOneForAll() || (isLast && located() == 0))) {
             primed = true;
-            steer(unknown());
+            steer(indexOf);
             due = steerable ? now : NEVER;
             return;
         }
-        primed = false;
-        boolean isNew = !Arrays.equals(found, indexOf);
-        System.arraycopy(found, 0, indexOf, 0, SLOTS);
-        steer(indexOf);
-        backoffNanos = isNew ? BACKOFF_NANOS_MIN : Math.min(2 * backoffNanos, BACKOFF_NANOS_MAX);
-        notBefore = now + backoffNanos;
-        if (isEverybodyFound() || again == AGAIN_MAX || !steerable) {
+        // Whoever was only busy may be steered to already, by another's program: a second look before that is lost.
+        if (isComplete || (again > 0 && located() > 0)) {
+            boolean isNew = !Arrays.equals(found, indexOf);
+            System.arraycopy(found, 0, indexOf, 0, SLOTS);
+            steer(indexOf);
+            backoffNanos = isNew ? BACKOFF_NANOS_MIN : Math.min(2 * backoffNanos, BACKOFF_NANOS_MAX);
+            notBefore = now + backoffNanos;
+        }
+        if (isComplete || isLast || !steerable) {
             again = 0;
+            primed = false;
             due = NEVER;
         } else {
             due = now + (AGAIN_NANOS << again);
