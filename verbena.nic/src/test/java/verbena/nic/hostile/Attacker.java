@@ -8,8 +8,10 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import verbena.verbs.Access;
 import verbena.verbs.Gid;
+import verbena.verbs.cm.PortSpace;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
+import verbena.wire.cm.Mad;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
 import verbena.wire.ib.AtomicEth;
@@ -96,6 +98,11 @@ final class Attacker {
         }
     }
 
+    /// Where the victim takes connections.
+    static final int PORT = 7471;
+
+    private static final long SERVICE_ID = PortSpace.TCP.serviceId(PORT);
+
     /// @param rights bits of [verbena.verbs.Access]; 0 for a key that is good for nothing here
     private record Key(int rkey, long address, long length, int rights) {}
 
@@ -110,6 +117,9 @@ final class Attacker {
     private Target[] targets = new Target[0];
     private Key[] keys = new Key[0];
     private int[] closedQpns = {3};
+
+    /// What the victim's communication manager called its last connection.
+    private int commId;
 
     /// Packets made.
     long made;
@@ -153,6 +163,10 @@ final class Attacker {
     /// Makes the next packet.
     void next(Frame frame) {
         made++;
+        if (chance.nextInt(64) == 0) {
+            management(frame);
+            return; // and is never mixed with others: its bytes would look like a leak
+        }
         Target target = targets[chance.nextInt(targets.length)];
         int kind = chance.nextInt(100);
         if (kind < 80 || historyCount < HISTORY) {
@@ -532,6 +546,52 @@ final class Attacker {
         };
     }
 
+    // ---- queue pair 1
+
+    /// A message to the communication manager, or nearly one.
+    private void management(Frame frame) {
+        MemorySegment slot = frame.slot;
+        Opcode opcode = usually() ? Opcode.UD_SEND_ONLY : Opcode.UD_SEND_ONLY_IMMEDIATE;
+        int bytes = usually() ? Mad.BYTES : 4 * chance.nextInt(100);
+        Bth.write(slot, Packet.BTH, opcode, false, 0, usually() ? 0xFFFF : chance.nextInt(), Mad.QPN, false, 0);
+        Deth.write(
+                slot,
+                Packet.BTH + opcode.dethOffset(),
+                usually() ? Mad.QKEY : chance.nextInt(),
+                usually() ? Mad.QPN : chance.nextInt(9));
+        frame.length = Packet.length(opcode, bytes);
+        long mad = Packet.payloadOffset(opcode);
+        MemorySegment.copy(noise, chance.nextInt(8_192), slot, mad, Math.max(bytes, Mad.BYTES));
+        BigEndian.put32(slot, mad, usually() ? 0x0107_0203 : chance.nextInt()); // versions, class, method
+        BigEndian.put16(slot, mad + 16, 0x10 + chance.nextInt(12)); // what it is
+        long body = mad + Mad.HEADER_BYTES;
+        BigEndian.put32(slot, body, chance.nextInt(32));
+        if (chance.nextBoolean()) {
+            BigEndian.put32(slot, body + 4, commId);
+        }
+        if (chance.nextBoolean()) { // what a REQ needs to be heard
+            BigEndian.put64(slot, body + 8, SERVICE_ID);
+            BigEndian.put8(slot, body + 43, chance.nextInt(4));
+            BigEndian.put8(slot, body + 50, chance.nextInt(8) << 4);
+            put(slot, body + 56, self);
+            put(slot, body + 72, victim);
+            slot.asSlice(body + 96, 44).fill((byte) 0);
+        }
+        address(frame);
+        if (!usually()) {
+            mutate(frame);
+        }
+    }
+
+    private boolean usually() {
+        return chance.nextInt(16) != 0;
+    }
+
+    private static void put(MemorySegment slot, long at, Gid gid) {
+        BigEndian.put64(slot, at, gid.high());
+        BigEndian.put64(slot, at + Long.BYTES, gid.low());
+    }
+
     // ---- without grammar
 
     private void splice(Frame frame) {
@@ -577,6 +637,11 @@ final class Attacker {
 
     /// A packet that the victim has sent.
     void learn(Frame frame) {
+        if (Bth.destinationQp(frame.slot, Packet.BTH) == Mad.QPN) {
+            long body = (long) Packet.payloadOffset(Packet.opcode(frame)) + Mad.HEADER_BYTES;
+            commId = (int) BigEndian.u32(frame.slot, body);
+            return;
+        }
         overheard[overheardNext].copyFrom(frame);
         overheardNext = (overheardNext + 1) % overheard.length;
         Opcode opcode = Packet.opcode(frame);

@@ -48,7 +48,8 @@ class HostilePacketsTest {
                         + ": 0 exceptions, 0 bytes changed that must not; "
                         + runs.stream().mapToLong(r -> r.completed).sum() + " requests completed, "
                         + runs.stream().mapToLong(r -> r.failed).sum() + " of them with an error, "
-                        + runs.stream().mapToLong(r -> r.lives).sum() + " lives of queue pairs; " + fates);
+                        + runs.stream().mapToLong(r -> r.lives).sum() + " lives of queue pairs, "
+                        + runs.stream().mapToLong(r -> r.managed).sum() + " ends of connections asked for; " + fates);
         // An attacker who reads what he is answered leaves no answers behind: FatesTest provokes that one.
         fates.remove(PacketFate.DROPPED_BUSY.label());
         assertThat(fates).allSatisfy((name, count) -> assertThat(count).as(name).isPositive());

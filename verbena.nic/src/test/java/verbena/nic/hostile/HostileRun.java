@@ -32,6 +32,7 @@ final class HostileRun {
     long completed;
     long failed;
     long lives;
+    long managed;
 
     HostileRun(long seed) {
         this(seed, Long.MAX_VALUE, -1);
@@ -123,6 +124,7 @@ final class HostileRun {
             completed = victim.completed;
             failed = victim.failed;
             lives = victim.lives;
+            managed = victim.managed;
         }
         long sum = 0;
         for (PacketFate fate : PacketFate.values()) {

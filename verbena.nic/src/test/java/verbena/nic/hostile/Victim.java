@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -33,6 +34,10 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.ConnectionService;
 import verbena.wire.ib.Transport;
 
 /// A device with queue pairs that are connected to an attacker, and the application above it: it posts requests and
@@ -75,6 +80,8 @@ final class Victim {
 
     /// Completions by kind, and lives of queue pairs.
     long completed;
+    /// News of connections that the attacker has asked for.
+    long managed;
     long failed;
     long lives;
 
@@ -167,8 +174,25 @@ final class Victim {
         QueuePair gone = ours.createQueuePair(QueuePairOptions.rc(cq));
         attacker.knowsClosed(gone.qpn());
         gone.close();
+        takeConnections();
         canary.seal();
         connections.forEach(this::connect);
+    }
+
+    /// Some are accepted, some rejected, some left alone.
+    private void takeConnections() {
+        var answers = new SplittableRandom(1);
+        var end = new ConnectionService.End(Optional.empty(), QpType.RC, 5, 0, false, ConnectionParameters.defaults());
+        context.connectionService()
+                .bind(PortSpace.TCP, context.gid(1, 0).gid(), Attacker.PORT)
+                .listen(64, (exchange, peer, type) -> {
+                    switch (answers.nextInt(3)) {
+                        case 0 -> exchange.accept(end);
+                        case 1 -> exchange.reject(PrivateData.NONE);
+                        default -> {}
+                    }
+                    return (_, news) -> managed++;
+                });
     }
 
     /// Of 16 connections, one has no rights in a domain of its own, one may only read, two are unreliable; and two

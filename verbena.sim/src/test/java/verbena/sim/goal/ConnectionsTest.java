@@ -3,6 +3,7 @@ package verbena.sim.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -45,6 +46,8 @@ class ConnectionsTest {
     private static final int PORT = 7471;
     private static final int MESSAGE_BYTES = 64;
     private static final long SECOND = 1_000_000_000;
+    /// Tables grow, and numbers rest for a minute.
+    private static final int WARM_UP = 500;
 
     private enum Step {
         MAKING,
@@ -139,31 +142,7 @@ class ConnectionsTest {
             hosts.clear();
             var sides = new ArrayList<Side>();
             for (int i = 0; i < 4; i++) {
-                var host = new Host(world);
-                hosts.add(host);
-                host.port = host.service.bind(PortSpace.TCP, host.address(), PORT);
-                host.port.listen(32, (exchange, peer, _) -> {
-                    int number = ByteBuffer.wrap(peer.privateData().bytes()).getInt();
-                    var passive = new Side[1];
-                    host.news.add(() -> {
-                        passive[0] = new Side(host, number, false);
-                        passive[0].exchange = exchange;
-                        sides.add(passive[0]);
-                        if (world.random().nextInt(20) == 0) {
-                            exchange.reject(PrivateData.NONE);
-                            passive[0].step = Step.ENDED;
-                            passive[0].ends++;
-                            return;
-                        }
-                        try {
-                            passive[0].ready();
-                            exchange.accept(passive[0].end);
-                        } catch (InvalidStateException _) {
-                            // the peer has given up meanwhile: that is told
-                        }
-                    });
-                    return (_, news) -> host.news.add(() -> on(passive[0], news));
-                });
+                listen(world, sides);
             }
             double bad = world.random().nextDouble();
             world.faults(
@@ -180,20 +159,58 @@ class ConnectionsTest {
                 }
             }
             run(world, 10 * SECOND);
-            for (Side side : sides) {
-                assertThat(side.ends).as("ends of connection %d", side.number).isEqualTo(1);
-                side.close();
-            }
-            for (Host host : hosts) {
-                Objects.requireNonNull(host.port).close();
-                assertThat(host.byQpn).isEmpty();
-                host.cq.close();
-                host.domain.close();
-                host.device.context().close();
-            }
+            close(sides);
+            hosts.forEach(ConnectionsTest::close);
         } catch (RuntimeException | AssertionError e) {
             throw Goal.failure(world, e, ConnectionsTest.class);
         }
+    }
+
+    /// One more host, which takes connections at the port.
+    private void listen(World world, List<Side> sides) {
+        var host = new Host(world);
+        hosts.add(host);
+        host.port = host.service.bind(PortSpace.TCP, host.address(), PORT);
+        host.port.listen(32, (exchange, peer, _) -> {
+            int number = ByteBuffer.wrap(peer.privateData().bytes()).getInt();
+            var passive = new Side[1];
+            host.news.add(() -> {
+                passive[0] = new Side(host, number, false);
+                passive[0].exchange = exchange;
+                sides.add(passive[0]);
+                if (world.random().nextInt(20) == 0) {
+                    exchange.reject(PrivateData.NONE);
+                    passive[0].step = Step.ENDED;
+                    passive[0].ends++;
+                    return;
+                }
+                try {
+                    passive[0].ready();
+                    exchange.accept(passive[0].end);
+                } catch (InvalidStateException _) {
+                    // the peer has given up meanwhile: that is told
+                }
+            });
+            return (_, news) -> host.news.add(() -> on(passive[0], news));
+        });
+    }
+
+    /// Each has ended, and was told so once.
+    private static void close(List<Side> sides) {
+        for (Side side : sides) {
+            assertThat(side.ends).as("ends of connection %d", side.number).isEqualTo(1);
+            side.close();
+        }
+        sides.clear();
+    }
+
+    /// Throws when anything was left on it.
+    private static void close(Host host) {
+        Objects.requireNonNull(host.port).close();
+        assertThat(host.byQpn).isEmpty();
+        host.cq.close();
+        host.domain.close();
+        host.device.context().close();
     }
 
     private static boolean speaksFirst(int number) {
@@ -302,5 +319,48 @@ class ConnectionsTest {
                 start,
                 "%,d seeds of 4 devices: %,d sides connected, %,d messages, %,d sides that ended without one"
                         .formatted(SEEDS, made, spoken, failed));
+    }
+
+    /// Goal F5: what comes and goes leaves nothing behind.
+    @Test
+    void connectionsThatComeAndGoLeaveNothingBehind() {
+        long start = System.nanoTime();
+        int cycles = (int) Goal.size(20_000, 1_000_000);
+        var world = new World(Goal.seed());
+        var sides = new ArrayList<Side>();
+        hosts.clear();
+        listen(world, sides);
+        listen(world, sides);
+        cycle(world, sides, 0, WARM_UP);
+        long before = heapBytes();
+        cycle(world, sides, WARM_UP, cycles);
+        long grown = heapBytes() - before;
+        hosts.forEach(ConnectionsTest::close);
+        Goal.report(
+                "F5",
+                start,
+                "%,d connections made, used and closed in virtual time: heap %+,d bytes".formatted(cycles, grown));
+        assertThat(grown).as("bytes of heap").isLessThan((4L << 20) * Math.max(1, cycles / 100_000));
+    }
+
+    private void cycle(World world, List<Side> sides, int from, int count) {
+        for (int number = from; number < from + count; number++) {
+            connect(world, number, sides);
+            run(world, SECOND / 2);
+            sides.stream().filter(side -> side.step != Step.ENDED).forEach(ConnectionsTest::disconnect);
+            run(world, SECOND / 2);
+            close(sides);
+        }
+    }
+
+    private static long heapBytes() {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) { // what is referred to weakly takes more than one collection to go
+            System.gc();
+            least = Math.min(
+                    least,
+                    ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+        }
+        return least;
     }
 }
