@@ -68,6 +68,9 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private @Nullable Rep reply;
     /// Active: asks with an MTU.
     private @Nullable IntFunction<@Nullable CmConnection> ask;
+    /// Why the queue pair is in ERR by itself; null while it is not.
+    private @Nullable String failure;
+
     private boolean ended;
 
     private SoftConnection(SoftConnections service, CmRoute route, int localPort, int remotePort) {
@@ -186,6 +189,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
     private void onQueuePairFailed(String why) {
+        failure = why;
         // Later, so that what the queue pair still has to say, a NAK, arrives before the end of the connection.
         service.context().engine().later(() -> {
             if (!ended) {
@@ -221,13 +225,20 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 }
             }
             case CmEvent.Unreachable(String why) -> end(new News.Unreachable(why));
-            case CmEvent.Disconnected(boolean byPeer, var said) ->
-                end(
-                        byPeer
-                                ? new News.Disconnected(EndedBy.PEER, route.remote() + " has disconnected")
-                                : new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
+            case CmEvent.Disconnected(boolean byPeer, var said) -> end(disconnected(byPeer));
             case CmEvent.TimewaitExit exit -> tell(new News.TimewaitExit());
         }
+    }
+
+    /// Of both sides' words the first counts: a peer that disconnects because our request has failed comes second.
+    private News.Disconnected disconnected(boolean byPeer) {
+        String first = failure;
+        if (first != null) {
+            return new News.Disconnected(EndedBy.FAILURE, first);
+        }
+        return byPeer
+                ? new News.Disconnected(EndedBy.PEER, route.remote() + " has disconnected")
+                : new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side");
     }
 
     /// In words.
