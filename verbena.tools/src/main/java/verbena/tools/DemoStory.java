@@ -4,12 +4,12 @@ import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.ColorScheme;
+import verbena.tools.report.Json;
 
-/// How the demo tells what happens: as a story for people, or as one JSON object at the end. ASCII only, colours on a
-/// terminal only.
+/// How the demo tells what happens: as a story for people, or as one JSON object at the end. ASCII only, colours
+/// on a terminal only.
 final class DemoStory {
     private final PrintWriter out;
     private final Ansi ansi;
@@ -79,7 +79,7 @@ final class DemoStory {
     void end(String text) {
         if (json) {
             object.put("verified", true);
-            out.println(toJson(object, ""));
+            out.println(Json.format(object));
             out.flush();
         }
         print("");
@@ -107,22 +107,5 @@ final class DemoStory {
 
     private static String key(String name) {
         return name.strip().replace(' ', '_');
-    }
-
-    private static String toJson(Object value, String indent) {
-        return switch (value) {
-            case Map<?, ?> map ->
-                map.entrySet().stream()
-                        .map(entry -> indent + "  " + quoted(entry.getKey().toString()) + ": "
-                                + toJson(entry.getValue(), indent + "  "))
-                        .collect(Collectors.joining(",\n", "{\n", "\n" + indent + "}"));
-            case Double number -> String.format(Locale.ROOT, "%.3f", number);
-            case Boolean truth -> truth.toString();
-            default -> quoted(value.toString());
-        };
-    }
-
-    private static String quoted(String text) {
-        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 }

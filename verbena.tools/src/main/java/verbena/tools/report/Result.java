@@ -1,0 +1,18 @@
+package verbena.tools.report;
+
+import org.jspecify.annotations.Nullable;
+
+/// What was measured with messages of one size. What was not measured is null, and left out of every report.
+///
+/// @param series what was measured: the name of its curve; null when a report has only one
+/// @param size bytes of a message
+/// @param iterations how many messages
+/// @param bandwidthMBps bandwidth in 2^20 bytes a second, as perftest, UCX and iperf3 have it
+/// @param messageRateMpps million messages a second
+public record Result(
+        @Nullable String series,
+        long size,
+        long iterations,
+        @Nullable Double bandwidthMBps,
+        @Nullable Double messageRateMpps,
+        @Nullable Latency latencyUs) {}
