@@ -8,8 +8,8 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.ColorScheme;
 import verbena.tools.report.Json;
 
-/// How the demo tells what happens: as a story for people, or as one JSON object at the end. ASCII only, colours
-/// on a terminal only.
+/// How the demo tells what happens: as a story for people, or as one JSON object at the end. ASCII only, colours on a
+/// terminal only.
 final class DemoStory {
     private final PrintWriter out;
     private final Ansi ansi;

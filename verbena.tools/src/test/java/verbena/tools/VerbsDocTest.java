@@ -48,6 +48,7 @@ class VerbsDocTest {
             "verbena.sim.script",
             "verbena.sim.traffic",
             "verbena.tools",
+            "verbena.tools.report",
             "java.lang",
             "java.lang.foreign",
             "java.lang.invoke",
