@@ -8,6 +8,7 @@ module verbena.wire {
     exports verbena.wire;
     exports verbena.wire.cm;
     exports verbena.wire.ib;
+    exports verbena.wire.iwarp;
     exports verbena.wire.notation;
     exports verbena.wire.pcap;
     exports verbena.wire.roce;
