@@ -17,4 +17,6 @@ module verbena.tools {
 
     opens verbena.tools to
             info.picocli;
+    opens verbena.tools.perf to
+            info.picocli;
 }

@@ -6,16 +6,16 @@ import java.util.HexFormat;
 import verbena.verbs.Gid;
 
 /// Addresses as the programs of rdma-core write them.
-final class Addresses {
+public final class Addresses {
     private Addresses() {}
 
     /// A GID as inet_ntop(3) writes it: the shortest form of RFC 5952, and `::ffff:10.0.0.1` for an IPv4 address.
-    static String gid(Gid gid) {
+    public static String gid(Gid gid) {
         return gid.isIpv4() ? "::ffff:" + gid : gid.toString();
     }
 
     /// An IP address in its shortest form, with the zone where it has one.
-    static String ip(InetAddress address) {
+    public static String ip(InetAddress address) {
         if (address instanceof Inet6Address six) {
             String zone = six.getScopedInterface() != null
                     ? "%" + six.getScopedInterface().getName()
@@ -26,7 +26,7 @@ final class Addresses {
     }
 
     /// A GUID in four groups, as `ibv_devinfo` writes it.
-    static String guid(long guid) {
+    public static String guid(long guid) {
         String hex = HexFormat.of().toHexDigits(guid);
         return String.join(":", hex.substring(0, 4), hex.substring(4, 8), hex.substring(8, 12), hex.substring(12));
     }

@@ -4,7 +4,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /// Numbers as strtol(3) with base 0 takes them: decimal, `0x` hexadecimal, leading `0` octal.
-final class CNumber implements ITypeConverter<Integer> {
+public final class CNumber implements ITypeConverter<Integer> {
     @Override
     public Integer convert(String text) {
         try {

@@ -3,11 +3,11 @@ package verbena.tools;
 import java.util.List;
 
 /// Giving back what was opened.
-final class Closing {
+public final class Closing {
     private Closing() {}
 
     /// Closes all, the last first, and empties the list.
-    static void all(List<AutoCloseable> opened) {
+    public static void all(List<AutoCloseable> opened) {
         for (AutoCloseable object : opened.reversed()) {
             try {
                 object.close();

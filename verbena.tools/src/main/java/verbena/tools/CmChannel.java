@@ -12,9 +12,9 @@ import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
-/// An event channel as the tools use it: on a device of choice or on whichever has the address, and nobody waits for
-/// ever for a peer that is gone. For one thread.
-final class CmChannel implements AutoCloseable {
+/// An event channel as the tools use it: on a device of choice or on whichever has the address, and nobody waits
+/// for ever for a peer that is gone. For one thread.
+public final class CmChannel implements AutoCloseable {
     private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final @Nullable Context device;
@@ -26,7 +26,7 @@ final class CmChannel implements AutoCloseable {
     /// @param device its name; null for whichever has the address
     /// @param patience how long to wait for an event of a connection that is being made or ended
     /// @param witness is shown every event
-    CmChannel(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
+    public CmChannel(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
         this(device == null ? null : Device.named(device).open(), true, patience, witness);
     }
 
@@ -48,7 +48,7 @@ final class CmChannel implements AutoCloseable {
         return new CmChannel(device, false, patience, witness);
     }
 
-    ConnectionId newId(PortSpace space) {
+    public ConnectionId newId(PortSpace space) {
         return channel.createId(space);
     }
 
@@ -66,7 +66,7 @@ final class CmChannel implements AutoCloseable {
     }
 
     /// The next event, however long it takes.
-    ConnectionEvent awaitAny() throws InterruptedException {
+    public ConnectionEvent awaitAny() throws InterruptedException {
         return seen(channel.await(FOREVER)).orElseThrow();
     }
 
@@ -74,7 +74,7 @@ final class CmChannel implements AutoCloseable {
     ///
     /// @param what is waited for, for the message
     /// @throws CommandFailed when none comes in time
-    ConnectionEvent await(String what) throws InterruptedException {
+    public ConnectionEvent await(String what) throws InterruptedException {
         return seen(channel.await(patience))
                 .orElseThrow(() -> new CommandFailed(what + ": nothing heard for " + patience.toSeconds() + " s"));
     }
@@ -82,7 +82,7 @@ final class CmChannel implements AutoCloseable {
     /// The next event, which has to be of this kind.
     ///
     /// @throws CommandFailed when it is another, or none comes in time
-    <T extends ConnectionEvent> T await(Class<T> wanted, String what) throws InterruptedException {
+    public <T extends ConnectionEvent> T await(Class<T> wanted, String what) throws InterruptedException {
         ConnectionEvent event = await(what);
         while (event instanceof ConnectionEvent.TimewaitExit) {
             event = await(what); // of a connection that has ended before

@@ -3,7 +3,7 @@ package verbena.tools;
 import verbena.verbs.cm.ConnectionEvent;
 
 /// Events of the connection manager as the C programs name and number them.
-final class CmEvents {
+public final class CmEvents {
     /// Linux's numbers of a time-out and of an error without a number of its own.
     private static final int ETIMEDOUT = 110;
 
@@ -64,7 +64,7 @@ final class CmEvents {
     }
 
     /// The line of the C program, and why.
-    static String line(ConnectionEvent event) {
+    public static String line(ConnectionEvent event) {
         int status = status(event);
         String line = "cma event " + name(event) + (status == 0 ? "" : ", error " + status);
         return why(event).isEmpty() ? line : line + ": " + why(event);

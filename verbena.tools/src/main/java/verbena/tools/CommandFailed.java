@@ -2,24 +2,24 @@ package verbena.tools;
 
 import org.jspecify.annotations.Nullable;
 
-/// A command could not do what it was asked for. Its message is one line for the user: what failed, on what, and what
-/// may help. Ends the command with the status that it has for failures, 1 for most, or with one of its own.
-final class CommandFailed extends RuntimeException {
+/// A command could not do what it was asked for. Its message is one line for the user: what failed, on what, and
+/// what may help. Ends the command with the status that it has for failures, 1 for most, or with one of its own.
+public final class CommandFailed extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final int status;
 
-    CommandFailed(String message) {
+    public CommandFailed(String message) {
         this(message, null);
     }
 
-    CommandFailed(String message, @Nullable Throwable cause) {
+    public CommandFailed(String message, @Nullable Throwable cause) {
         super(message, cause);
         status = 0;
     }
 
     /// @param status what the command ends with, of which the shell sees the lowest byte
-    CommandFailed(int status, String message) {
+    public CommandFailed(int status, String message) {
         super(message);
         this.status = status;
     }

@@ -11,6 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
+import verbena.tools.perf.PerfCommand;
 import verbena.verbs.VerbsException;
 
 /// The root of the command line. A subcommand is one class of this package, named in `subcommands` below.
@@ -33,6 +34,7 @@ import verbena.verbs.VerbsException;
             MckeyCommand.class,
             XclientCommand.class,
             XserverCommand.class,
+            PerfCommand.class,
             DecodeCommand.class,
             SimCommand.class,
             DemoPeerCommand.class
@@ -51,8 +53,8 @@ public final class Verbena implements Runnable {
 
     private Verbena() {}
 
-    /// Runs one command and exits with its status. Ctrl-C, or a TERM signal, interrupts the command, which then gives
-    /// back what it holds.
+    /// Runs one command and exits with its status. Ctrl-C, or a TERM signal, interrupts the command, which then
+    /// gives back what it holds.
     public static void main(String[] args) {
         // Programs read this output too: digits and points are the same everywhere.
         Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);

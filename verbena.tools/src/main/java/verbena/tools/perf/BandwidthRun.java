@@ -1,0 +1,273 @@
+package verbena.tools.perf;
+
+import java.util.function.Consumer;
+import verbena.tools.CommandFailed;
+import verbena.verbs.QpType;
+
+/// The loop that measures bandwidth: keeps the send queues full, or the receive queues, or both. For one thread,
+/// once for each size.
+final class BandwidthRun {
+    private static final int POLL_BATCH = 16;
+
+    private final PerfEnd end;
+    private final Options options;
+    private final Progress progress;
+    private final boolean sends;
+    private final boolean receives;
+    private final int queuePairs;
+    private final int size;
+    /// Messages of each queue pair; no end when there is a duration.
+    private final long limit;
+    private final long total;
+    private final Clock clock;
+    private final Patience patience;
+
+    private final long[] sent;
+    private final long[] completed;
+    private final long[] received;
+    private final long[] receivesPosted;
+    private final int[] receivesFree;
+    private long allSent;
+    private long allCompleted;
+    private long allReceived;
+    private long sampled;
+    private boolean interrupted;
+
+    // For the peak: when each message was posted and completed. Otherwise the first and the last of all.
+    private final boolean peak;
+    private final long[] postedAt;
+    private final long[] completedAt;
+    private long firstNanos;
+    private long lastNanos;
+
+    /// @param sends whether messages go out from here
+    /// @param receives whether messages are to be received here
+    BandwidthRun(PerfEnd end, int size, boolean sends, boolean receives, Progress progress) {
+        this.end = end;
+        this.size = size;
+        this.sends = sends;
+        this.receives = receives;
+        this.progress = progress;
+        options = end.options;
+        queuePairs = options.queuePairs;
+        limit = options.isDuration() ? Long.MAX_VALUE : options.iterations;
+        total = options.isDuration() ? Long.MAX_VALUE : limit * queuePairs;
+        clock = new Clock(options);
+        patience = new Patience(options.patience());
+        sent = new long[queuePairs];
+        completed = new long[queuePairs];
+        received = new long[queuePairs];
+        receivesPosted = new long[queuePairs];
+        receivesFree = new int[queuePairs];
+        peak = !options.noPeak && sends;
+        postedAt = new long[peak ? (int) total : 0];
+        completedAt = new long[peak ? (int) total : 0];
+        end.begin(size);
+        if (receives) {
+            postReceives();
+        }
+    }
+
+    private void postReceives() {
+        int each = options.receiveDepth / (options.sharedReceiveQueue ? queuePairs : 1);
+        int lists = each / options.receivePostList;
+        for (int i = 0; i < queuePairs; i++) {
+            for (int j = 0; j < lists; j++) {
+                end.postReceives(i, options.receivePostList);
+            }
+            receivesPosted[i] = (long) lists * options.receivePostList;
+        }
+    }
+
+    /// As many messages as fit into the queues, before anything is measured.
+    void warmUp() {
+        int list = options.postList;
+        for (int i = 0; i < queuePairs; i++) {
+            int all = options.sendDepth / list * list;
+            for (int j = 0; j < all; j += list) {
+                end.post(i, j, list, all);
+            }
+            for (int left = all; left > 0 && !isGivenUp(); ) {
+                if (end.pollSend() >= 0) {
+                    left -= Math.min(left, options.moderation);
+                    patience.progress();
+                }
+            }
+        }
+        end.begin(size);
+    }
+
+    /// Runs to the end, or until the thread is interrupted.
+    ///
+    /// @param eachPeriod with `--run_infinitely`, is told the figures of each period
+    Bandwidth run(Consumer<Bandwidth> eachPeriod) {
+        boolean maySend = sends && !(receives && !options.isClient()); // a server follows its client
+        if (maySend || !receives) {
+            start();
+        }
+        while (isUnfinished()) {
+            boolean idle = true;
+            if (maySend && post()) {
+                idle = false;
+            }
+            if (sends && takeSent()) {
+                idle = false;
+            }
+            if (receives && takeReceived()) {
+                if (!clock.isStarted()) {
+                    start();
+                }
+                maySend = sends;
+                idle = false;
+            }
+            if (options.isDuration()) {
+                tick(eachPeriod);
+            }
+            if (idle) {
+                if (isGivenUp()) {
+                    break;
+                }
+            } else {
+                patience.progress();
+                progress.at(allCompleted + allReceived);
+            }
+        }
+        lastNanos = System.nanoTime();
+        clock.stop(lastNanos);
+        if (options.isDuration() && sends && !receives) {
+            drain();
+        }
+        return result();
+    }
+
+    private boolean isUnfinished() {
+        return options.isDuration()
+                ? !clock.isOver()
+                : (sends && allCompleted < total) || (receives && allReceived < total);
+    }
+
+    private void start() {
+        firstNanos = System.nanoTime();
+        clock.start(firstNanos);
+    }
+
+    private boolean post() {
+        int list = options.postList;
+        boolean some = false;
+        for (int i = 0; i < queuePairs; i++) {
+            while (sent[i] < limit && sent[i] - completed[i] + list <= options.sendDepth) {
+                if (peak) {
+                    postedAt[(int) allSent] = System.nanoTime();
+                }
+                end.post(i, sent[i], list, limit);
+                sent[i] += list;
+                allSent += list;
+                some = true;
+            }
+        }
+        return some;
+    }
+
+    private boolean takeSent() {
+        for (int n = 0; n < POLL_BATCH; n++) {
+            int i = end.pollSend();
+            if (i < 0) {
+                return n > 0;
+            }
+            long stands = Math.min(options.moderation, sent[i] - completed[i]);
+            completed[i] += stands;
+            allCompleted += stands;
+            if (peak) {
+                completedAt[(int) allCompleted - 1] = System.nanoTime();
+            }
+            if (clock.samples()) {
+                sampled += stands;
+            }
+        }
+        return true;
+    }
+
+    private boolean takeReceived() {
+        for (int n = 0; n < POLL_BATCH; n++) {
+            int i = end.pollReceive();
+            if (i < 0) {
+                return n > 0;
+            }
+            received[i]++;
+            allReceived++;
+            receivesFree[i]++;
+            if (clock.samples()) {
+                sampled++;
+            }
+            if (receivesFree[i] >= options.receivePostList && receivesPosted[i] + options.receivePostList <= limit) {
+                end.postReceives(i, options.receivePostList);
+                receivesFree[i] -= options.receivePostList;
+                receivesPosted[i] += options.receivePostList;
+            }
+        }
+        return true;
+    }
+
+    private void tick(Consumer<Bandwidth> eachPeriod) {
+        long now = System.nanoTime();
+        clock.tick(now);
+        long period = clock.takePeriod(now);
+        if (period > 0) {
+            eachPeriod.accept(Bandwidth.of(size, sampled, period, 0, options.gigabits));
+            sampled = 0;
+        }
+    }
+
+    // Interrupted, or nothing has come for so long that nothing will.
+    private boolean isGivenUp() {
+        if (Thread.currentThread().isInterrupted()) {
+            interrupted = true;
+            return true;
+        }
+        boolean isOver = options.events ? !end.sleep(options.patience()) : patience.isOver();
+        if (isOver && Thread.currentThread().isInterrupted()) {
+            interrupted = true;
+            return true;
+        }
+        if (isOver && clock.isStarted()) {
+            throw new CommandFailed(silence());
+        }
+        return false;
+    }
+
+    private String silence() {
+        String hint = options.type == QpType.RC
+                ? "has the peer stopped, or has it other options?"
+                : "what is lost is not sent again: was something lost? Or has the peer other options?";
+        return "nothing happened for " + options.patience().toSeconds() + " s after " + allSent + " messages sent, "
+                + allReceived + " received, of " + (options.isDuration() ? "any number" : total) + ": " + hint;
+    }
+
+    // What is still on its way belongs to nobody's figures, but is to arrive before the queue pairs go.
+    private void drain() {
+        while (allCompleted + options.moderation <= allSent && !isGivenUp()) {
+            if (takeSent()) {
+                patience.progress();
+            }
+        }
+    }
+
+    /// Whether it was ended before its time.
+    boolean isInterrupted() {
+        return interrupted;
+    }
+
+    private Bandwidth result() {
+        if (options.isDuration()) {
+            return Bandwidth.of(size, sampled, clock.sampleNanos(), 0, options.gigabits);
+        }
+        long messages = interrupted ? (sends ? allCompleted : allReceived) : total;
+        if (peak && messages > 0) {
+            double peakNanos =
+                    Bandwidth.peakNanos(postedAt, completedAt, (int) messages, options.postList, options.moderation);
+            long nanos = completedAt[(int) messages - 1] - postedAt[0];
+            return Bandwidth.of(size, messages, nanos, peakNanos, options.gigabits);
+        }
+        return Bandwidth.of(size, messages, lastNanos - firstNanos, 0, options.gigabits);
+    }
+}

@@ -1,0 +1,85 @@
+package verbena.tools.perf;
+
+/// The time of a run of `-D` seconds: what happens in the margins at its start and end does not count.
+final class Clock {
+    private final long durationNanos;
+    private final long marginNanos;
+    private final long periodNanos;
+    private boolean started;
+    private long startNanos;
+    private long sampleStart;
+    private long sampleEnd;
+    private boolean samples;
+    private boolean over;
+
+    /// @param options with a duration; without one this clock never ends a run, and all of it counts
+    Clock(Options options) {
+        Integer duration = options.durationSeconds;
+        Integer margin = options.marginSeconds;
+        long nanos = duration == null ? Long.MAX_VALUE : duration * 1_000_000_000L;
+        durationNanos = options.forEver ? Long.MAX_VALUE : nanos;
+        marginNanos = margin == null || options.forEver ? 0 : margin * 1_000_000_000L;
+        periodNanos = options.forEver ? nanos : Long.MAX_VALUE;
+    }
+
+    void start(long now) {
+        started = true;
+        startNanos = now;
+        tick(now);
+    }
+
+    boolean isStarted() {
+        return started;
+    }
+
+    /// The time has gone on.
+    void tick(long now) {
+        if (!started || over) {
+            return;
+        }
+        long passed = now - startNanos;
+        if (!samples && sampleEnd == 0 && passed >= marginNanos) {
+            samples = true;
+            sampleStart = now;
+        }
+        if (samples && passed >= durationNanos - marginNanos) {
+            samples = false;
+            sampleEnd = now;
+        }
+        over = passed >= durationNanos;
+    }
+
+    /// The run ends before its time.
+    void stop(long now) {
+        if (samples) {
+            samples = false;
+            sampleEnd = now;
+        }
+        over = true;
+    }
+
+    /// With `--run_infinitely`: how long the period has been that is over now, and the next begins; 0 when none is
+    /// over.
+    long takePeriod(long now) {
+        long passed = now - sampleStart;
+        if (!samples || passed < periodNanos) {
+            return 0;
+        }
+        sampleStart = now;
+        return passed;
+    }
+
+    /// Whether what happens now counts.
+    boolean samples() {
+        return samples;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /// How long it counted.
+    long sampleNanos() {
+        return sampleEnd - sampleStart;
+    }
+}

@@ -1,0 +1,274 @@
+package verbena.tools.perf;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import verbena.tools.report.Latency;
+import verbena.tools.report.Result;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpType;
+
+/// The measuring itself, once the ends are connected: size by size, and what they say to each other between and at
+/// the end. For one thread, once.
+final class Measurement {
+    private static final int LARGEST_POWER = 23;
+
+    private final Options options;
+    private final Verb verb;
+    private final Printer printer;
+    private final PrintWriter err;
+    private final Exchange exchange;
+    private final PerfEnd end;
+    private final PerfPeer self;
+    private final Mtu mtu;
+    private final List<Result> results = new ArrayList<>();
+    private boolean interrupted;
+    private boolean missed;
+
+    /// @param self what to tell of the first queue pair whenever the ends wait for each other
+    Measurement(PerfEnd end, Exchange exchange, PerfPeer self, Mtu mtu, Printer printer, PrintWriter err) {
+        this.end = end;
+        this.exchange = exchange;
+        this.self = self;
+        this.mtu = mtu;
+        this.printer = printer;
+        this.err = err;
+        options = end.options;
+        verb = options.verb;
+    }
+
+    /// Measures, prints, and takes leave of the peer.
+    void run() throws InterruptedException {
+        exchange.waitWithoutLimit();
+        if (options.isLatency) {
+            latency();
+        } else {
+            bandwidth();
+        }
+    }
+
+    /// What was found.
+    List<Result> results() {
+        return results;
+    }
+
+    /// Whether the thread was interrupted before all was measured.
+    boolean isInterrupted() {
+        return interrupted;
+    }
+
+    /// Whether a figure is below what the user has set.
+    boolean hasMissed() {
+        return missed;
+    }
+
+    private List<Integer> sizes() {
+        if (!options.all) {
+            return List.of(options.size);
+        }
+        int power = options.type == QpType.UD ? Integer.numberOfTrailingZeros(mtu.bytes()) : LARGEST_POWER;
+        return IntStream.rangeClosed(1, power).mapToObj(i -> 1 << i).toList();
+    }
+
+    // ---- bandwidth
+
+    private void bandwidth() throws InterruptedException {
+        printer.heading();
+        if (!verb.takesReceives() && !options.sends()) {
+            // The peer does it all, and tells.
+            meet();
+            Bandwidth theirs = nothing().swap(exchange);
+            printer.bandwidth(theirs);
+            keep(theirs);
+            end();
+            printer.line();
+            return;
+        }
+        Bandwidth last = nothing();
+        for (int size : sizes()) {
+            last = verb.takesReceives() ? messages(size) : remote(size);
+            if (interrupted) {
+                break;
+            }
+        }
+        printer.line();
+        if (interrupted && verb.takesReceives()) {
+            return; // the peer waits for messages, not for words
+        }
+        if (!verb.takesReceives() && !options.bidirectional) {
+            meet();
+            Bandwidth _ = last.swap(exchange);
+        }
+        end();
+    }
+
+    private static Bandwidth nothing() {
+        return new Bandwidth(0, 0, 0, 0, 0);
+    }
+
+    // WRITE, READ and atomics: the peer's program has no part in it, unless it does the same.
+    private Bandwidth remote(int size) throws InterruptedException {
+        try (var progress = progress(size)) {
+            var run = new BandwidthRun(end, size, true, false, progress);
+            if (options.warmUp) {
+                run.warmUp();
+            }
+            if (options.bidirectional && !options.forEver) {
+                meet();
+            }
+            Bandwidth here = run.run(this::show);
+            interrupted(run.isInterrupted());
+            if (!options.bidirectional || options.forEver || interrupted) {
+                show(here);
+                return here;
+            }
+            if (options.all) {
+                meet();
+            }
+            bothWays(here);
+            return here;
+        }
+    }
+
+    // SEND and WRITE with immediate: the peer's program receives.
+    private Bandwidth messages(int size) throws InterruptedException {
+        try (var progress = progress(size)) {
+            boolean receives = !options.isClient() || options.bidirectional;
+            var run = new BandwidthRun(end, size, options.sends(), receives, progress);
+            meet();
+            Bandwidth here = run.run(this::show);
+            interrupted(run.isInterrupted());
+            if (interrupted || !options.bidirectional || options.isDuration()) {
+                show(here);
+            } else {
+                bothWays(here);
+            }
+            if (options.all && !interrupted) {
+                meet();
+            }
+            return here;
+        }
+    }
+
+    private Progress progress(int size) {
+        long each = options.isLatency || !options.bidirectional || !verb.takesReceives() ? 1 : 2;
+        long total = options.isDuration() ? 0 : each * options.iterations * options.queuePairs;
+        return new Progress(err, size + " bytes", total);
+    }
+
+    private void show(Bandwidth result) {
+        printer.bandwidth(result);
+        keep(result);
+    }
+
+    private void bothWays(Bandwidth here) throws InterruptedException {
+        Bandwidth there = here.swap(exchange);
+        show(here.plus(there));
+        if (options.reportBoth) {
+            printer.bothWays(here, there);
+        }
+    }
+
+    private void keep(Bandwidth result) {
+        missed |= result.average() < options.bandwidthMin || result.messageRate() < options.messageRateMin;
+        if (missed) {
+            err.println("below the limit of -w or -y");
+            err.flush();
+        }
+        results.add(new Result(
+                null,
+                result.size(),
+                result.messages(),
+                result.averageMegabytes(options.gigabits),
+                result.messageRate(),
+                null));
+    }
+
+    private void interrupted(boolean now) {
+        interrupted |= now;
+        if (interrupted) {
+            boolean _ = Thread.interrupted(); // what is left is to say what has been measured
+        }
+    }
+
+    // ---- latency
+
+    private void latency() throws InterruptedException {
+        if (verb.isAnswered() && !options.isClient()) {
+            end();
+            printer.line();
+            return;
+        }
+        if (!options.histogram && !options.unsorted) {
+            printer.heading();
+        }
+        for (int size : sizes()) {
+            try (var progress = progress(size)) {
+                var run = new LatencyRun(end, size, progress);
+                if (verb.takesReceives()) {
+                    meet();
+                }
+                run.run();
+                interrupted(run.isInterrupted());
+                show(size, run);
+            }
+            if (interrupted) {
+                break;
+            }
+        }
+        printer.line();
+        if (verb == Verb.WRITE || (interrupted && verb.takesReceives())) {
+            exchange.part(false);
+        } else {
+            end();
+        }
+    }
+
+    private void show(int size, LatencyRun run) {
+        double legs = verb.isAnswered() ? 1 : 2;
+        if (options.isDuration()) {
+            double seconds = run.sampleNanos() / 1e9;
+            double average = seconds * 1e6 / legs / Math.max(run.messages(), 1);
+            printer.averageLatency(size, run.messages(), average, run.messages() / seconds);
+            results.add(new Result(null, size, run.messages(), null, null, null));
+            return;
+        }
+        long[] nanos = run.betweenPosts();
+        if (nanos.length < 3) {
+            return; // interrupted before there was anything to tell
+        }
+        double factor = (options.cycles ? 1 : 1e-3) / legs;
+        double[] times = Arrays.stream(nanos).mapToDouble(t -> t * factor).toArray();
+        var found = new Latencies(times);
+        if (options.unsorted) {
+            printer.times(times);
+        } else if (options.histogram) {
+            printer.times(found.sorted());
+        }
+        printer.latencies(size, run.messages(), found);
+        double unit = options.cycles ? 1e-3 : 1;
+        results.add(new Result(
+                null,
+                size,
+                run.messages(),
+                null,
+                null,
+                new Latency(
+                        found.min() * unit,
+                        found.median() * unit,
+                        found.percentile(0.99) * unit,
+                        found.percentile(0.999) * unit,
+                        found.max() * unit)));
+    }
+
+    private void meet() throws InterruptedException {
+        PerfPeer _ = exchange.swap(self);
+    }
+
+    private void end() throws InterruptedException {
+        meet();
+        exchange.part(true);
+    }
+}
