@@ -26,8 +26,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// A packet from one link to another over loopback, by one thread that does both sides: ICRC sealed, sent, received,
-/// ICRC verified. With `-prof gc` it shows that none of this allocates.
+/// A packet from one link to another over loopback, by one thread that does both sides: ICRC sealed, sent,
+/// received, ICRC verified. With `-prof gc` it shows that none of this allocates.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -66,7 +66,7 @@ public class LinkBenchmark {
             frame.sourceLow = source.low();
             frame.destinationHigh = destination.high();
             frame.destinationLow = destination.low();
-            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, Math.max(0, receiver.slot()) << 16 | 0x1234);
+            BigEndian.put24(frame.slot, frame.start + 5, Math.max(0, receiver.slot()) << 16 | 0x1234);
         }
         if (link.endsWith("-steered")) {
             neighbour = openShared(destination.address());

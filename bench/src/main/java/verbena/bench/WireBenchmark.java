@@ -59,10 +59,10 @@ public class WireBenchmark {
     public long headersRead() {
         Malformed verdict = Packet.check(frame);
         Opcode opcode = Packet.opcode(frame);
-        long at = (long) Packet.BTH + opcode.rethOffset();
+        long at = (long) Frame.HEADROOM + opcode.rethOffset();
         return verdict.ordinal()
-                + Bth.psn(frame.slot, Packet.BTH)
-                + Bth.destinationQp(frame.slot, Packet.BTH)
+                + Bth.psn(frame.slot, frame.start)
+                + Bth.destinationQp(frame.slot, frame.start)
                 + Reth.virtualAddress(frame.slot, at)
                 + Reth.rkey(frame.slot, at)
                 + Reth.dmaLength(frame.slot, at)
@@ -92,7 +92,7 @@ public class WireBenchmark {
     }
 
     private void write() {
-        Bth.write(frame.slot, Packet.BTH, Opcode.RC_WRITE_ONLY, false, 0, 0xFFFF, 0x11, true, 100);
-        Reth.write(frame.slot, (long) Packet.BTH + Opcode.RC_WRITE_ONLY.rethOffset(), 0x7F00_0000_1000L, 7, bytes);
+        Bth.write(frame.slot, frame.start, Opcode.RC_WRITE_ONLY, false, 0, 0xFFFF, 0x11, true, 100);
+        Reth.write(frame.slot, (long) Frame.HEADROOM + Opcode.RC_WRITE_ONLY.rethOffset(), 0x7F00_0000_1000L, 7, bytes);
     }
 }

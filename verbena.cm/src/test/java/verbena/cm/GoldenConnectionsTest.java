@@ -45,8 +45,8 @@ import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.Encapsulation;
 
 /// What two Linux kernels said to each other, replayed: our communication manager takes the place of one side, its
-/// owner does at each time what that side's program did, and it has to send what that side sent, byte for byte, but
-/// for what is named in [#allowed].
+/// owner does at each time what that side's program did, and it has to send what that side sent, byte for byte,
+/// but for what is named in [#allowed].
 class GoldenConnectionsTest {
     private record Said(long nanos, boolean byA, CmMessage message, MemorySegment mad, Gid source, Gid destination) {}
 
@@ -84,10 +84,10 @@ class GoldenConnectionsTest {
             for (var packet = reader.next(); packet != null; packet = reader.next()) {
                 Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES))[0];
                 encapsulation.unwrap(packet.linkType(), packet.bytes(), frame);
-                if (frame.length == 0 || Bth.destinationQp(frame.slot, Packet.BTH) != Mad.QPN) {
+                if (frame.length == 0 || Bth.destinationQp(frame.slot, frame.start) != Mad.QPN) {
                     continue;
                 }
-                MemorySegment mad = frame.slot.asSlice(Packet.payloadOffset(Opcode.UD_SEND_ONLY), Mad.BYTES);
+                MemorySegment mad = frame.slot.asSlice(Packet.payloadOffset(frame, Opcode.UD_SEND_ONLY), Mad.BYTES);
                 var source = new Gid(frame.sourceHigh, frame.sourceLow);
                 first = first == null ? source : first;
                 all.add(new Said(

@@ -103,18 +103,19 @@ final class Gsi implements Protocol {
                 || RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)) {
             return PacketFate.DROPPED_MANAGEMENT;
         }
-        if ((Bth.pkey(frame.slot, Packet.BTH) & 0x7FFF) != (PKEY & 0x7FFF)) {
+        if ((Bth.pkey(frame.slot, frame.start) & 0x7FFF) != (PKEY & 0x7FFF)) {
             return PacketFate.DROPPED_PKEY;
         }
-        int deth = Packet.BTH + opcode.dethOffset();
+        int deth = frame.start + opcode.dethOffset();
         if (Deth.qkey(frame.slot, deth) != Mad.QKEY) {
             return PacketFate.DROPPED_QKEY;
         }
         if (Deth.sourceQp(frame.slot, deth) != Mad.QPN) {
             return PacketFate.DROPPED_SOURCE;
         }
-        MemorySegment mad =
-                frame.slot.asSlice(Packet.payloadOffset(opcode), Mad.BYTES).asReadOnly();
+        MemorySegment mad = frame.slot
+                .asSlice(Packet.payloadOffset(frame, opcode), Mad.BYTES)
+                .asReadOnly();
         ManagementAgent agent = agents[Mad.managementClass(mad)];
         if (Mad.baseVersion(mad) != 1 || agent == null) {
             return PacketFate.DROPPED_MANAGEMENT;
@@ -133,10 +134,10 @@ final class Gsi implements Protocol {
         if (next == null) {
             return false;
         }
-        Bth.write(frame.slot, Packet.BTH, OPCODE, false, 0, PKEY, Mad.QPN, false, psn);
+        Bth.write(frame.slot, frame.start, OPCODE, false, 0, PKEY, Mad.QPN, false, psn);
         psn = Psn.next(psn);
-        Deth.write(frame.slot, Packet.BTH + OPCODE.dethOffset(), Mad.QKEY, Mad.QPN);
-        MemorySegment.copy(next.mad, 0, frame.slot, Packet.payloadOffset(OPCODE), Mad.BYTES);
+        Deth.write(frame.slot, frame.start + OPCODE.dethOffset(), Mad.QKEY, Mad.QPN);
+        MemorySegment.copy(next.mad, 0, frame.slot, Packet.payloadOffset(frame, OPCODE), Mad.BYTES);
         frame.length = Packet.length(OPCODE, Mad.BYTES);
         frame.sourceHigh = next.local.high();
         frame.sourceLow = next.local.low();

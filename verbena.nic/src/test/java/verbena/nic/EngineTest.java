@@ -41,7 +41,7 @@ class EngineTest {
     }
 
     private void send(Opcode opcode, int qpn) {
-        Bth.write(frame.slot, Packet.BTH, opcode, false, 0, 0xFFFF, qpn, true, 0);
+        Bth.write(frame.slot, frame.start, opcode, false, 0, 0xFFFF, qpn, true, 0);
         frame.length = Packet.length(opcode, 0);
         frame.icrcValid = true;
     }
@@ -203,7 +203,7 @@ class EngineTest {
         }
         var order = new ArrayList<Integer>();
         a.wire.loses = sent -> {
-            order.add(Bth.destinationQp(sent.slot, Packet.BTH));
+            order.add(Bth.destinationQp(sent.slot, sent.start));
             return false;
         };
         a.context.drive();

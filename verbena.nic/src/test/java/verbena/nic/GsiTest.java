@@ -201,12 +201,12 @@ class GsiTest {
     }
 
     private void arrives(Opcode opcode, int bytes, int qkey, int sourceQpn, int pkey) {
-        Bth.write(frame.slot, Packet.BTH, opcode, false, Packet.padCount(bytes), pkey, Mad.QPN, true, 0);
+        Bth.write(frame.slot, frame.start, opcode, false, Packet.padCount(bytes), pkey, Mad.QPN, true, 0);
         if (opcode.dethOffset() >= 0) {
-            Deth.write(frame.slot, Packet.BTH + opcode.dethOffset(), qkey, sourceQpn);
+            Deth.write(frame.slot, frame.start + opcode.dethOffset(), qkey, sourceQpn);
         }
         MemorySegment mad = mad(CLASS, 0);
-        MemorySegment.copy(mad, 0, frame.slot, Packet.payloadOffset(opcode), Mad.BYTES);
+        MemorySegment.copy(mad, 0, frame.slot, Packet.payloadOffset(frame, opcode), Mad.BYTES);
         frame.length = Packet.length(opcode, bytes);
         frame.icrcValid = true;
         frame.sourceHigh = A.high();

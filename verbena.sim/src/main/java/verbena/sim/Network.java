@@ -12,14 +12,14 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
-import verbena.wire.ib.Packet;
 import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV2;
 
 /// A network in virtual time: every device sends at [#NANOS_PER_BYTE], every packet takes [#LATENCY_NANOS], and
 /// [Faults] strike. Packets are kept in a pool; sending one allocates nothing.
 ///
-/// A packet's destiny is drawn from the world's seed when it is sent, so that the [Trace] of what was sent tells all.
+/// A packet's destiny is drawn from the world's seed when it is sent, so that the [Trace] of what was sent tells
+/// all.
 public final class Network {
     /// 8 Gbit/s.
     static final long NANOS_PER_BYTE = 1;
@@ -177,7 +177,7 @@ public final class Network {
     private static boolean isBeyondJudgement(Frame frame, int bit) {
         return (bit == 173 * Byte.SIZE + 3 || bit == 1_834 * Byte.SIZE + 6)
                 && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow)
-                && (Bth.opcode(frame.slot, Packet.BTH) & 0xE0) == Transport.UD.prefix();
+                && (Bth.opcode(frame.slot, frame.start) & 0xE0) == Transport.UD.prefix();
     }
 
     /// Lets the packet wait until some later ones of its sender have passed it, or for [#OVERTAKE_NANOS].

@@ -43,8 +43,8 @@ public final class SimDevice {
         return context;
     }
 
-    /// Registers `bytes` of fresh, zeroed memory. Peers address it by a number that is the same in every run of the
-    /// world, as the address of the memory is not.
+    /// Registers `bytes` of fresh, zeroed memory. Peers address it by a number that is the same in every run of
+    /// the world, as the address of the memory is not.
     public MemoryRegion register(ProtectionDomain domain, long bytes, Set<Access> access) {
         long iova = access.contains(Access.ZERO_BASED) ? 0 : nextAddress();
         return domain.register(Arena.ofAuto().allocate(bytes, PAGE), iova, access);
@@ -81,7 +81,7 @@ public final class SimDevice {
 
     /// When it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
     long dueNanos() {
-        return Math.max(pausedUntil, link.hasArrivals() ? Long.MIN_VALUE : context.deadlineNanos());
+        return Math.max(pausedUntil, context.deadlineNanos());
     }
 
     /// Drives it until it has nothing to do now.

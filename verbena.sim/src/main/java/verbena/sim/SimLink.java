@@ -11,8 +11,8 @@ import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
 /// A device's way into the simulated network. It behaves as a socket does: it seals what it sends, judges what it
-/// receives by what a socket can see, takes fewer frames when its way out is full, and loses what arrives when nobody
-/// has received for long.
+/// receives by what a socket can see, takes fewer frames when its way out is full, and loses what arrives when
+/// nobody has received for long.
 final class SimLink implements Link {
     /// Packets that wait to be received; more are lost, as in a socket's buffer.
     static final int ARRIVALS_MAX = 4_096;
@@ -64,7 +64,8 @@ final class SimLink implements Link {
         return !groups.isEmpty() && groups.contains(new Gid(high, low));
     }
 
-    boolean hasArrivals() {
+    @Override
+    public boolean hasArrivals() {
         return arrivalsCount > 0;
     }
 

@@ -23,11 +23,11 @@ import verbena.wire.pcap.CaptureWriter;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 
-/// What happens in a world: a SHA-256 of all of it, and the last [#KEPT] things in full. Two runs are the same when
-/// their digests are.
+/// What happens in a world: a SHA-256 of all of it, and the last [#KEPT] things in full. Two runs are the same
+/// when their digests are.
 ///
-/// The digest takes for each packet its time, way and destiny, BTH, length and ICRC, which stands for all other bytes;
-/// and for each completion its time, place and content. Recording allocates nothing.
+/// The digest takes for each packet its time, way and destiny, BTH, length and ICRC, which stands for all other
+/// bytes; and for each completion its time, place and content. Recording allocates nothing.
 public final class Trace {
     /// How many of the last events are kept.
     public static final int KEPT = 128;
@@ -96,9 +96,9 @@ public final class Trace {
     private void packet(long nanos, Kind kind, SimLink from, @Nullable SimLink to, Frame frame) {
         ByteBuffer record = record(nanos, kind, from.number, to == null ? -1 : to.number);
         record.putInt(frame.length);
-        record.putLong(BigEndian.i64(frame.slot, Frame.HEADROOM));
-        record.putInt(BigEndian.i32(frame.slot, Frame.HEADROOM + BTH_BYTES - Integer.BYTES));
-        record.putInt(BigEndian.i32(frame.slot, Frame.HEADROOM + frame.length - Integer.BYTES));
+        record.putLong(BigEndian.i64(frame.slot, frame.start));
+        record.putInt(BigEndian.i32(frame.slot, frame.start + BTH_BYTES - Integer.BYTES));
+        record.putInt(BigEndian.i32(frame.slot, frame.start + frame.length - Integer.BYTES));
         Event event = next(nanos, kind, from.name, to == null ? "nobody" : to.name);
         event.frame.copyFrom(frame);
         event.frame.icrcValid = kind != Kind.DAMAGED;
@@ -197,8 +197,8 @@ public final class Trace {
         return name.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /// Writes those of the last events that are packets, as a pcapng file: as they were on the way, the damaged ones
-    /// damaged, the lost ones too.
+    /// Writes those of the last events that are packets, as a pcapng file: as they were on the way, the damaged
+    /// ones damaged, the lost ones too.
     public void writeCapture(Path file) throws IOException {
         var encapsulation = new Encapsulation();
         MemorySegment bytes =

@@ -131,7 +131,7 @@ final class DecodeCommand implements Callable<Integer> {
     }
 
     private void showRoce(CapturedPacket packet, Frame frame, Set<Integer> wanted, PrintWriter out) {
-        if (!wanted.isEmpty() && !wanted.contains(Bth.destinationQp(frame.slot, Packet.BTH))) {
+        if (!wanted.isEmpty() && !wanted.contains(Bth.destinationQp(frame.slot, frame.start))) {
             return;
         }
         shown++;

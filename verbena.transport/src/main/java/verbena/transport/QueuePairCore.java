@@ -83,11 +83,12 @@ public final class QueuePairCore {
 
     /// IBTA 10.9.3: the 15 low bits of the P_Keys are equal, and at least one side is a full member.
     public boolean pkeyMatches(Frame frame) {
-        int pkey = Bth.pkey(frame.slot, Packet.BTH);
+        int pkey = Bth.pkey(frame.slot, frame.start);
         return ((pkey ^ parameters.pkey) & 0x7FFF) == 0 && ((pkey | parameters.pkey) & 0x8000) != 0;
     }
 
-    /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it knows.
+    /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it
+    /// knows.
     public boolean isFromPeer(Frame frame) {
         Path path = parameters.path;
         return frame.sourceHigh == path.destinationHigh()
@@ -98,8 +99,8 @@ public final class QueuePairCore {
 
     // ---- departures
 
-    /// Writes the BTH and the addresses of a packet to the connected peer, and its length; what follows the BTH is the
-    /// caller's.
+    /// Writes the BTH and the addresses of a packet to the connected peer, and its length; what follows the BTH is
+    /// the caller's.
     public void begin(Frame frame, Opcode opcode, int payloadBytes, boolean solicited, boolean ackRequest, int psn) {
         begin(frame, opcode, payloadBytes, solicited, ackRequest, psn, parameters.destinationQpn, parameters.path);
     }
@@ -115,8 +116,8 @@ public final class QueuePairCore {
             int destinationQpn,
             Path path) {
         int pad = Packet.padCount(payloadBytes);
-        Bth.write(frame.slot, Packet.BTH, opcode, solicited, pad, parameters.pkey, destinationQpn, ackRequest, psn);
-        long end = Packet.payloadOffset(opcode) + (long) payloadBytes;
+        Bth.write(frame.slot, frame.start, opcode, solicited, pad, parameters.pkey, destinationQpn, ackRequest, psn);
+        long end = Packet.payloadOffset(frame, opcode) + (long) payloadBytes;
         for (int i = 0; i < pad; i++) {
             frame.slot.set(ValueLayout.JAVA_BYTE, end + i, (byte) 0);
         }
@@ -151,7 +152,8 @@ public final class QueuePairCore {
 
     // ---- state
 
-    /// The protocol itself changes the state. Posters are told before anything is flushed: see the queue pair's side.
+    /// The protocol itself changes the state. Posters are told before anything is flushed: see the queue pair's
+    /// side.
     public void enter(QpState state, String cause) {
         parameters.state = state;
         if (rootCause == null) {

@@ -12,7 +12,6 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Ieth;
 import verbena.wire.ib.ImmDt;
 import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Packet;
 
 /// The receive that a message goes into, from the moment it leaves its queue until it completes. Engine-confined.
 public final class Receiving {
@@ -66,10 +65,10 @@ public final class Receiving {
         int value = 0;
         int allFlags = flags;
         if (opcode.hasImmediate()) {
-            value = ImmDt.immediate(frame.slot, Packet.BTH + opcode.immediateOffset());
+            value = ImmDt.immediate(frame.slot, frame.start + opcode.immediateOffset());
             allFlags |= WorkCompletion.WITH_IMM;
         } else if (opcode.hasInvalidate()) {
-            value = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
+            value = Ieth.rkey(frame.slot, frame.start + opcode.iethOffset());
             allFlags |= WorkCompletion.WITH_INV;
         }
         core.succeed(
@@ -80,7 +79,7 @@ public final class Receiving {
                 value,
                 sourceQpn,
                 allFlags,
-                Bth.solicited(frame.slot, Packet.BTH));
+                Bth.solicited(frame.slot, frame.start));
     }
 
     /// The receive ends with an error.
@@ -89,7 +88,8 @@ public final class Receiving {
         core.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
     }
 
-    /// ERR: the receive in use and all that are posted complete as flushed, in order; those of a shared queue stay.
+    /// ERR: the receive in use and all that are posted complete as flushed, in order; those of a shared queue
+    /// stay.
     public void flush() {
         if (isOpen) {
             isOpen = false;

@@ -4,13 +4,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// One packet and the addresses it travels between: a slot of native memory that is claimed once and used again and
-/// again.
+/// One packet and the addresses it travels between: a slot of native memory that is claimed once and used again
+/// and again.
 ///
-/// The packet starts at offset [#HEADROOM] of the slot with its BTH and runs through the ICRC. The bytes before it
-/// are scratch space: whoever computes the ICRC lays the masked network headers there, so that one pass over
-/// adjacent memory covers everything. Addresses are GIDs (IBTA A17.4: an IPv4 address is `::ffff:a.b.c.d`), kept as
-/// two longs, so that a frame means the same on every kind of wire.
+/// The packet starts at [#start] with its BTH and runs through the ICRC. Whoever computes the ICRC lays the masked
+/// network headers right before it, so that one pass over adjacent memory covers everything; those [#HEADROOM]
+/// bytes are scratch space in a frame's own slot, and belong to another packet where a link shows a frame a packet
+/// in a larger buffer ([#view]). Addresses are GIDs (IBTA A17.4: an IPv4 address is `::ffff:a.b.c.d`), kept as two
+/// longs, so that a frame means the same on every kind of wire.
 ///
 /// A frame belongs to one owner at a time; it is not safe for use by several threads.
 public final class Frame {
@@ -21,10 +22,17 @@ public final class Frame {
     /// Bytes of one slot.
     public static final int SLOT_BYTES = HEADROOM + PACKET_MAX;
 
-    /// The whole slot.
-    public final MemorySegment slot;
-    /// The whole slot again, little-endian, for the classes of the JDK that take buffers (`java.util.zip.CRC32`).
-    public final ByteBuffer buffer;
+    private final MemorySegment ownSlot;
+    private final ByteBuffer ownBuffer;
+
+    /// The memory that holds the packet: this frame's own slot, or a link's buffer.
+    public MemorySegment slot;
+    /// The same memory, little-endian, for the classes of the JDK that take buffers (`java.util.zip.CRC32`).
+    public ByteBuffer buffer;
+    /// Where in [#slot] the packet starts; [#HEADROOM] in the own one.
+    public int start = HEADROOM;
+
+    private boolean own = true;
 
     /// Bytes from BTH through ICRC; 0 when the slot holds nothing.
     public int length;
@@ -41,13 +49,48 @@ public final class Frame {
     public int hopLimit;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
-    /// On the way out: the bit, counted from the first byte's lowest, that is turned over when the ICRC is in place;
+    /// On the way out: the bit, counted from the first byte's lowest, that is turned over when the ICRC is in
+    /// place;
     /// -1 for none. For those who inject faults: what arrives then is what a wire has damaged.
     public int damagedBit = -1;
 
     private Frame(MemorySegment slot) {
-        this.slot = slot;
-        this.buffer = slot.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        this.ownSlot = slot;
+        this.ownBuffer = slot.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        this.slot = ownSlot;
+        this.buffer = ownBuffer;
+    }
+
+    /// Makes the packet that starts at `start` of `memory` this frame's, where it lies. There are [#HEADROOM]
+    /// bytes before it, which may be in use.
+    ///
+    /// @param bytes the same memory, little-endian
+    public void view(MemorySegment memory, ByteBuffer bytes, int start) {
+        this.slot = memory;
+        this.buffer = bytes;
+        this.start = start;
+        own = false;
+    }
+
+    /// Whether the packet is in this frame's own slot, with scratch space before it.
+    public boolean isOwn() {
+        return own;
+    }
+
+    /// From now on the packet is in this frame's own slot again, which holds whatever it held.
+    public void viewOwn() {
+        slot = ownSlot;
+        buffer = ownBuffer;
+        start = HEADROOM;
+        own = true;
+    }
+
+    /// Moves the packet into the own slot when it is elsewhere.
+    public void moveToOwn() {
+        if (!isOwn()) {
+            MemorySegment.copy(slot, start, ownSlot, HEADROOM, length);
+            viewOwn();
+        }
     }
 
     /// Cuts `slab` into frames; its size is a multiple of [#SLOT_BYTES] and its memory is native.
@@ -65,12 +108,13 @@ public final class Frame {
 
     /// The packet's bytes, BTH through ICRC, as a slice. Allocates; for tests, traces and captures.
     public MemorySegment packet() {
-        return slot.asSlice(HEADROOM, length);
+        return slot.asSlice(start, length);
     }
 
-    /// Takes over packet and addresses of `other`.
+    /// Takes over packet and addresses of `other`, into this frame's own slot.
     public void copyFrom(Frame other) {
-        MemorySegment.copy(other.slot, HEADROOM, slot, HEADROOM, other.length);
+        MemorySegment.copy(other.slot, other.start, ownSlot, HEADROOM, other.length);
+        viewOwn();
         length = other.length;
         sourceHigh = other.sourceHigh;
         sourceLow = other.sourceLow;
@@ -85,7 +129,7 @@ public final class Frame {
 
     /// Turns over one bit of the packet, counted from the first byte's lowest.
     public void flip(int bit) {
-        int at = HEADROOM + (bit >>> 3);
+        int at = start + (bit >>> 3);
         BigEndian.put8(slot, at, BigEndian.u8(slot, at) ^ 1 << (bit & 7));
     }
 }

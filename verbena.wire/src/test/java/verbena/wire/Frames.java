@@ -20,7 +20,7 @@ public final class Frames {
     public static Frame of(String hex) {
         Frame frame = empty();
         byte[] bytes = bytes(hex);
-        MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, bytes.length);
+        MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, frame.start, bytes.length);
         frame.length = bytes.length;
         return frame;
     }

@@ -505,7 +505,7 @@ public final class Engine implements AutoCloseable {
             return PacketFate.DROPPED_ICRC;
         }
         Opcode opcode = Packet.opcode(frame);
-        int qpn = Bth.destinationQp(frame.slot, Packet.BTH);
+        int qpn = Bth.destinationQp(frame.slot, frame.start);
         if (qpn == MULTICAST_QPN) {
             return dispatchToGroup(frame, opcode, now);
         }
@@ -671,6 +671,9 @@ public final class Engine implements AutoCloseable {
 
     /// When there will be something to do that nobody else says; the past when there is something now.
     private long dueNanos(long now) {
+        if (link.hasArrivals()) {
+            return Long.MIN_VALUE;
+        }
         if (departuresFrom < departuresTo) {
             return Math.min(now + FULL_NANOS, deadlines.earliestNanos());
         }

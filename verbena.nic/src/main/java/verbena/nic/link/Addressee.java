@@ -11,15 +11,15 @@ import verbena.wire.cm.SidrReq;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 
-/// Whom a packet is for among those who share an address: read from where its headers have to be, before anything else
-/// looks at it. What is not as it should be is for anybody, whose device then says so.
+/// Whom a packet is for among those who share an address: read from where its headers have to be, before anything
+/// else looks at it. What is not as it should be is for anybody, whose device then says so.
 ///
 /// Numbers that a device has given out begin with its slot. Management datagrams all go to queue pair 1: an answer
 /// names the asker's communication ID, or its request ID; a request names a service.
 final class Addressee {
     /// Whoever has it.
     static final int ANYBODY = -1;
-    /// Whoever has claimed its [#service(MemorySegment)].
+    /// Whoever has claimed its [#service(Frame)].
     static final int SERVICE = -2;
     /// Each one: a REJ by somebody who does not know yet what the other calls the connection.
     static final int EVERYBODY = -3;
@@ -41,29 +41,30 @@ final class Addressee {
 
     /// The slot of the packet's receiver, or one of the constants.
     ///
-    /// @param slot a frame's memory
-    /// @param length of the packet in it, at least a BTH
-    static int of(MemorySegment slot, int length) {
-        int qpn = BigEndian.u24(slot, Frame.HEADROOM + QPN_AT);
+    /// @param frame at least a BTH
+    static int of(Frame frame) {
+        MemorySegment slot = frame.slot;
+        int start = frame.start;
+        int qpn = BigEndian.u24(slot, start + QPN_AT);
         if (qpn > Mad.QPN && qpn != MULTICAST_QPN) {
             return qpn >>> 16;
         }
-        if (qpn != Mad.QPN || length < SERVICE_END || BigEndian.u8(slot, Frame.HEADROOM + CLASS_AT) != Mad.CLASS_CM) {
+        if (qpn != Mad.QPN || frame.length < SERVICE_END || BigEndian.u8(slot, start + CLASS_AT) != Mad.CLASS_CM) {
             return ANYBODY;
         }
-        int attribute = BigEndian.u16(slot, Frame.HEADROOM + ATTRIBUTE_AT);
+        int attribute = BigEndian.u16(slot, start + ATTRIBUTE_AT);
         return switch (attribute) {
             case Req.ATTRIBUTE, SidrReq.ATTRIBUTE -> SERVICE;
-            case SidrRep.ATTRIBUTE -> BigEndian.u8(slot, Frame.HEADROOM + REQUEST_ID_AT);
+            case SidrRep.ATTRIBUTE -> BigEndian.u8(slot, start + REQUEST_ID_AT);
             default ->
-                attribute == Rej.ATTRIBUTE && BigEndian.u32(slot, Frame.HEADROOM + REMOTE_COMM_ID_AT) == 0
+                attribute == Rej.ATTRIBUTE && BigEndian.u32(slot, start + REMOTE_COMM_ID_AT) == 0
                         ? EVERYBODY
-                        : BigEndian.u8(slot, Frame.HEADROOM + REMOTE_COMM_ID_AT);
+                        : BigEndian.u8(slot, start + REMOTE_COMM_ID_AT);
         };
     }
 
     /// The service that a packet for [#SERVICE] asks for.
-    static long service(MemorySegment slot) {
-        return BigEndian.i64(slot, Frame.HEADROOM + SERVICE_AT);
+    static long service(Frame frame) {
+        return BigEndian.i64(frame.slot, frame.start + SERVICE_AT);
     }
 }

@@ -32,14 +32,14 @@ import verbena.wire.roce.RoceV2;
 ///
 /// - IPv6 datagrams with UDP checksum 0, as soft-RoCE and hardware send them, do not arrive on Linux;
 /// - one packet a system call;
-/// - [Frame#trafficClass] and [Frame#hopLimit] of arrivals are 0, that is unknown; on the way out the traffic class is
-///   set, but for its lowest bit, which the JDK masks (an ECN codepoint of ECT(1) or CE cannot be sent), and the hop
-///   limit is the system's, but for multicasts;
+/// - [Frame#trafficClass] and [Frame#hopLimit] of arrivals are 0, that is unknown; on the way out the traffic
+/// class is set, but for its lowest bit, which the JDK masks (an ECN codepoint of ECT(1) or CE cannot be sent),
+/// and the hop limit is the system's, but for multicasts;
 /// - the sleep is rounded up to milliseconds;
-/// - of an IPv6 group whose addresses reach beyond one network (not `ff02::` or `ff12::`) a member also gets what other
-///   interfaces bring, where somebody of this host has joined there;
-/// - [#packetMax()] is at most one word less than a frame holds: a datagram that fills the frame might have been cut,
-///   so it counts as malformed.
+/// - of an IPv6 group whose addresses reach beyond one network (not `ff02::` or `ff12::`) a member also gets what
+/// other interfaces bring, where somebody of this host has joined there;
+/// - [#packetMax()] is at most one word less than a frame holds: a datagram that fills the frame might have been
+/// cut, so it counts as malformed.
 ///
 /// Steady traffic with one peer allocates nothing here; a change of the sender makes the JDK allocate an address.
 public final class DatagramChannelLink extends UdpLink {
@@ -230,9 +230,9 @@ public final class DatagramChannelLink extends UdpLink {
         return true;
     }
 
-    /// Whether "don't fragment" could be set on every socket. Without it the IPv4 identification is unpredictable, and
-    /// peers that check the ICRC in full, soft-RoCE and hardware, drop this link's packets over IPv4; a peer behind
-    /// a socket, as every Verbena link is, does not see the identification and takes them.
+    /// Whether "don't fragment" could be set on every socket. Without it the IPv4 identification is unpredictable,
+    /// and peers that check the ICRC in full, soft-RoCE and hardware, drop this link's packets over IPv4; a peer
+    /// behind a socket, as every Verbena link is, does not see the identification and takes them.
     public boolean isFragmentationForbidden() {
         return fragmentationForbidden;
     }
@@ -322,13 +322,14 @@ public final class DatagramChannelLink extends UdpLink {
     }
 
     private Arrival receiveOne(Receiver receiver, Frame frame) {
-        ByteBuffer buffer = frame.buffer.clear().position(Frame.HEADROOM);
+        frame.viewOwn();
+        ByteBuffer buffer = frame.buffer.clear().position(frame.start);
         try {
             SocketAddress sender = receiver.channel.receive(buffer);
             if (sender == null) {
                 return Arrival.NOTHING;
             }
-            int length = buffer.position() - Frame.HEADROOM;
+            int length = buffer.position() - frame.start;
             if (length < PACKET_MIN || length == Frame.PACKET_MAX) {
                 malformed.incrementAndGet();
                 return Arrival.MALFORMED;
@@ -398,7 +399,7 @@ public final class DatagramChannelLink extends UdpLink {
     // False when the way out is full, or closed.
     private boolean send(Endpoint endpoint, Frame frame) {
         ByteBuffer buffer =
-                frame.buffer.clear().limit(Frame.HEADROOM + frame.length).position(Frame.HEADROOM);
+                frame.buffer.clear().limit(frame.start + frame.length).position(frame.start);
         try {
             setTrafficClass(endpoint, frame.trafficClass);
             if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)) {
@@ -444,7 +445,8 @@ public final class DatagramChannelLink extends UdpLink {
         key.interestOps(SelectionKey.OP_READ);
     }
 
-    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was given.
+    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was
+    /// given.
     @Override
     public void await(long timeoutNanos) {
         if (!selector.isOpen() || !signal.sleep()) {

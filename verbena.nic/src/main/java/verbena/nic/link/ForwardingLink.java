@@ -6,8 +6,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// A link around another that hands everything on: what a wrapper that traces, captures or damages changes a method of.
-/// Threads as [Link] says.
+/// A link around another that hands everything on: what a wrapper that traces, captures or damages changes a
+/// method of. Threads as [Link] says.
 public abstract class ForwardingLink implements Link {
     /// The link below, closed with this one.
     protected final Link link;
@@ -34,6 +34,11 @@ public abstract class ForwardingLink implements Link {
     @Override
     public int receive(Frame[] frames, int from, int count) {
         return link.receive(frames, from, count);
+    }
+
+    @Override
+    public boolean hasArrivals() {
+        return link.hasArrivals();
     }
 
     @Override

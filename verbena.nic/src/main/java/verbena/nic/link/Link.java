@@ -6,20 +6,20 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// What moves frames between this process and others: a socket, a wire in the simulator, or a wrapper around another
-/// link that traces, captures or damages what passes.
+/// What moves frames between this process and others: a socket, a wire in the simulator, or a wrapper around
+/// another link that traces, captures or damages what passes.
 ///
-/// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may be
-/// in [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
-/// encapsulates: it seals the ICRC of what it sends and judges that of what it receives,
-/// because only the link knows the network headers that the ICRC covers. What goes to a multicast group leaves by the
-/// interface of its source address, and its hop limit says how far it gets.
+/// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may
+/// be in [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
+/// encapsulates: it seals the ICRC of what it sends and judges that of what it receives, because only the link
+/// knows the network headers that the ICRC covers. What goes to a multicast group leaves by the interface of its
+/// source address, and its hop limit says how far it gets.
 public interface Link extends AutoCloseable {
     /// The addresses this link sends from and receives on, in GID table order.
     List<GidEntry> gids();
 
-    /// Those of [#gids()] that can be used now: the host has the address, on an interface that is up. Any thread; may
-    /// take as long as asking the operating system does.
+    /// Those of [#gids()] that can be used now: the host has the address, on an interface that is up. Any thread;
+    /// may take as long as asking the operating system does.
     default List<GidEntry> liveGids() {
         return gids();
     }
@@ -27,14 +27,22 @@ public interface Link extends AutoCloseable {
     /// The largest packet in bytes, BTH through ICRC, that fits on this link unfragmented from every address.
     int packetMax();
 
-    /// Fills `frames[from]` and its successors with what has arrived, at most `count`; returns how many. Each frame
-    /// then holds packet, length, addresses and [Frame#icrcValid]. What is not even long enough to be a packet, or
-    /// too long for a frame, is counted by the link ([#malformed()]) and not handed out.
+    /// Fills `frames[from]` and its successors with what has arrived, at most `count`; returns how many. Each
+    /// frame then holds packet, length, addresses and [Frame#icrcValid]. What is not even long enough to be a
+    /// packet, or too long for a frame, is counted by the link ([#malformed()]) and not handed out. The packets
+    /// may lie in memory of the link's ([Frame#view]), where they stay until the next call.
     int receive(Frame[] frames, int from, int count);
 
-    /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer means
-    /// that the way out is full: try again later. A frame that can never be sent (no route, too large for the
-    /// interface) is counted ([#unsendable()]) and treated as taken; the protocol above repairs it like a loss.
+    /// Whether there are arrivals that the system has given out and [#receive] has not: nothing will tell of them
+    /// again.
+    default boolean hasArrivals() {
+        return false;
+    }
+
+    /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer
+    /// means that the way out is full: try again later. A frame that can never be sent (no route, too large for
+    /// the interface) is counted ([#unsendable()]) and treated as taken; the protocol above repairs it like a
+    /// loss.
     int transmit(Frame[] frames, int from, int count);
 
     /// Becomes a member of a multicast group, on the interface of each of [#gids()] that is of the group's family.
@@ -63,8 +71,8 @@ public interface Link extends AutoCloseable {
         return NO_SLOT;
     }
 
-    /// From now on the requests of connection management (REQ and SIDR_REQ) for this service arrive here, whoever else
-    /// receives at the addresses. Called like [#join(Gid)].
+    /// From now on the requests of connection management (REQ and SIDR_REQ) for this service arrive here, whoever
+    /// else receives at the addresses. Called like [#join(Gid)].
     ///
     /// @return false when another has claimed it
     /// @throws LinkException when the system does not let us

@@ -53,6 +53,10 @@ final class LinuxAbi {
 
     static final int IPPROTO_UDP = 17;
     static final int UDP_NO_CHECK6_RX = 102;
+    /// Also the type of the control message that asks for it: 16 bits.
+    static final int UDP_SEGMENT = 103;
+    /// Also the type of the control message that tells of it: an int.
+    static final int UDP_GRO = 104;
 
     static final int NETLINK_ROUTE = 0;
     static final int RTMGRP_LINK = 1;
@@ -88,6 +92,7 @@ final class LinuxAbi {
 
     static final int EPERM = 1;
     static final int EINTR = 4;
+    static final int EIO = 5;
     static final int EAGAIN = 11;
     static final int ENOMEM = 12;
     static final int EACCES = 13;
@@ -96,6 +101,7 @@ final class LinuxAbi {
     static final int EADDRNOTAVAIL = 99;
     static final int ENODEV = 19;
     static final int EINVAL = 22;
+    static final int EMSGSIZE = 90;
     static final int ENOBUFS = 105;
     static final int ECONNREFUSED = 111;
 
@@ -182,7 +188,9 @@ final class LinuxAbi {
         static final int CMSG_TYPE = 12; // 32 bits
         /// `CMSG_LEN(sizeof(int))`.
         static final int LEN_OF_INT = 20;
-        /// `CMSG_SPACE(sizeof(int))`.
+        /// `CMSG_LEN(sizeof(uint16_t))`.
+        static final int LEN_OF_SHORT = 18;
+        /// `CMSG_SPACE(sizeof(int))`, and of anything smaller.
         static final int SPACE_OF_INT = 24;
 
         private Cmsghdr() {}

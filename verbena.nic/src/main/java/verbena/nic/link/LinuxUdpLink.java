@@ -8,6 +8,8 @@ import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -24,21 +26,32 @@ import verbena.nic.link.LinuxAbi.Timespec;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets a call, straight from and into the
-/// frames' slots, with traffic class and hop limit both ways and nothing allocated per packet.
+/// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets a call, straight from the frames'
+/// slots, with traffic class and hop limit both ways and nothing allocated per packet.
 ///
 /// Beyond the portable link it receives IPv6 datagrams with checksum 0, which is what soft-RoCE and hardware send
 /// (UDP_NO_CHECK6_RX), and sleeps with nanoseconds of resolution.
 ///
-/// One message carries one frame. Segmentation offload (UDP_SEGMENT: several frames in one message, the ICRC of the
-/// i-th sealed for IPv4 identification i) would be built in [#prepareRun] and [#sendRun], its counterpart (UDP_GRO) in
-/// [#receiveFrom]; the contract would not notice.
+/// Successive frames of one size for one host leave as one message, which the kernel, or the card, cuts again
+/// (UDP_SEGMENT; the ICRC of the i-th is sealed for IPv4 identification i). What arrives so together is received
+/// so (UDP_GRO), into buffers of 64 KiB, and frames are views into them. Where the system knows neither, or a
+/// device cannot do it, one message carries one frame.
 public final class LinuxUdpLink extends UdpLink {
     /// What a frame without a hop limit leaves with (RFC 1700; what rdma_cm uses too).
     private static final int HOP_LIMIT_DEFAULT = 64;
     private static final int NANOS_PER_SECOND = 1_000_000_000;
+    /// Packets in one message at most: so many every Linux takes (UDP_MAX_SEGMENTS).
+    private static final int SEGMENTS_MAX = 64;
+    /// Bytes of one message at most: what an IPv4 datagram can carry.
+    private static final int MESSAGE_MAX = 65_507;
+    /// Room for one, whatever it is, and not a power of two, so that the beginnings of all buffers do not compete
+    /// for the same few lines of the cache.
+    private static final int LANDING_BYTES = Frame.HEADROOM + (1 << 16) + 192;
+    /// Messages asked for at once while packets arrive coalesced: a few are more than a batch.
+    private static final int MESSAGES_COALESCED = 4;
     /// Calls of [#receive] after which the side doors are looked at, though the sleeper has not told of anything:
     /// seldom
     /// while nobody is there, to cost nothing, and often enough while others are.
@@ -61,6 +74,28 @@ public final class LinuxUdpLink extends UdpLink {
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final MessageBlock incoming = new MessageBlock(arena);
     private final MessageBlock outgoing = new MessageBlock(arena);
+
+    // One buffer for each message of `incoming`. Pages that nothing has arrived in cost nothing.
+    private final MemorySegment[] landings = new MemorySegment[MessageBlock.COUNT];
+    private final ByteBuffer[] landingBytes = new ByteBuffer[MessageBlock.COUNT];
+    // What has arrived and was not handed out: messages from `message` on, its first `consumed` bytes excepted.
+    private final Endpoint[] arrivedAt = new Endpoint[MessageBlock.COUNT];
+    private int arrived;
+    private int message;
+    private int consumed;
+    /// What arrived last was coalesced.
+    private boolean coalesced;
+
+    /// Packets in each message of `outgoing`.
+    private final int[] packetsOf = new int[MessageBlock.COUNT];
+    /// Whether messages of several packets can be sent at all.
+    private boolean segmenting = true;
+    /// Packets that the system did not take together.
+    private int refused;
+    /// Packets that are to leave one by one for that reason.
+    private int oneByOne;
+    /// The way out is full.
+    private boolean full;
     // Of the own addresses, in their order: what is sent leaves by these.
     private final Endpoint[] endpoints;
     // Those, then the ones of groups; never changed, but replaced. The sleeper reads it too.
@@ -125,6 +160,10 @@ public final class LinuxUdpLink extends UdpLink {
         long receiversMax = (long) endpoints.length * (1 + GROUPS_MAX);
         pollfds = arena.allocate(receiversMax * Pollfd.BYTES, 8);
         sleepfds = arena.allocate((receiversMax + 1 + endpoints.length) * Pollfd.BYTES, 8);
+        for (int i = 0; i < landings.length; i++) {
+            landings[i] = arena.allocate(LANDING_BYTES, 64);
+            landingBytes[i] = landings[i].asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        }
         eventFd = linux.eventCounter();
         int opened = 0;
         SharedAddress[] sharing = {};
@@ -249,6 +288,9 @@ public final class LinuxUdpLink extends UdpLink {
                 // RoCE v2 leaves the UDP checksum 0 (IBTA A17), which Linux throws away without this.
                 require(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
             }
+            // Linux before 5.0 has neither this nor UDP_SEGMENT (4.18).
+            int _ = linux.setOption(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_GRO, 1);
+            segmenting &= linux.option(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_SEGMENT) >= 0;
             askForBuffer(fd, LinuxAbi.SO_RCVBUFFORCE, LinuxAbi.SO_RCVBUF, options.receiveBufferBytes());
             return fd;
         } catch (LinkException e) {
@@ -387,12 +429,21 @@ public final class LinuxUdpLink extends UdpLink {
             return 0;
         }
         try {
+            if (hasArrivals()) {
+                return handOut(frames, from, count);
+            }
             int received = shared.length == 0 ? 0 : receiveFromNeighbours(frames, from, count);
+            int wanted = count - received;
+            arrived = 0;
+            message = 0;
+            consumed = 0;
             Endpoint[] all = receivers;
-            received += all.length == 1
-                    ? receiveFrom(all[0], frames, from + received, count - received)
-                    : receiveFromReady(all, frames, from + received, count - received);
-            return received;
+            if (all.length == 1) {
+                land(all[0], wanted);
+            } else {
+                landFromReady(all, wanted);
+            }
+            return received + handOut(frames, from + received, wanted);
         } finally {
             leave(MOVING);
         }
@@ -421,136 +472,110 @@ public final class LinuxUdpLink extends UdpLink {
         return received;
     }
 
-    // One poll tells which of several sockets are worth a call; the first to be served changes, for fairness.
-    private int receiveFromReady(Endpoint[] all, Frame[] frames, int from, int count) {
-        if (LinuxSockets.poll(pollfds, all.length, nothing) <= 0) {
-            return 0;
+    // One poll tells which of several sockets are worth a call. Each gets its share of what is wanted, and the first to
+    // be served changes, for fairness.
+    private void landFromReady(Endpoint[] all, int wanted) {
+        int ready = LinuxSockets.poll(pollfds, all.length, nothing);
+        if (ready <= 0) {
+            return;
         }
-        int received = 0;
+        int share = Math.max(1, wanted / ready);
         int first = firstToReceive < all.length ? firstToReceive : 0; // there may be fewer than last time
         firstToReceive = first + 1;
-        for (int i = 0; i < all.length && received < count; i++) {
+        for (int i = 0; i < all.length && arrived < MessageBlock.COUNT; i++) {
             int at = first + i < all.length ? first + i : first + i - all.length;
             if (isReadable(pollfds, at)) {
-                received += receiveFrom(all[at], frames, from + received, count - received);
+                land(all[at], share);
             }
         }
-        return received;
     }
 
-    private int receiveFrom(Endpoint endpoint, Frame[] frames, int from, int count) {
-        int received = 0;
-        while (received < count) {
-            int asked = Math.min(count - received, MessageBlock.COUNT);
-            for (int i = 0; i < asked; i++) {
-                incoming.prepareReceive(i, frames[from + received + i]);
-            }
-            int arrived = LinuxSockets.receiveMessages(endpoint.fd, incoming.headersFrom(0), asked);
-            if (arrived < 0) {
-                return received;
-            }
-            received += takeReceived(endpoint, frames, from + received, arrived);
-            if (arrived < asked) {
-                return received;
-            }
+    // Messages of this socket behind those that have landed.
+    private void land(Endpoint endpoint, int wanted) {
+        int asked = Math.min(coalesced ? MESSAGES_COALESCED : wanted, MessageBlock.COUNT - arrived);
+        for (int i = arrived; i < arrived + asked; i++) {
+            incoming.prepareReceive(i, landings[i].address() + Frame.HEADROOM, LANDING_BYTES - Frame.HEADROOM);
+            arrivedAt[i] = endpoint;
         }
-        return received;
+        arrived += Math.max(0, LinuxSockets.receiveMessages(endpoint.fd, incoming.headersFrom(arrived), asked));
     }
 
-    // Hands out the packets among what has arrived, without gaps: behind one that is none, the next ones move up.
-    private int takeReceived(Endpoint endpoint, Frame[] frames, int from, int arrived) {
+    // Packets among what has arrived, as many as there are or fit.
+    private int handOut(Frame[] frames, int from, int count) {
         int taken = 0;
-        SharedAddress sharing = endpoint.sharing;
-        for (int i = 0; i < arrived; i++) {
-            int length = incoming.length(i);
-            if (!isPacket(i)) {
+        while (message < arrived && taken < count) {
+            Endpoint endpoint = arrivedAt[message];
+            int segment = incoming.segmentBytes(message);
+            coalesced = segment < incoming.length(message);
+            if (incoming.isTruncated(message)) {
                 malformed.incrementAndGet();
+                nextMessage();
                 continue;
             }
-            if (sharing != null) {
-                int addressee = Addressee.of(frames[from + i].slot, length);
-                if (addressee != sharing.slot()) {
-                    int passed = passOn(sharing, addressee, frames, from, i, arrived);
-                    if (passed > 0) {
-                        i += passed - 1;
-                        continue;
-                    }
-                }
-            }
             Frame frame = frames[from + taken];
-            if (taken < i) {
-                MemorySegment.copy(frames[from + i].slot, Frame.HEADROOM, frame.slot, Frame.HEADROOM, length);
+            frame.length = Math.min(segment, incoming.length(message) - consumed);
+            frame.view(landings[message], landingBytes[message], Frame.HEADROOM + consumed);
+            if (!isPacket(frame)) {
+                malformed.incrementAndGet();
+            } else if (endpoint.sharing == null || !isPassedOn(endpoint.sharing, frame)) {
+                frame.destinationHigh = endpoint.gidHigh;
+                frame.destinationLow = endpoint.gidLow;
+                incoming.takeReceived(message, frame);
+                frame.icrcValid = roce.verify(frame, consumed / segment);
+                taken++;
             }
-            frame.length = length;
-            frame.destinationHigh = endpoint.gidHigh;
-            frame.destinationLow = endpoint.gidLow;
-            incoming.takeReceived(i, frame);
-            frame.icrcValid = roce.verify(frame);
-            taken++;
+            consumed += segment;
+            if (consumed >= incoming.length(message)) {
+                nextMessage();
+            }
         }
         return taken;
     }
 
-    private boolean isPacket(int i) {
-        return incoming.length(i) >= PACKET_MIN && !incoming.isTruncated(i);
+    private void nextMessage() {
+        message++;
+        consumed = 0;
     }
 
-    // The i-th arrival is not for this link's slot. How many from there on need no more to be done here: 0 when it is
-    // for this link all the same, or nobody is there whom it is for.
-    private int passOn(SharedAddress sharing, int addressee, Frame[] frames, int from, int i, int arrived) {
-        Frame frame = frames[from + i];
+    private static boolean isPacket(Frame frame) {
+        return frame.length >= PACKET_MIN && frame.length <= Frame.PACKET_MAX;
+    }
+
+    @Override
+    public boolean hasArrivals() {
+        return message < arrived;
+    }
+
+    // Whether no more needs to be done here: false when the packet is for this link's slot, or nobody is there whom it
+    // is for.
+    private boolean isPassedOn(SharedAddress sharing, Frame frame) {
+        int addressee = Addressee.of(frame);
+        if (addressee == sharing.slot()) {
+            return false;
+        }
+        incoming.takeReceived(message, frame);
         if (addressee == Addressee.ANYBODY) {
-            take(i, frame);
-            return sharing.onProbe(frame) ? 1 : 0;
+            return sharing.onProbe(frame);
         }
-        if (addressee >= 0) {
-            SharedAddress.Door door = sharing.neighbour(addressee);
-            return door == null ? 0 : passOn(sharing, door, addressee, frames, from, i, arrived);
+        SharedAddress.Door door = addressee >= 0 ? sharing.neighbour(addressee) : null;
+        if (addressee >= 0 ? door == null : sharing.isAlone()) {
+            return false;
         }
-        if (sharing.isAlone()) {
-            return 0;
+        if (!sharing.isInTime(incoming.arrivalMillis(message))) {
+            return true;
         }
-        take(i, frame);
-        if (!sharing.isInTime(incoming.arrivalMillis(i))) {
-            return 1;
+        frame.moveToOwn(); // the envelope goes before it
+        if (door != null) {
+            Envelope.seal(frame);
+            outgoing.prepareEnvelope(0, frame);
+            sharing.forward(door, outgoing, 1);
+            return true;
         }
         if (addressee == Addressee.SERVICE) {
-            return sharing.forwardToService(frame, Addressee.service(frame.slot)) ? 1 : 0;
+            return sharing.forwardToService(frame, Addressee.service(frame));
         }
         sharing.forwardToAll(frame);
-        return 0;
-    }
-
-    // With it those behind it that have the same way, in one call, from where they are.
-    private int passOn(
-            SharedAddress sharing,
-            SharedAddress.Door door,
-            int addressee,
-            Frame[] frames,
-            int from,
-            int first,
-            int arrived) {
-        int prepared = 0;
-        int i = first;
-        do {
-            Frame frame = frames[from + i];
-            take(i, frame);
-            if (sharing.isInTime(incoming.arrivalMillis(i))) {
-                Envelope.seal(frame);
-                outgoing.prepareEnvelope(prepared, frame);
-                prepared++;
-            }
-            i++;
-        } while (i < arrived && isPacket(i) && Addressee.of(frames[from + i].slot, incoming.length(i)) == addressee);
-        if (prepared > 0) {
-            sharing.forward(door, outgoing, prepared);
-        }
-        return i - first;
-    }
-
-    private void take(int i, Frame frame) {
-        frame.length = incoming.length(i);
-        incoming.takeReceived(i, frame);
+        return false;
     }
 
     // --- sharing
@@ -607,19 +632,19 @@ public final class LinuxUdpLink extends UdpLink {
         }
         try {
             int done = 0;
-            while (done < count) {
+            full = false;
+            while (done < count && !full) {
                 Endpoint endpoint = endpointOf(frames[from + done]);
                 if (endpoint == null) {
                     unsendable.incrementAndGet();
                     done++;
                     continue;
                 }
-                int run = prepareRun(endpoint, frames, from + done, count - done);
-                int sent = sendRun(endpoint, run);
+                int messages = prepareRun(endpoint, frames, from + done, count - done);
+                int sent = sendRun(endpoint, messages);
                 done += sent;
-                if (sent < run) {
-                    break;
-                }
+                oneByOne = refused > 0 ? refused : Math.max(0, oneByOne - sent);
+                refused = 0;
             }
             return done;
         } finally {
@@ -640,19 +665,62 @@ public final class LinuxUdpLink extends UdpLink {
         return frame.sourceLow == endpoint.gidLow && frame.sourceHigh == endpoint.gidHigh && isSameFamily(frame);
     }
 
-    // As many successive frames as leave by this socket, sealed, at most a block.
+    // As many successive frames as leave by this socket, sealed, at most a block; returns how many messages that makes.
     private int prepareRun(Endpoint endpoint, Frame[] frames, int from, int count) {
         int most = Math.min(count, MessageBlock.COUNT);
+        int messages = 0;
         int run = 0;
         do {
-            Frame frame = frames[from + run];
-            frame.sourcePort = port();
-            roce.seal(frame, 0);
-            outgoing.prepareSend(run, frame, port(), endpoint.scopeId);
-            addControls(endpoint, run, frame);
-            run++;
+            Frame first = frames[from + run];
+            seal(first, 0);
+            outgoing.prepareSend(messages, run, first, port(), endpoint.scopeId);
+            addControls(endpoint, messages, first);
+            int segments = 1;
+            int bytes = first.length;
+            int limit = Math.min(most - run, segmentsMax(first, run));
+            while (segments < limit) {
+                Frame next = frames[from + run + segments];
+                if (!travelsWith(first, next) || bytes + next.length > MESSAGE_MAX) {
+                    break;
+                }
+                seal(next, segments);
+                outgoing.addSegment(messages, run + segments, next);
+                segments++;
+                bytes += next.length;
+                if (next.length < first.length) {
+                    break; // only the last may be shorter
+                }
+            }
+            if (segments > 1) {
+                outgoing.cutIntoSegments(messages, first.length);
+            }
+            packetsOf[messages++] = segments;
+            run += segments;
         } while (run < most && leavesBy(endpoint, frames[from + run]));
-        return run;
+        return messages;
+    }
+
+    private void seal(Frame frame, int identification) {
+        frame.sourcePort = port();
+        roce.seal(frame, identification);
+    }
+
+    private int segmentsMax(Frame first, int position) {
+        return !segmenting || position < oneByOne || RoceV2.isMulticast(first.destinationHigh, first.destinationLow)
+                ? 1
+                : SEGMENTS_MAX;
+    }
+
+    // To the same host, in the same way, and there to the same slot: steering looks at the first only.
+    private static boolean travelsWith(Frame first, Frame next) {
+        return next.length <= first.length
+                && next.destinationLow == first.destinationLow
+                && next.destinationHigh == first.destinationHigh
+                && next.sourceLow == first.sourceLow
+                && next.sourceHigh == first.sourceHigh
+                && next.trafficClass == first.trafficClass
+                && next.hopLimit == first.hopLimit
+                && Bth.destinationQp(next.slot, next.start) >>> 16 == Bth.destinationQp(first.slot, first.start) >>> 16;
     }
 
     private void addControls(Endpoint endpoint, int i, Frame frame) {
@@ -673,13 +741,17 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    // How many of the prepared messages were taken; fewer than all when the way out is full.
-    private int sendRun(Endpoint endpoint, int run) {
+    // How many packets of the prepared messages were taken; fewer than all when the way out is full, or when a message
+    // has to be prepared anew.
+    private int sendRun(Endpoint endpoint, int messages) {
         int sent = 0;
-        while (sent < run) {
-            int result = linux.sendMessages(endpoint.fd, outgoing.headersFrom(sent), run - sent);
+        int packets = 0;
+        while (sent < messages) {
+            int result = linux.sendMessages(endpoint.fd, outgoing.headersFrom(sent), messages - sent);
             if (result >= 0) {
-                sent += result;
+                for (int i = 0; i < result; i++) {
+                    packets += packetsOf[sent++];
+                }
                 continue;
             }
             switch (-result) {
@@ -687,21 +759,31 @@ public final class LinuxUdpLink extends UdpLink {
                 case LinuxAbi.EINTR, LinuxAbi.ECONNREFUSED -> {}
                 case LinuxAbi.EAGAIN, LinuxAbi.ENOBUFS, LinuxAbi.ENOMEM -> {
                     endpoint.full = true;
-                    return sent;
+                    full = true;
+                    return packets;
                 }
                 // EMSGSIZE, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EPERM (a firewall), EACCES (a broadcast), EINVAL, …
                 default -> {
+                    if (packetsOf[sent] > 1) {
+                        // EIO: this device cannot even have it done for it (no checksum offload); EINVAL, EMSGSIZE: a
+                        // packet is too long for the way, or for being cut. One by one each gets its own answer.
+                        segmenting &= -result != LinuxAbi.EIO;
+                        refused = packetsOf[sent];
+                        return packets;
+                    }
                     unsendable.incrementAndGet();
+                    packets++;
                     sent++;
                 }
             }
         }
-        return sent;
+        return packets;
     }
 
     // --- sleeping
 
-    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was given.
+    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was
+    /// given.
     @Override
     public void await(long timeoutNanos) {
         if (!enter(SLEEPING)) {

@@ -17,15 +17,16 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// The memory of one `sendmmsg` or `recvmmsg`: [#COUNT] messages, each with one buffer (a frame's packet, in place), a
-/// socket address and room for control messages. Laid out once; what does not change is written once.
+/// The memory of one `sendmmsg` or `recvmmsg`: [#COUNT] messages, each with a socket address and room for control
+/// messages; and [#COUNT] buffers (a frame's packet, in place, or memory of the link's), one for each message, or
+/// several in a row for one that is to be cut into segments. Laid out once; what does not change is written once.
 final class MessageBlock {
     /// Messages of one call.
     static final int COUNT = 64;
 
     private static final int NAME_BYTES = 32; // a sockaddr_in6, rounded up
-    // Traffic class and hop limit, and the time.
-    private static final int CONTROL_BYTES = 2 * Cmsghdr.SPACE_OF_INT + Cmsghdr.BYTES + Timespec.BYTES;
+    // Traffic class, hop limit and the size of segments, and the time.
+    private static final int CONTROL_BYTES = 3 * Cmsghdr.SPACE_OF_INT + Cmsghdr.BYTES + Timespec.BYTES;
     private static final int IPV4_IN_GID = 0xFFFF;
 
     private final MemorySegment headers;
@@ -73,12 +74,12 @@ final class MessageBlock {
 
     // --- sending
 
-    /// Message `i` will carry the frame's packet to its destination.
-    void prepareSend(int i, Frame frame, int port, int scopeId) {
+    /// Message `i` will carry the packet in the buffer with this number to the frame's destination.
+    void prepareSend(int i, int buffer, Frame frame, int port, int scopeId) {
         long header = header(i);
-        long vector = vector(i);
-        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Frame.HEADROOM);
-        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, frame.length);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector(buffer));
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOVLEN, 1);
+        putPacket(buffer, frame);
         headers.set(
                 JAVA_INT,
                 header + Mmsghdr.MSG_NAMELEN,
@@ -86,10 +87,32 @@ final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
+    /// Message `i` will carry this packet too, as one more segment in the buffer behind its last.
+    void addSegment(int i, int buffer, Frame frame) {
+        long at = header(i) + Mmsghdr.MSG_IOVLEN;
+        headers.set(JAVA_LONG, at, headers.get(JAVA_LONG, at) + 1);
+        putPacket(buffer, frame);
+    }
+
+    private void putPacket(int buffer, Frame frame) {
+        long vector = vector(buffer);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + frame.start);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, frame.length);
+    }
+
+    /// Has the kernel cut message `i` into packets of `bytes`, the last of which may be shorter (udp(7),
+    /// UDP_SEGMENT).
+    void cutIntoSegments(int i, int bytes) {
+        long at = control(i) + addControlHeader(i, Cmsghdr.LEN_OF_SHORT, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_SEGMENT);
+        controls.set(JAVA_SHORT, at, (short) bytes);
+    }
+
     /// Message `i` will carry the frame's packet with its envelope through a side door, on a connected socket.
     void prepareEnvelope(int i, Frame frame) {
         long header = header(i);
         long vector = vector(i);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector);
+        headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOVLEN, 1);
         vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Envelope.START);
         vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, (long) Envelope.BYTES + frame.length);
         headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, 0);
@@ -98,14 +121,19 @@ final class MessageBlock {
 
     /// Adds to message `i` a control message with an integer.
     void addControl(int i, int level, int type, int value) {
+        controls.set(JAVA_INT, control(i) + addControlHeader(i, Cmsghdr.LEN_OF_INT, level, type), value);
+    }
+
+    // Where its data go.
+    private long addControlHeader(int i, int length, int level, int type) {
         long lengthAt = header(i) + Mmsghdr.MSG_CONTROLLEN;
         long used = headers.get(JAVA_LONG, lengthAt);
         long at = control(i) + used;
-        controls.set(JAVA_LONG, at + Cmsghdr.CMSG_LEN, Cmsghdr.LEN_OF_INT);
+        controls.set(JAVA_LONG, at + Cmsghdr.CMSG_LEN, length);
         controls.set(JAVA_INT, at + Cmsghdr.CMSG_LEVEL, level);
         controls.set(JAVA_INT, at + Cmsghdr.CMSG_TYPE, type);
-        controls.set(JAVA_INT, at + Cmsghdr.BYTES, value);
         headers.set(JAVA_LONG, lengthAt, used + Cmsghdr.SPACE_OF_INT);
+        return used + Cmsghdr.BYTES;
     }
 
     /// Writes a socket address; returns its length.
@@ -127,12 +155,12 @@ final class MessageBlock {
 
     // --- receiving
 
-    /// Message `i` will land in the frame's slot.
-    void prepareReceive(int i, Frame frame) {
+    /// Message `i` will land in `bytes` of memory at `address`.
+    void prepareReceive(int i, long address, long bytes) {
         long header = header(i);
         long vector = vector(i);
-        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + Frame.HEADROOM);
-        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, Frame.PACKET_MAX);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, address);
+        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, bytes);
         headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, NAME_BYTES);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, CONTROL_BYTES);
     }
@@ -152,7 +180,21 @@ final class MessageBlock {
         return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
     }
 
-    /// Whether message `i` was longer than the slot.
+    /// Bytes of each packet, but the last perhaps, of which message `i` consists; its length when it is one
+    /// packet.
+    int segmentBytes(int i) {
+        long at = control(i);
+        long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
+        for (; at + Cmsghdr.BYTES < end; at = next(at)) {
+            if (controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL) == LinuxAbi.IPPROTO_UDP
+                    && controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE) == LinuxAbi.UDP_GRO) {
+                return Math.max(1, controls.get(JAVA_INT, at + Cmsghdr.BYTES));
+            }
+        }
+        return length(i);
+    }
+
+    /// Whether message `i` was longer than its buffer.
     boolean isTruncated(int i) {
         return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
     }
@@ -204,7 +246,7 @@ final class MessageBlock {
         int level = controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL);
         int type = controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE);
         int value = controls.get(JAVA_BYTE, at + Cmsghdr.BYTES) & 0xFF;
-        if (level == LinuxAbi.SOL_SOCKET) {
+        if (level == LinuxAbi.SOL_SOCKET || level == LinuxAbi.IPPROTO_UDP) {
             return;
         }
         boolean ipv4 = level == LinuxAbi.IPPROTO_IP;

@@ -26,22 +26,21 @@ import verbena.wire.roce.RoceV2;
 
 /// One address whose UDP port several links of this host have, in one process or in many of one user.
 ///
-/// Each holds a slot, a part of all numbers that are given out at this address ([Link#slot()]), by listening at a name
-/// that nobody else can have meanwhile: an abstract local socket (unix(7)), which the kernel takes away when the
-/// process
-/// ends, however it ends, and which is as wide as the port, one network namespace. This is its side door. Whoever
-/// comes later connects to the side doors of all who are there; so each knows its neighbours, and the end of one ends
-/// its connections. The kernel says who is at the other end (SO_PEERCRED): nobody but the own user is listened to or
-/// told anything.
+/// Each holds a slot, a part of all numbers that are given out at this address ([Link#slot()]), by listening at a
+/// name that nobody else can have meanwhile: an abstract local socket (unix(7)), which the kernel takes away when
+/// the process ends, however it ends, and which is as wide as the port, one network namespace. This is its side
+/// door. Whoever comes later connects to the side doors of all who are there; so each knows its neighbours, and
+/// the end of one ends its connections. The kernel says who is at the other end (SO_PEERCRED): nobody but the own
+/// user is listened to or told anything.
 ///
-/// - **Forwarding makes it right.** The kernel hands an arriving packet to any of the sockets. Whoever gets one with
-///   a number of another's slot passes it through that one's side door, in an [Envelope], never twice. One that has
-///   waited too long is not passed on: a process that was stopped would send out what is long out of date.
+/// - **Forwarding makes it right.** The kernel hands an arriving packet to any of the sockets. Whoever gets one
+/// with a number of another's slot passes it through that one's side door, in an [Envelope], never twice. One that
+/// has waited too long is not passed on: a process that was stopped would send out what is long out of date.
 /// - **Steering makes it fast.** With [Steering] the kernel hands packets to the right one at once. It has to know
-///   everybody's index in the kernel's group of sockets, which changes when one leaves. A survey finds them: probes to
-///   the own address, one for each index, and whoever gets one tells the surveyor. Who has joined surveys; when one
-///   has left, the neighbour with the lowest slot; and anybody who has to forward much. A survey that is wrong, or
-///   overtaken, costs forwarding.
+/// everybody's index in the kernel's group of sockets, which changes when one leaves. A survey finds them: probes
+/// to the own address, one for each index, and whoever gets one tells the surveyor. Who has joined surveys; when
+/// one has left, the neighbour with the lowest slot; and anybody who has to forward much. A survey that is wrong,
+/// or overtaken, costs forwarding.
 ///
 /// Belongs to whoever may receive on the link. Nothing here waits for anybody.
 final class SharedAddress {
@@ -454,6 +453,7 @@ final class SharedAddress {
     private int read(Door door, Frame[] frames, int from, int count, MessageBlock incoming, RoceV2 roce) {
         int asked = Math.min(count, MessageBlock.COUNT);
         for (int i = 0; i < asked; i++) {
+            frames[from + i].viewOwn();
             incoming.prepareEnvelopeReceive(i, frames[from + i]);
         }
         int messages = LinuxSockets.receiveMessages(door.fd, incoming.headersFrom(0), asked);
@@ -496,7 +496,7 @@ final class SharedAddress {
         if (frame.length < UdpLink.PACKET_MIN) {
             return false;
         }
-        int addressee = Addressee.of(frame.slot, frame.length);
+        int addressee = Addressee.of(frame);
         return addressee < 0 || addressee == slot;
     }
 
@@ -684,15 +684,15 @@ final class SharedAddress {
     }
 
     private void sendProbe(int index, MessageBlock outgoing) {
-        probe.slot.asSlice(Frame.HEADROOM, Steering.PROBE_BYTES).fill((byte) 0);
-        BigEndian.put24(probe.slot, Frame.HEADROOM, Steering.PROBE);
-        BigEndian.put8(probe.slot, Frame.HEADROOM + Steering.PROBE_INDEX_AT, index);
-        BigEndian.put8(probe.slot, Frame.HEADROOM + Steering.PROBE_SLOT_AT, slot);
-        BigEndian.put64(probe.slot, Frame.HEADROOM + Steering.PROBE_COOKIE_AT, cookie);
+        probe.slot.asSlice(probe.start, Steering.PROBE_BYTES).fill((byte) 0);
+        BigEndian.put24(probe.slot, probe.start, Steering.PROBE);
+        BigEndian.put8(probe.slot, probe.start + Steering.PROBE_INDEX_AT, index);
+        BigEndian.put8(probe.slot, probe.start + Steering.PROBE_SLOT_AT, slot);
+        BigEndian.put64(probe.slot, probe.start + Steering.PROBE_COOKIE_AT, cookie);
         probe.length = Steering.PROBE_BYTES;
         probe.destinationHigh = gid.high();
         probe.destinationLow = gid.low();
-        outgoing.prepareSend(0, probe, port, scopeId);
+        outgoing.prepareSend(0, 0, probe, port, scopeId);
         int _ = linux.sendMessages(socket, outgoing.headersFrom(0), 1);
     }
 
@@ -700,15 +700,15 @@ final class SharedAddress {
     /// address and port, where nobody else can send from.
     boolean onProbe(Frame frame) {
         if (frame.length != Steering.PROBE_BYTES
-                || BigEndian.u24(frame.slot, Frame.HEADROOM) != Steering.PROBE
+                || BigEndian.u24(frame.slot, frame.start) != Steering.PROBE
                 || frame.sourcePort != port
                 || frame.sourceHigh != gid.high()
                 || frame.sourceLow != gid.low()) {
             return false;
         }
-        int index = BigEndian.u8(frame.slot, Frame.HEADROOM + Steering.PROBE_INDEX_AT);
-        int asker = BigEndian.u8(frame.slot, Frame.HEADROOM + Steering.PROBE_SLOT_AT);
-        long itsCookie = BigEndian.i64(frame.slot, Frame.HEADROOM + Steering.PROBE_COOKIE_AT);
+        int index = BigEndian.u8(frame.slot, frame.start + Steering.PROBE_INDEX_AT);
+        int asker = BigEndian.u8(frame.slot, frame.start + Steering.PROBE_SLOT_AT);
+        long itsCookie = BigEndian.i64(frame.slot, frame.start + Steering.PROBE_COOKIE_AT);
         if (asker == slot) {
             onLocated(slot, index, itsCookie);
             return true;

@@ -178,7 +178,7 @@ final class Attacker {
         } else if (kind < 97) {
             frame.copyFrom(overheard[chance.nextInt(overheard.length)]); // its own packet back to it
             if (frame.length >= Packet.BYTES_MIN && chance.nextInt(4) > 0) {
-                Bth.setDestinationQp(frame.slot, Packet.BTH, target.qpn);
+                Bth.setDestinationQp(frame.slot, frame.start, target.qpn);
             }
             address(frame);
         } else {
@@ -202,14 +202,14 @@ final class Attacker {
             request(frame, target);
         }
         if (chance.nextInt(32) == 0) {
-            Bth.setDestinationQp(frame.slot, Packet.BTH, otherQpn());
+            Bth.setDestinationQp(frame.slot, frame.start, otherQpn());
         }
         if (chance.nextInt(64) == 0) {
-            Bth.setPkey(frame.slot, Packet.BTH, chance.nextInt(2) == 0 ? 0x7FFF : chance.nextInt());
+            Bth.setPkey(frame.slot, frame.start, chance.nextInt(2) == 0 ? 0x7FFF : chance.nextInt());
         }
         address(frame);
         if (target.transport == Transport.UD && chance.nextInt(4) == 0) {
-            Bth.setDestinationQp(frame.slot, Packet.BTH, Bth.MULTICAST_QP);
+            Bth.setDestinationQp(frame.slot, frame.start, Bth.MULTICAST_QP);
             frame.destinationHigh = GROUP.high();
             frame.destinationLow = GROUP.low() + (chance.nextInt(16) == 0 ? 1 : 0);
         }
@@ -414,44 +414,49 @@ final class Attacker {
     private void begin(Frame frame, Opcode opcode, int payloadBytes, Target target, int psn) {
         int pad = Packet.padCount(payloadBytes);
         int flags = chance.nextInt();
-        Bth.write(frame.slot, Packet.BTH, opcode, (flags & 1) != 0, pad, 0xFFFF, target.qpn, (flags & 6) != 0, psn);
+        Bth.write(frame.slot, frame.start, opcode, (flags & 1) != 0, pad, 0xFFFF, target.qpn, (flags & 6) != 0, psn);
         // Headers that are not written below, the payload and its pad.
         MemorySegment.copy(
                 noise,
                 chance.nextInt(8_192),
                 frame.slot,
-                Packet.BTH + Bth.BYTES,
+                frame.start + Bth.BYTES,
                 opcode.headerBytes() - Bth.BYTES + payloadBytes + pad);
         frame.length = Packet.length(opcode, payloadBytes);
         if ((flags & 0x3F0) == 0x3F0) {
-            Bth.setPadCount(frame.slot, Packet.BTH, chance.nextInt(4));
+            Bth.setPadCount(frame.slot, frame.start, chance.nextInt(4));
         }
     }
 
     private void writeHeaders(Frame frame, Opcode opcode, long address, int rkey, long total, Target target) {
         MemorySegment slot = frame.slot;
         if (opcode.rethOffset() >= 0) {
-            Reth.write(slot, Packet.BTH + opcode.rethOffset(), address, rkey, total);
+            Reth.write(slot, Frame.HEADROOM + opcode.rethOffset(), address, rkey, total);
         }
         if (opcode.atomicEthOffset() >= 0) {
             AtomicEth.write(
-                    slot, Packet.BTH + opcode.atomicEthOffset(), address, rkey, chance.nextLong(), chance.nextInt(3));
+                    slot,
+                    Frame.HEADROOM + opcode.atomicEthOffset(),
+                    address,
+                    rkey,
+                    chance.nextLong(),
+                    chance.nextInt(3));
         }
         if (opcode.iethOffset() >= 0) {
-            Ieth.write(slot, Packet.BTH + opcode.iethOffset(), rkey);
+            Ieth.write(slot, Frame.HEADROOM + opcode.iethOffset(), rkey);
         }
         if (opcode.immediateOffset() >= 0) {
-            ImmDt.write(slot, Packet.BTH + opcode.immediateOffset(), rkey);
+            ImmDt.write(slot, Frame.HEADROOM + opcode.immediateOffset(), rkey);
         }
         if (opcode.dethOffset() >= 0) {
             int qkey = chance.nextInt(8) == 0 ? chance.nextInt() : target.qkey;
-            Deth.write(slot, Packet.BTH + opcode.dethOffset(), qkey, target.peerQpn());
+            Deth.write(slot, Frame.HEADROOM + opcode.dethOffset(), qkey, target.peerQpn());
         }
         if (opcode.fethOffset() >= 0) {
             boolean usual = chance.nextInt(8) > 0;
             Feth.write(
                     slot,
-                    Packet.BTH + opcode.fethOffset(),
+                    Frame.HEADROOM + opcode.fethOffset(),
                     usual ? chance.nextInt(2) : chance.nextInt(4),
                     usual ? Feth.GLOBAL_VISIBILITY : chance.nextInt(16));
         }
@@ -476,10 +481,10 @@ final class Attacker {
         }
         begin(frame, opcode, bytes, target, psn);
         if (opcode.aethOffset() >= 0) {
-            Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), chooseSyndrome(opcode), chance.nextInt());
+            Aeth.write(frame.slot, frame.start + opcode.aethOffset(), chooseSyndrome(opcode), chance.nextInt());
         }
         if (opcode.atomicAckEthOffset() >= 0) {
-            AtomicAckEth.write(frame.slot, Packet.BTH + opcode.atomicAckEthOffset(), chance.nextLong());
+            AtomicAckEth.write(frame.slot, frame.start + opcode.atomicAckEthOffset(), chance.nextLong());
         }
     }
 
@@ -524,7 +529,7 @@ final class Attacker {
         if (opcode.transport() != Transport.RC || !opcode.isResponse()) {
             return;
         }
-        int qpn = Bth.destinationQp(frame.slot, Packet.BTH);
+        int qpn = Bth.destinationQp(frame.slot, frame.start);
         for (Target target : targets) {
             if (target.qpn == qpn) {
                 target.given |= kindOf(frame, opcode);
@@ -534,7 +539,7 @@ final class Attacker {
 
     private static int kindOf(Frame frame, Opcode opcode) {
         int syndrome =
-                opcode.aethOffset() < 0 ? Syndrome.ACK : Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset());
+                opcode.aethOffset() < 0 ? Syndrome.ACK : Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset());
         int kind = GIVEN_ANSWER
                 | (opcode.isReadResponse() ? GIVEN_READ_RESPONSE : 0)
                 | (opcode == Opcode.RC_ATOMIC_ACKNOWLEDGE ? GIVEN_ATOMIC_ACKNOWLEDGE : 0);
@@ -553,14 +558,14 @@ final class Attacker {
         MemorySegment slot = frame.slot;
         Opcode opcode = usually() ? Opcode.UD_SEND_ONLY : Opcode.UD_SEND_ONLY_IMMEDIATE;
         int bytes = usually() ? Mad.BYTES : 4 * chance.nextInt(100);
-        Bth.write(slot, Packet.BTH, opcode, false, 0, usually() ? 0xFFFF : chance.nextInt(), Mad.QPN, false, 0);
+        Bth.write(slot, Frame.HEADROOM, opcode, false, 0, usually() ? 0xFFFF : chance.nextInt(), Mad.QPN, false, 0);
         Deth.write(
                 slot,
-                Packet.BTH + opcode.dethOffset(),
+                Frame.HEADROOM + opcode.dethOffset(),
                 usually() ? Mad.QKEY : chance.nextInt(),
                 usually() ? Mad.QPN : chance.nextInt(9));
         frame.length = Packet.length(opcode, bytes);
-        long mad = Packet.payloadOffset(opcode);
+        long mad = Packet.payloadOffset(frame, opcode);
         MemorySegment.copy(noise, chance.nextInt(8_192), slot, mad, Math.max(bytes, Mad.BYTES));
         BigEndian.put32(slot, mad, usually() ? 0x0107_0203 : chance.nextInt()); // versions, class, method
         BigEndian.put16(slot, mad + 16, 0x10 + chance.nextInt(12)); // what it is
@@ -601,14 +606,14 @@ final class Attacker {
         int tail = Math.max(0, other.length - 4 * chance.nextInt(12));
         int from = other.length - tail;
         tail = Math.min(tail, Frame.PACKET_MAX - head);
-        MemorySegment.copy(other.slot, Packet.BTH + (long) from, frame.slot, Packet.BTH + (long) head, tail);
+        MemorySegment.copy(other.slot, other.start + (long) from, frame.slot, frame.start + (long) head, tail);
         frame.length = head + tail;
     }
 
     private void noise(Frame frame) {
         int bytes = chance.nextInt(8) > 0 ? chance.nextInt(96) : chance.nextInt(Frame.PACKET_MAX + 1);
         for (int at = 0; at < bytes; at += Long.BYTES) {
-            frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.BTH + (long) at, chance.nextLong());
+            frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, frame.start + (long) at, chance.nextLong());
         }
         frame.length = bytes;
         address(frame);
@@ -626,8 +631,8 @@ final class Attacker {
                 for (int n = chance.nextInt(4); n >= 0; n--) {
                     // Only headers: a peer's bytes in readable memory could not be told from a leak.
                     int at = chance.nextInt(Math.min(frame.length, Bth.BYTES + 16));
-                    int was = BigEndian.u8(frame.slot, Packet.BTH + (long) at);
-                    BigEndian.put8(frame.slot, Packet.BTH + (long) at, was ^ 1 << chance.nextInt(8));
+                    int was = BigEndian.u8(frame.slot, frame.start + (long) at);
+                    BigEndian.put8(frame.slot, frame.start + (long) at, was ^ 1 << chance.nextInt(8));
                 }
             }
         }
@@ -637,31 +642,31 @@ final class Attacker {
 
     /// A packet that the victim has sent.
     void learn(Frame frame) {
-        if (Bth.destinationQp(frame.slot, Packet.BTH) == Mad.QPN) {
-            long body = (long) Packet.payloadOffset(Packet.opcode(frame)) + Mad.HEADER_BYTES;
+        if (Bth.destinationQp(frame.slot, frame.start) == Mad.QPN) {
+            long body = (long) Packet.payloadOffset(frame, Packet.opcode(frame)) + Mad.HEADER_BYTES;
             commId = (int) BigEndian.u32(frame.slot, body);
             return;
         }
         overheard[overheardNext].copyFrom(frame);
         overheardNext = (overheardNext + 1) % overheard.length;
         Opcode opcode = Packet.opcode(frame);
-        int index = Bth.destinationQp(frame.slot, Packet.BTH) - QPN_FIRST;
+        int index = Bth.destinationQp(frame.slot, frame.start) - QPN_FIRST;
         if (index < 0 || index >= targets.length) {
             return; // a datagram
         }
         Target target = targets[index];
-        int psn = Bth.psn(frame.slot, Packet.BTH);
+        int psn = Bth.psn(frame.slot, frame.start);
         if (opcode.isReadResponse()) {
             checkNoLeak(frame, opcode);
         } else if (opcode == Opcode.RC_ACKNOWLEDGE) {
-            int syndrome = Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset());
+            int syndrome = Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset());
             target.expected = Syndrome.isAck(syndrome) ? Psn.next(psn) : psn;
             if (!Syndrome.isAck(syndrome)) {
                 target.open = null;
             }
         } else if (opcode.isRequest()) {
             int place = target.askedCount < ASKED ? target.askedCount++ : chance.nextInt(ASKED);
-            long bytes = opcode.isRead() ? Reth.dmaLength(frame.slot, Packet.BTH + opcode.rethOffset()) : 0;
+            long bytes = opcode.isRead() ? Reth.dmaLength(frame.slot, frame.start + opcode.rethOffset()) : 0;
             target.askedPsn[place] = psn;
             target.asked[place] = opcode;
             target.askedBytes[place] = bytes;
@@ -670,7 +675,7 @@ final class Attacker {
     }
 
     private static void checkNoLeak(Frame frame, Opcode opcode) {
-        long at = Packet.payloadOffset(opcode);
+        long at = Packet.payloadOffset(frame, opcode);
         long end = at + Packet.payloadBytes(frame, opcode);
         for (; at + Long.BYTES <= end; at += Long.BYTES) {
             if ((frame.slot.get(ValueLayout.JAVA_LONG_UNALIGNED, at) & 0x8080_8080_8080_8080L) != 0) {

@@ -93,11 +93,11 @@ class DecodersTest {
             int bytes = payloadBytes(opcode);
             MemorySegment slot = frame.slot;
             // tshark guesses what a payload is by its first bytes: they must look like nothing it knows.
-            slot.asSlice(Packet.BTH, Bth.BYTES + 64L + bytes).fill((byte) 0x55);
+            slot.asSlice(Frame.HEADROOM, Bth.BYTES + 64L + bytes).fill((byte) 0x55);
             int flags = chance.nextInt();
             Bth.write(
                     slot,
-                    Packet.BTH,
+                    Frame.HEADROOM,
                     opcode,
                     (flags & 1) != 0,
                     Packet.padCount(bytes),
@@ -105,9 +105,9 @@ class DecodersTest {
                     chance.nextInt(2, 0xFF_FFFF),
                     (flags & 2) != 0,
                     chance.nextInt(1 << 24));
-            Bth.setMigrated(slot, Packet.BTH, (flags & 4) != 0);
-            Bth.setFecn(slot, Packet.BTH, (flags & 8) != 0);
-            Bth.setBecn(slot, Packet.BTH, (flags & 16) != 0);
+            Bth.setMigrated(slot, Frame.HEADROOM, (flags & 4) != 0);
+            Bth.setFecn(slot, Frame.HEADROOM, (flags & 8) != 0);
+            Bth.setBecn(slot, Frame.HEADROOM, (flags & 16) != 0);
             writeHeaders(slot, opcode);
             frame.length = Packet.length(opcode, bytes);
             boolean ipv4 = (flags & 32) != 0;
@@ -142,7 +142,7 @@ class DecodersTest {
             if (opcode.rethOffset() >= 0) {
                 Reth.write(
                         slot,
-                        Packet.BTH + opcode.rethOffset(),
+                        Frame.HEADROOM + opcode.rethOffset(),
                         chance.nextLong(),
                         chance.nextInt(),
                         chance.nextInt() & 0xFFFF_FFFFL);
@@ -150,26 +150,26 @@ class DecodersTest {
             if (opcode.atomicEthOffset() >= 0) {
                 AtomicEth.write(
                         slot,
-                        Packet.BTH + opcode.atomicEthOffset(),
+                        Frame.HEADROOM + opcode.atomicEthOffset(),
                         chance.nextLong(),
                         chance.nextInt(),
                         chance.nextLong(),
                         chance.nextLong());
             }
             if (opcode.aethOffset() >= 0) {
-                Aeth.write(slot, Packet.BTH + opcode.aethOffset(), chance.nextInt(256), chance.nextInt(1 << 24));
+                Aeth.write(slot, Frame.HEADROOM + opcode.aethOffset(), chance.nextInt(256), chance.nextInt(1 << 24));
             }
             if (opcode.atomicAckEthOffset() >= 0) {
-                AtomicAckEth.write(slot, Packet.BTH + opcode.atomicAckEthOffset(), chance.nextLong());
+                AtomicAckEth.write(slot, Frame.HEADROOM + opcode.atomicAckEthOffset(), chance.nextLong());
             }
             if (opcode.immediateOffset() >= 0) {
-                ImmDt.write(slot, Packet.BTH + opcode.immediateOffset(), chance.nextInt());
+                ImmDt.write(slot, Frame.HEADROOM + opcode.immediateOffset(), chance.nextInt());
             }
             if (opcode.iethOffset() >= 0) {
-                Ieth.write(slot, Packet.BTH + opcode.iethOffset(), chance.nextInt());
+                Ieth.write(slot, Frame.HEADROOM + opcode.iethOffset(), chance.nextInt());
             }
             if (opcode.dethOffset() >= 0) {
-                Deth.write(slot, Packet.BTH + opcode.dethOffset(), chance.nextInt(), chance.nextInt(1 << 24));
+                Deth.write(slot, Frame.HEADROOM + opcode.dethOffset(), chance.nextInt(), chance.nextInt(1 << 24));
             }
         }
 
@@ -178,7 +178,7 @@ class DecodersTest {
             MemorySegment slot = frame.slot;
             Opcode opcode = Packet.opcode(frame);
             var values = new Long[FIELDS.length];
-            int at = Packet.BTH;
+            int at = Frame.HEADROOM;
             values[0] = (long) Bth.opcode(slot, at);
             values[1] = Bth.solicited(slot, at) ? 1L : 0;
             values[2] = Bth.migrated(slot, at) ? 1L : 0;

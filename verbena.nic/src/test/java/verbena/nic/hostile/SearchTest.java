@@ -11,8 +11,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
-/// Goal S3: whoever tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile an honest pair
-/// goes on.
+/// Goal S3: whoever tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile an honest
+/// pair goes on.
 class SearchTest {
     private static final int ALL = 1 << 24;
     private static final int BATCH = 32;
@@ -36,7 +36,7 @@ class SearchTest {
                 shot,
                 "WRITE_ONLY psn 0 ackreq qp 0x%x va 0x%x rkey 0x%x len 8 | 8"
                         .formatted(victim.qp.qpn(), victim.memory.address() + PRIZE, victim.memory.rkey()));
-        shot.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(Packet.opcode(shot)), -1);
+        shot.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(shot, Packet.opcode(shot)), -1);
     }
 
     /// The honest pair's turn: A has eight WRITEs under way, each with its number in it.
@@ -114,7 +114,7 @@ class SearchTest {
         long before = written;
         shot.sourceLow = STRANGER.low();
         double seconds = sweep((frame, psn) -> {
-            Bth.setPsn(frame.slot, Packet.BTH, psn);
+            Bth.setPsn(frame.slot, frame.start, psn);
             return true;
         });
         long during = written - before;
@@ -136,7 +136,7 @@ class SearchTest {
             if (noticed[0] < 0 && victim.count("searches") > 0) {
                 noticed[0] = victim.count("dropped.unknown-qp");
             }
-            Bth.setDestinationQp(frame.slot, Packet.BTH, qpn);
+            Bth.setDestinationQp(frame.slot, frame.start, qpn);
             return qpn != own;
         });
         long during = written - before;

@@ -59,9 +59,9 @@ final class LinkBench {
 
     /// A packet whose PSN is `number` and whose payload depends on it; `length` from BTH through ICRC.
     static void fill(Frame frame, Gid source, Gid destination, int number, int length) {
-        frame.slot.asSlice(Frame.HEADROOM, length).fill((byte) number);
-        BigEndian.put8(frame.slot, Frame.HEADROOM, OPCODE_UC_SEND_ONLY);
-        BigEndian.put24(frame.slot, Frame.HEADROOM + 9, number);
+        frame.slot.asSlice(frame.start, length).fill((byte) number);
+        BigEndian.put8(frame.slot, frame.start, OPCODE_UC_SEND_ONLY);
+        BigEndian.put24(frame.slot, frame.start + 9, number);
         frame.length = length;
         frame.sourceHigh = source.high();
         frame.sourceLow = source.low();
@@ -81,21 +81,22 @@ final class LinkBench {
     }
 
     static int number(Frame frame) {
-        return BigEndian.u24(frame.slot, Frame.HEADROOM + 9);
+        return BigEndian.u24(frame.slot, frame.start + 9);
     }
 
     /// The last byte before the ICRC, which [#fill] has made depend on the number.
     static byte lastByte(Frame frame) {
-        return frame.slot.get(ValueLayout.JAVA_BYTE, Frame.HEADROOM + frame.length - 5);
+        return frame.slot.get(ValueLayout.JAVA_BYTE, frame.start + frame.length - 5);
     }
 
-    /// Receives until `count` frames are there, sleeping in between; returns how many there are when patience ends.
+    /// Receives until `count` frames are there, sleeping in between; returns how many there are when patience
+    /// ends.
     static int receiveAll(Link link, Frame[] frames, int count) {
         long deadline = System.nanoTime() + PATIENCE;
-        int received = link.receive(frames, 0, count);
+        int received = receive(link, frames, 0, count);
         while (received < count && System.nanoTime() < deadline) {
             link.await(deadline - System.nanoTime());
-            received += link.receive(frames, received, count - received);
+            received += receive(link, frames, received, count - received);
         }
         return received;
     }
@@ -109,10 +110,19 @@ final class LinkBench {
     /// returns.
     static int drain(Link link, Frame[] frames) {
         int received = 0;
-        int more = link.receive(frames, 0, frames.length);
+        int more = receive(link, frames, 0, frames.length);
         while (more > 0) {
             received += more;
-            more = link.receive(frames, received, frames.length - received);
+            more = receive(link, frames, received, frames.length - received);
+        }
+        return received;
+    }
+
+    /// As [Link#receive], but what has arrived stays beyond the next call.
+    static int receive(Link link, Frame[] frames, int from, int count) {
+        int received = link.receive(frames, from, count);
+        for (int i = from; i < from + received; i++) {
+            frames[i].moveToOwn();
         }
         return received;
     }

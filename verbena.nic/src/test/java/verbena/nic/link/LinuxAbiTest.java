@@ -50,6 +50,7 @@ class LinuxAbiTest {
         String field = name.toLowerCase(Locale.ROOT);
         return switch (name) {
             case "BYTES" -> "sizeof(" + struct + ")";
+            case "LEN_OF_SHORT" -> "CMSG_LEN(sizeof(short))";
             case "LEN_OF_INT" -> "CMSG_LEN(sizeof(int))";
             case "SPACE_OF_INT" -> "CMSG_SPACE(sizeof(int))";
             case "MSG_LEN" -> "offsetof(struct mmsghdr, msg_len)";

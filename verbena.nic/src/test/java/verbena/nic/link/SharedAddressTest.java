@@ -88,7 +88,7 @@ class SharedAddressTest {
     private static void send(UdpLink from, UdpLink to, int slot, int count) {
         Frame[] sent = filled(count, gidOf(from), gidOf(to), LENGTH);
         for (Frame frame : sent) {
-            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, slot << 16 | 0x1234);
+            BigEndian.put24(frame.slot, frame.start + 5, slot << 16 | 0x1234);
         }
         assertThat(from.transmit(sent, 0, count)).isEqualTo(count);
     }
@@ -96,8 +96,8 @@ class SharedAddressTest {
     private static void send(UdpLink from, UdpLink to, CmMessage message) {
         Frame[] sent = frames(1);
         fill(sent[0], gidOf(from), gidOf(to), 0, 12 + 8 + Mad.BYTES + 4);
-        BigEndian.put24(sent[0].slot, Frame.HEADROOM + 5, Mad.QPN);
-        message.write(sent[0].slot.asSlice(Frame.HEADROOM + 20, Mad.BYTES));
+        BigEndian.put24(sent[0].slot, sent[0].start + 5, Mad.QPN);
+        message.write(sent[0].slot.asSlice(sent[0].start + 20, Mad.BYTES));
         assertThat(from.transmit(sent, 0, 1)).isEqualTo(1);
     }
 
@@ -190,7 +190,7 @@ class SharedAddressTest {
         UdpLink first = links.getFirst();
         for (UdpLink to : links) { // one of them gets both, and has to forward one
             Frame[] sent = filled(1, gidOf(peer), gidOf(first), LENGTH);
-            BigEndian.put24(sent[0].slot, Frame.HEADROOM + 5, to.slot() << 16 | 1);
+            BigEndian.put24(sent[0].slot, sent[0].start + 5, to.slot() << 16 | 1);
             sent[0].trafficClass = 0x6B;
             sent[0].hopLimit = 9;
             peer.transmit(sent, 0, 1);
@@ -274,7 +274,7 @@ class SharedAddressTest {
             for (UdpLink link : links) {
                 int n = link.receive(buffer, 0, buffer.length);
                 for (int i = 0; i < n; i++) {
-                    if (BigEndian.u8(buffer[i].slot, Frame.HEADROOM + 5) == link.slot()) {
+                    if (BigEndian.u8(buffer[i].slot, buffer[i].start + 5) == link.slot()) {
                         got.merge(link, 1, Integer::sum);
                     }
                 }
@@ -297,7 +297,7 @@ class SharedAddressTest {
         UdpLink right = join();
         Frame[] sent = filled(32, gidOf(peer), gidOf(right), 256);
         for (Frame frame : sent) {
-            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, right.slot() << 16 | 1);
+            BigEndian.put24(frame.slot, frame.start + 5, right.slot() << 16 | 1);
         }
         try (var arena = Arena.ofConfined()) {
             // One more socket in the group has the kernel choose the first, whatever a survey finds.

@@ -64,10 +64,10 @@ class SteeringTest {
     }
 
     private void put(CmMessage message) {
-        frame.slot.asSlice(Frame.HEADROOM, LENGTH).fill((byte) 0);
-        frame.slot.set(java.lang.foreign.ValueLayout.JAVA_BYTE, Frame.HEADROOM, (byte) 0x64);
-        BigEndian.put24(frame.slot, Frame.HEADROOM + 5, Mad.QPN);
-        message.write(frame.slot.asSlice(Frame.HEADROOM + 20, Mad.BYTES));
+        frame.slot.asSlice(frame.start, LENGTH).fill((byte) 0);
+        frame.slot.set(java.lang.foreign.ValueLayout.JAVA_BYTE, frame.start, (byte) 0x64);
+        BigEndian.put24(frame.slot, frame.start + 5, Mad.QPN);
+        message.write(frame.slot.asSlice(frame.start + 20, Mad.BYTES));
     }
 
     @Test
@@ -75,10 +75,10 @@ class SteeringTest {
         var random = new Random(7);
         for (int i = 0; i < 100_000; i++) {
             int qpn = 2 + random.nextInt(0xFF_FFFD);
-            BigEndian.put24(frame.slot, Frame.HEADROOM + 5, qpn);
-            BigEndian.put8(frame.slot, Frame.HEADROOM, random.nextInt(0xC0));
-            BigEndian.put8(frame.slot, Frame.HEADROOM + 4, random.nextInt(256)); // congestion bits
-            assertThat(Addressee.of(frame.slot, 16)).isEqualTo(qpn >>> 16);
+            BigEndian.put24(frame.slot, frame.start + 5, qpn);
+            BigEndian.put8(frame.slot, frame.start, random.nextInt(0xC0));
+            BigEndian.put8(frame.slot, frame.start + 4, random.nextInt(256)); // congestion bits
+            assertThat(of(frame, 16)).isEqualTo(qpn >>> 16);
             assertThat(run(16)).isEqualTo(indexOf[qpn >>> 16]);
         }
     }
@@ -93,7 +93,7 @@ class SteeringTest {
                     new Rtu(1, other, id, PrivateData.NONE),
                     new SidrRep(1, id, 0, 0, 9, 0x0106_0001, 0, PrivateData.NONE, PrivateData.NONE))) {
                 put(message);
-                assertThat(Addressee.of(frame.slot, LENGTH)).isEqualTo(slot);
+                assertThat(of(frame, LENGTH)).isEqualTo(slot);
                 assertThat(run(LENGTH)).as(message.toString()).isEqualTo(indexOf[slot]);
             }
         }
@@ -103,28 +103,28 @@ class SteeringTest {
     void aRequestAndAnotherClassOfManagementAreLeftToTheHash() {
         put(new SidrReq(1, 0x0100_0001, 0xFFFF, 0x0106_0001, PrivateData.NONE));
         assertThat(run(LENGTH)).isEqualTo(Steering.UNKNOWN);
-        assertThat(Addressee.of(frame.slot, LENGTH)).isEqualTo(Addressee.SERVICE);
-        assertThat(Addressee.service(frame.slot)).isEqualTo(0x0106_0001);
+        assertThat(of(frame, LENGTH)).isEqualTo(Addressee.SERVICE);
+        assertThat(Addressee.service(frame)).isEqualTo(0x0106_0001);
         put(new Drep(1, 2, 0x0100_0001, PrivateData.NONE));
-        BigEndian.put8(frame.slot, Frame.HEADROOM + 21, 0x04);
+        BigEndian.put8(frame.slot, frame.start + 21, 0x04);
         assertThat(run(LENGTH)).isEqualTo(Steering.UNKNOWN);
-        assertThat(Addressee.of(frame.slot, LENGTH)).isEqualTo(Addressee.ANYBODY);
+        assertThat(of(frame, LENGTH)).isEqualTo(Addressee.ANYBODY);
     }
 
     @Test
     void aShortPacketIsForAnybody() {
         put(new Drep(1, 2, 0x0700_0001, PrivateData.NONE));
         for (int length = 16; length < 60; length++) {
-            assertThat(Addressee.of(frame.slot, length)).isEqualTo(Addressee.ANYBODY);
+            assertThat(of(frame, length)).isEqualTo(Addressee.ANYBODY);
         }
         assertThat(run(40)).isZero();
     }
 
     @Test
     void aProbeGoesToTheIndexItNames() {
-        BigEndian.put24(frame.slot, Frame.HEADROOM, Steering.PROBE);
+        BigEndian.put24(frame.slot, frame.start, Steering.PROBE);
         for (int index = 0; index < 256; index++) {
-            BigEndian.put8(frame.slot, Frame.HEADROOM + Steering.PROBE_INDEX_AT, index);
+            BigEndian.put8(frame.slot, frame.start + Steering.PROBE_INDEX_AT, index);
             assertThat(run(Steering.PROBE_BYTES)).isEqualTo(index);
         }
     }
@@ -142,5 +142,10 @@ class SteeringTest {
             LinuxSockets.close(fd);
             assertThat(result).isZero();
         }
+    }
+
+    private static int of(Frame frame, int length) {
+        frame.length = length;
+        return Addressee.of(frame);
     }
 }

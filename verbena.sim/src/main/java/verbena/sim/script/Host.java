@@ -96,7 +96,7 @@ final class Host {
         if (!roce.verify(frame)) {
             return PacketFate.DROPPED_ICRC;
         }
-        int qpn = Bth.destinationQp(frame.slot, Packet.BTH);
+        int qpn = Bth.destinationQp(frame.slot, frame.start);
         arrived.copyFrom(frame);
         PacketFate fate = PacketFate.DROPPED_UNKNOWN_QP;
         for (End end : qpn == MULTICAST_QPN ? attached(frame) : end(qpn)) {

@@ -43,10 +43,10 @@ import verbena.wire.roce.RoceV2;
 ///         b         memory      r1+0 len 10 as sent
 ///         """);
 ///
-/// The script is the scheduler: an end is asked for a packet when a line says that it sends one, and time passes only
-/// where a line says so. So acknowledgements merge exactly when the lines between leave them the time. At the end
-/// nobody may have anything more to send, to complete or to report. One run is like any other: keys, addresses and
-/// times are the same each time.
+/// The script is the scheduler: an end is asked for a packet when a line says that it sends one, and time passes
+/// only where a line says so. So acknowledgements merge exactly when the lines between leave them the time. At the
+/// end nobody may have anything more to send, to complete or to report. One run is like any other: keys, addresses
+/// and times are the same each time.
 public final class PacketScript implements Names {
     static final int AREA_BYTES = 1 << 16;
     private static final int TURNS_MAX = 10_000;
@@ -99,9 +99,9 @@ public final class PacketScript implements Names {
         this.type = type;
     }
 
-    /// Two ends of a reliable connection with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code 14
-    /// (67.108864 ms), 7
-    /// retries, RNR timer code 12 (0.64 ms), RNR retry 7 (for ever), 4 READs, a window of 128 packets.
+    /// Two ends of a reliable connection with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code
+    /// 14 (67.108864 ms), 7 retries, RNR timer code 12 (0.64 ms), RNR retry 7 (for ever), 4 READs, a window of 128
+    /// packets.
     public static PacketScript rc() {
         return new PacketScript(QpType.RC);
     }
@@ -111,7 +111,8 @@ public final class PacketScript implements Names {
         return new PacketScript(QpType.UC);
     }
 
-    /// Two ends that exchange datagrams, with MTU 1024, the Q_Key [#QKEY] and first PSN 100 of a, 7000 of all others.
+    /// Two ends that exchange datagrams, with MTU 1024, the Q_Key [#QKEY] and first PSN 100 of a, 7000 of all
+    /// others.
     public static PacketScript ud() {
         return new PacketScript(QpType.UD);
     }
@@ -180,9 +181,8 @@ public final class PacketScript implements Names {
         return this;
     }
 
-    /// One more end for datagrams, beside another one, or at an address of its own, which is 10.0.0.3 or fd00::3 for
-    /// the
-    /// first of them.
+    /// One more end for datagrams, beside another one, or at an address of its own, which is 10.0.0.3 or fd00::3
+    /// for the first of them.
     ///
     /// @param beside the other one's name; empty for an address of its own
     public PacketScript with(String name, String beside) {
@@ -518,7 +518,7 @@ public final class PacketScript implements Names {
         frame.trafficClass = path.trafficClass();
         frame.hopLimit = path.hopLimit();
         if (frame.length >= Packet.BYTES_MIN && pattern.value("qp").isEmpty()) {
-            Bth.setDestinationQp(frame.slot, Packet.BTH, receiver.parameters.qpn);
+            Bth.setDestinationQp(frame.slot, frame.start, receiver.parameters.qpn);
         }
     }
 
@@ -568,7 +568,7 @@ public final class PacketScript implements Names {
     }
 
     private static void flipBit(Frame frame) {
-        int at = Frame.HEADROOM + frame.length / 2;
+        int at = frame.start + frame.length / 2;
         BigEndian.put8(frame.slot, at, BigEndian.u8(frame.slot, at) ^ 0x04);
     }
 

@@ -8,11 +8,10 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 
-/// Listens on a device's way out for what it refuses. A refusal is said once and not repeated when it gets lost; where
-/// packets do, it is said often enough.
+/// Listens on a device's way out for what it refuses. A refusal is said once and not repeated when it gets lost;
+/// where packets do, it is said often enough.
 final class NakTap extends ForwardingLink {
     private final int times;
     private final Set<Refused> heard = new LinkedHashSet<>();
@@ -37,16 +36,16 @@ final class NakTap extends ForwardingLink {
     public int transmit(Frame[] frames, int from, int count) {
         int n = link.transmit(frames, from, count);
         for (int i = from; i < from + n; i++) {
-            Opcode opcode = Opcode.of(Bth.opcode(frames[i].slot, Packet.BTH));
+            Opcode opcode = Opcode.of(Bth.opcode(frames[i].slot, frames[i].start));
             if (opcode == Opcode.RC_ACKNOWLEDGE) {
-                int syndrome = Aeth.syndrome(frames[i].slot, Packet.BTH + opcode.aethOffset());
+                int syndrome = Aeth.syndrome(frames[i].slot, frames[i].start + opcode.aethOffset());
                 if (Syndrome.isNak(syndrome) && syndrome != Syndrome.NAK_SEQUENCE) {
                     for (int again = 1; again < times; again++) {
                         link.transmit(frames, i, 1);
                     }
                 }
                 if (!Syndrome.isAck(syndrome)) {
-                    heard.add(new Refused(Bth.destinationQp(frames[i].slot, Packet.BTH), syndrome));
+                    heard.add(new Refused(Bth.destinationQp(frames[i].slot, frames[i].start), syndrome));
                 }
             }
         }

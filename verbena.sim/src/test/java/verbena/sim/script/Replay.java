@@ -53,13 +53,13 @@ import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.Unwrapped;
 import verbena.wire.roce.RoceV2;
 
-/// One capture with our end in the place of one side. Its packets of one kind, requests or responses, have to come in
-/// the recorded order; how the two kinds mix is a matter of who was scheduled when.
+/// One capture with our end in the place of one side. Its packets of one kind, requests or responses, have to come
+/// in the recorded order; how the two kinds mix is a matter of who was scheduled when.
 @NullMarked
 final class Replay {
     /// All that may differ from a recorded packet. Always: the UDP source port and the IPv4 identification, which
-    /// the sender is free to choose (ours is given the recorded ones before the ICRC is computed and compared), and
-    /// traffic class and time to live, which the ICRC does not cover.
+    /// the sender is free to choose (ours is given the recorded ones before the ICRC is computed and compared),
+    /// and traffic class and time to live, which the ICRC does not cover.
     enum Allowance {
         /// rxe goes on with MIDDLE or LAST when it answers the rest of a READ; the standard has FIRST or ONLY
         /// (IBTA 9.7.5.1.3), which we send. PSN and payload must be the same.
@@ -197,8 +197,8 @@ final class Replay {
             return this;
         }
 
-        /// For a capture of several connections, whose ends at B share a receive queue: the numbers of the two queue
-        /// pairs and A's first PSN.
+        /// For a capture of several connections, whose ends at B share a receive queue: the numbers of the two
+        /// queue pairs and A's first PSN.
         Plan connection(int a, int b, int psn) {
             connections.add(new int[] {a, b, psn});
             return this;
@@ -252,12 +252,12 @@ final class Replay {
 
         /// A datagram's two ends, as far as its first packet tells: where the memory lies is nobody's business.
         static Side senderOf(Frame first) {
-            int deth = Packet.BTH + Packet.opcode(first).dethOffset();
-            return new Side(Deth.sourceQp(first.slot, deth), Bth.psn(first.slot, Packet.BTH), 0x1000, 0x100);
+            int deth = first.start + Packet.opcode(first).dethOffset();
+            return new Side(Deth.sourceQp(first.slot, deth), Bth.psn(first.slot, first.start), 0x1000, 0x100);
         }
 
         static Side receiverOf(Frame first) {
-            return new Side(Bth.destinationQp(first.slot, Packet.BTH), 0, 0x1000, 0x200);
+            return new Side(Bth.destinationQp(first.slot, first.start), 0, 0x1000, 0x200);
         }
 
         static Side of(String json, String name) {
@@ -491,7 +491,8 @@ final class Replay {
             p.qkey = number(json, "qkey", PacketScript.QKEY);
             Gid group = asA ? to : host.address; // when B is one: nothing tells its own address
             if (group.isMulticast()) {
-                p.qkey = Deth.qkey(packets.getFirst().slot, Packet.BTH + Opcode.UD_SEND_ONLY_IMMEDIATE.dethOffset());
+                p.qkey = Deth.qkey(
+                        packets.getFirst().slot, packets.getFirst().start + Opcode.UD_SEND_ONLY_IMMEDIATE.dethOffset());
                 host.groups.put(group, Set.of(end));
             }
             p.sqPsn = side.psn();
@@ -516,7 +517,7 @@ final class Replay {
             for (int i = 0; i < packets.size(); i++) {
                 Frame frame = packets.get(i);
                 Opcode opcode = Packet.opcode(frame);
-                int psn = Bth.psn(frame.slot, Packet.BTH);
+                int psn = Bth.psn(frame.slot, frame.start);
                 if (!isOurs(frame) || opcode.isResponse() || isCoveredByRead(seen, frame, opcode) || !seen.add(psn)) {
                     continue;
                 }
@@ -538,16 +539,16 @@ final class Replay {
 
         private boolean isLastNew(int from, Set<Integer> seen) {
             return packets.subList(from, packets.size()).stream()
-                    .noneMatch(frame -> isOurs(frame) && !seen.contains(Bth.psn(frame.slot, Packet.BTH)));
+                    .noneMatch(frame -> isOurs(frame) && !seen.contains(Bth.psn(frame.slot, frame.start)));
         }
 
         // A READ takes the PSNs of its answer; asked again, it starts at one of them.
         private boolean isCoveredByRead(Set<Integer> seen, Frame frame, Opcode opcode) {
-            int psn = Bth.psn(frame.slot, Packet.BTH);
+            int psn = Bth.psn(frame.slot, frame.start);
             if (opcode != Opcode.RC_READ_REQUEST || seen.contains(psn)) {
                 return false;
             }
-            long bytes = Reth.dmaLength(frame.slot, Packet.BTH + opcode.rethOffset());
+            long bytes = Reth.dmaLength(frame.slot, frame.start + opcode.rethOffset());
             for (int i = 1; i < Psn.count(bytes, end.parameters.pathMtu); i++) {
                 seen.add(Psn.add(psn, i));
             }
@@ -562,12 +563,12 @@ final class Replay {
             Opcode opening = Packet.opcode(first);
             Opcode closing = Packet.opcode(last);
             if (opening.rethOffset() >= 0) {
-                long reth = Packet.BTH + (long) opening.rethOffset();
+                long reth = first.start + (long) opening.rethOffset();
                 request.remoteAddress = Reth.virtualAddress(first.slot, reth);
                 request.rkey = Reth.rkey(first.slot, reth);
             }
             if (opening.isAtomic()) {
-                long eth = Packet.BTH + (long) opening.atomicEthOffset();
+                long eth = first.start + (long) opening.atomicEthOffset();
                 boolean swaps = message.operation() == SendOperation.COMPARE_SWAP;
                 request.remoteAddress = AtomicEth.virtualAddress(first.slot, eth);
                 request.rkey = AtomicEth.rkey(first.slot, eth);
@@ -575,20 +576,24 @@ final class Replay {
                 request.swap = swaps ? AtomicEth.swapOrAdd(first.slot, eth) : 0;
             }
             if (closing.hasImmediate()) {
-                request.immediateOrKey = ImmDt.immediate(last.slot, Packet.BTH + (long) closing.immediateOffset());
+                request.immediateOrKey = ImmDt.immediate(last.slot, last.start + (long) closing.immediateOffset());
             }
             if (closing.hasInvalidate()) {
-                request.immediateOrKey = Ieth.rkey(last.slot, Packet.BTH + (long) closing.iethOffset());
+                request.immediateOrKey = Ieth.rkey(last.slot, last.start + (long) closing.iethOffset());
             }
-            request.solicited = Bth.solicited(last.slot, Packet.BTH);
+            request.solicited = Bth.solicited(last.slot, last.start);
             if (opening.dethOffset() >= 0) {
                 request.path = end.parameters.path;
-                request.destinationQpn = Bth.destinationQp(first.slot, Packet.BTH);
-                request.qkey = Deth.qkey(first.slot, Packet.BTH + opening.dethOffset());
+                request.destinationQpn = Bth.destinationQp(first.slot, first.start);
+                request.qkey = Deth.qkey(first.slot, first.start + opening.dethOffset());
             }
             if (plan.dataIsRecorded) {
                 MemorySegment.copy(
-                        first.slot, Packet.payloadOffset(opening), region.memory(), message.offset(), message.bytes());
+                        first.slot,
+                        Packet.payloadOffset(first, opening),
+                        region.memory(),
+                        message.offset(),
+                        message.bytes());
             }
             if (message.bytes() > 0) {
                 request.scatter.add(region.key(), regionAddress + message.offset(), message.bytes());
@@ -599,12 +604,13 @@ final class Replay {
 
         // The numbers of different connections may be equal at different ends: the address counts too.
         private boolean isOurs(Frame packet) {
-            return packet.sourceLow == host.address.low() && Bth.destinationQp(packet.slot, Packet.BTH) == other.qpn();
+            return packet.sourceLow == host.address.low()
+                    && Bth.destinationQp(packet.slot, packet.start) == other.qpn();
         }
 
         private boolean isTheirs(Frame packet) {
             return packet.destinationLow == host.address.low()
-                    && Bth.destinationQp(packet.slot, Packet.BTH) == side.qpn();
+                    && Bth.destinationQp(packet.slot, packet.start) == side.qpn();
         }
 
         private void arrive(Frame packet) {
@@ -635,7 +641,7 @@ final class Replay {
             boolean isResponse = Packet.opcode(recorded).isResponse();
             Deque<Frame> ours = isResponse ? responses : requests;
             Message next = toPost.peek();
-            if (ours.isEmpty() && next != null && next.firstPsn() == Bth.psn(recorded.slot, Packet.BTH)) {
+            if (ours.isEmpty() && next != null && next.firstPsn() == Bth.psn(recorded.slot, recorded.start)) {
                 post(toPost.remove());
             }
             if (ours.isEmpty()
@@ -687,7 +693,7 @@ final class Replay {
         if (plan.allows(Allowance.READ_RESUMED_WITHOUT_FIRST, number)) {
             Opcode opcode = Packet.opcode(ours);
             assertThat(opcode).isIn(Opcode.RC_READ_RESPONSE_FIRST, Opcode.RC_READ_RESPONSE_ONLY);
-            assertThat(Bth.psn(ours.slot, Packet.BTH)).as(what).isEqualTo(Bth.psn(recorded.slot, Packet.BTH));
+            assertThat(Bth.psn(ours.slot, ours.start)).as(what).isEqualTo(Bth.psn(recorded.slot, recorded.start));
             assertThat(payload(ours)).as(what).isEqualTo(payload(recorded));
             return;
         }
@@ -719,9 +725,9 @@ final class Replay {
         Opcode closing = Packet.opcode(last);
         SendOperation operation = operation(opening, closing);
         int bytes = opening.rethOffset() >= 0
-                ? (int) Reth.dmaLength(first.slot, Packet.BTH + opening.rethOffset())
+                ? (int) Reth.dmaLength(first.slot, first.start + opening.rethOffset())
                 : opening.isAtomic() ? Long.BYTES : payloadBytes;
-        return new Message(operation, Bth.psn(first.slot, Packet.BTH), bytes, first, last, offset);
+        return new Message(operation, Bth.psn(first.slot, first.start), bytes, first, last, offset);
     }
 
     private static SendOperation operation(Opcode opening, Opcode closing) {
@@ -743,7 +749,7 @@ final class Replay {
     private byte[] payload(Frame frame) {
         Opcode opcode = Packet.opcode(frame);
         return frame.slot
-                .asSlice(Packet.payloadOffset(opcode), Packet.payloadBytes(frame, opcode))
+                .asSlice(Packet.payloadOffset(frame, opcode), Packet.payloadBytes(frame, opcode))
                 .toArray(ValueLayout.JAVA_BYTE);
     }
 

@@ -66,17 +66,17 @@ class SimulationTest {
             switch (damage) {
                 case DATA -> {
                     if (Packet.payloadBytes(frame, opcode) > 0 && ++count % EVERY == 0) {
-                        flip(frame, Packet.payloadOffset(opcode));
+                        flip(frame, Packet.payloadOffset(frame, opcode));
                     }
                 }
                 case OPERAND -> {
                     if (opcode == Opcode.RC_FETCH_ADD && ++count % EVERY == 0) {
-                        flip(frame, Packet.BTH + opcode.atomicEthOffset() + 12);
+                        flip(frame, frame.start + opcode.atomicEthOffset() + 12);
                     }
                 }
                 case ADDRESS -> {
                     if (opcode.isWrite() && opcode.rethOffset() >= 0 && ++count % EVERY == 0) {
-                        flip(frame, Packet.BTH + opcode.rethOffset() + 7);
+                        flip(frame, frame.start + opcode.rethOffset() + 7);
                     }
                 }
                 case SILENCE -> throw new AssertionError("nothing is transmitted");

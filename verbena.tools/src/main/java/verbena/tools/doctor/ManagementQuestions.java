@@ -19,9 +19,10 @@ import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
-/// Management datagrams straight through a link, without a device: they have to come through where a device would not.
+/// Management datagrams straight through a link, without a device: they have to come through where a device would
+/// not.
 final class ManagementQuestions implements Surroundings.Questions {
-    private static final int PAYLOAD = Packet.BTH + Bth.BYTES + Deth.BYTES;
+    private static final int PAYLOAD = Frame.HEADROOM + Bth.BYTES + Deth.BYTES;
     private static final int BATCH = 8;
     /// A question is lost like any datagram: so often it is asked in all.
     private static final int ATTEMPTS = 4;
@@ -68,8 +69,8 @@ final class ManagementQuestions implements Surroundings.Questions {
     @Override
     public void tell(Gid peer, CmMessage message) {
         Frame frame = out[0];
-        Bth.write(frame.slot, Packet.BTH, Opcode.UD_SEND_ONLY, false, 0, Bth.PKEY_DEFAULT, Mad.QPN, false, psn++);
-        Deth.write(frame.slot, Packet.BTH + Bth.BYTES, Mad.QKEY, Mad.QPN);
+        Bth.write(frame.slot, frame.start, Opcode.UD_SEND_ONLY, false, 0, Bth.PKEY_DEFAULT, Mad.QPN, false, psn++);
+        Deth.write(frame.slot, frame.start + Bth.BYTES, Mad.QKEY, Mad.QPN);
         message.write(frame.slot.asSlice(PAYLOAD, Mad.BYTES));
         frame.length = Packet.length(Opcode.UD_SEND_ONLY, Mad.BYTES);
         frame.sourceHigh = own().high();
@@ -103,7 +104,7 @@ final class ManagementQuestions implements Surroundings.Questions {
                 || frame.sourceLow != peer.low()
                 || Packet.check(frame) != Malformed.OK
                 || Packet.opcode(frame) != Opcode.UD_SEND_ONLY
-                || Bth.destinationQp(frame.slot, Packet.BTH) != Mad.QPN
+                || Bth.destinationQp(frame.slot, frame.start) != Mad.QPN
                 || Packet.payloadBytes(frame, Opcode.UD_SEND_ONLY) != Mad.BYTES) {
             return null;
         }

@@ -32,8 +32,8 @@ import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): cuts requests into packets, keeps what is
-/// unacknowledged, and repairs losses by going back to the first PSN that is.
+/// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): cuts requests into packets, keeps what
+/// is unacknowledged, and repairs losses by going back to the first PSN that is.
 ///
 /// Positions in the send queue and PSNs stand in this order, oldest first:
 ///
@@ -45,13 +45,13 @@ import verbena.wire.ib.Transport;
 ///
 /// Going back is nothing but setting `current` to `head` and `next` to `unacked`.
 ///
-/// A keep-alive is a WRITE of no bytes that nobody has posted. It is sent only when nothing is unacknowledged, so while
-/// it is outstanding `unacked` is its PSN, and whatever is posted meanwhile stands behind it.
+/// A keep-alive is a WRITE of no bytes that nobody has posted. It is sent only when nothing is unacknowledged, so
+/// while it is outstanding `unacked` is its PSN, and whatever is posted meanwhile stands behind it.
 final class Requester {
     /// A READ asks for at most this many packets at once, so that PSNs outstanding stay below 2^23 (IBTA 9.7.2).
     static final int READ_PACKETS_MAX = 1 << 20;
-    /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run up to
-    /// four times its value (IBTA C9-141).
+    /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run
+    /// up to four times its value (IBTA C9-141).
     static final long ACK_TIMEOUT_NANOS_MIN = 2_000_000;
 
     private final QueuePairCore core;
@@ -278,7 +278,7 @@ final class Requester {
                 core.begin(frame, Opcode.RC_READ_REQUEST, 0, false, true, next);
                 Reth.write(
                         frame.slot,
-                        Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset(),
+                        frame.start + Opcode.RC_READ_REQUEST.rethOffset(),
                         request.remoteAddress + skipped,
                         request.rkey,
                         bytes);
@@ -290,7 +290,7 @@ final class Requester {
                 boolean swap = opcode == Opcode.RC_COMPARE_SWAP;
                 AtomicEth.write(
                         frame.slot,
-                        Packet.BTH + opcode.atomicEthOffset(),
+                        frame.start + opcode.atomicEthOffset(),
                         request.remoteAddress,
                         request.rkey,
                         swap ? request.swap : request.operand,
@@ -340,7 +340,7 @@ final class Requester {
     private void sendKeepAlive(Frame frame, long now) {
         Opcode opcode = Opcode.RC_WRITE_ONLY;
         core.begin(frame, opcode, 0, false, true, next);
-        Reth.write(frame.slot, Packet.BTH + opcode.rethOffset(), 0, 0, 0);
+        Reth.write(frame.slot, frame.start + opcode.rethOffset(), 0, 0, 0);
         core.counters.count(Counter.KEEP_ALIVES);
         keepAliveDue = false;
         sinceAckRequest = 0;
@@ -351,23 +351,23 @@ final class Requester {
     private void sendAtomicWrite(SendRequest request, Frame frame) {
         Opcode opcode = Opcode.RC_ATOMIC_WRITE;
         core.begin(frame, opcode, Long.BYTES, false, true, next);
-        Reth.write(frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, Long.BYTES);
-        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(opcode), request.operand);
+        Reth.write(frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, Long.BYTES);
+        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(frame, opcode), request.operand);
     }
 
     private void sendFlush(SendRequest request, Frame frame) {
         Opcode opcode = Opcode.RC_FLUSH;
         core.begin(frame, opcode, 0, false, true, next);
-        Feth.write(frame.slot, Packet.BTH + opcode.fethOffset(), request.flushSelectivity, request.flushPlacement);
+        Feth.write(frame.slot, frame.start + opcode.fethOffset(), request.flushSelectivity, request.flushPlacement);
         Reth.write(
-                frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
+                frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
     }
 
     private boolean sendData(SendRequest request, Frame frame, int index, boolean last) {
         Opcode opcode = Messages.opcode(Transport.RC, request.operation, index == 0, last);
         long position = (long) index * p.pathMtu;
         int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
-        int payload = Packet.payloadOffset(opcode);
+        int payload = Packet.payloadOffset(frame, opcode);
         if (request.isInline) {
             MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
         } else {
@@ -387,13 +387,17 @@ final class Requester {
         core.begin(frame, opcode, bytes, solicited, ask, next);
         if (opcode.rethOffset() >= 0) {
             Reth.write(
-                    frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.bytes());
+                    frame.slot,
+                    frame.start + opcode.rethOffset(),
+                    request.remoteAddress,
+                    request.rkey,
+                    request.bytes());
         }
         if (opcode.hasImmediate()) {
-            ImmDt.write(frame.slot, Packet.BTH + opcode.immediateOffset(), request.immediateOrKey);
+            ImmDt.write(frame.slot, frame.start + opcode.immediateOffset(), request.immediateOrKey);
         }
         if (opcode.hasInvalidate()) {
-            Ieth.write(frame.slot, Packet.BTH + opcode.iethOffset(), request.immediateOrKey);
+            Ieth.write(frame.slot, frame.start + opcode.iethOffset(), request.immediateOrKey);
         }
         return true;
     }
@@ -411,7 +415,7 @@ final class Requester {
         if (!isWorking()) {
             return PacketFate.DROPPED_STATE;
         }
-        int psn = Bth.psn(frame.slot, Packet.BTH);
+        int psn = Bth.psn(frame.slot, frame.start);
         if (Psn.isBefore(psn, unacked)) {
             return PacketFate.DUPLICATE;
         }
@@ -419,7 +423,8 @@ final class Requester {
             return PacketFate.DROPPED_GHOST_ACK;
         }
         return switch (opcode) {
-            case RC_ACKNOWLEDGE -> onAcknowledge(Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset()), psn, now);
+            case RC_ACKNOWLEDGE ->
+                onAcknowledge(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()), psn, now);
             case RC_ATOMIC_ACKNOWLEDGE -> onAtomicAcknowledge(frame, psn, now);
             default -> onReadResponse(frame, opcode, psn, now);
         };
@@ -504,7 +509,7 @@ final class Requester {
             return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
         }
         // Big-endian on the wire, in this host's order in memory.
-        int at = Packet.BTH + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
+        int at = frame.start + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
         frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, AtomicAckEth.original(frame.slot, at));
         MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
         if (verdict != MemoryVerdict.OK) {
@@ -540,7 +545,7 @@ final class Requester {
                     opcode + " at PSN " + psn + " carries " + bytes + " bytes, expected " + expected);
         }
         MemoryVerdict verdict = core.memory.scatter(
-                request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(opcode), bytes);
+                request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
         if (verdict != MemoryVerdict.OK) {
             return failHead(WcStatus.LOC_PROT_ERR, 0, "a scatter entry of the READ: " + verdict.explanation());
         }
@@ -573,7 +578,7 @@ final class Requester {
 
     /// What carries a result carries an ACK with it, where it has an AETH at all.
     private static boolean saysAck(Frame frame, Opcode opcode) {
-        return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset()));
+        return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()));
     }
 
     private PacketFate unexpected(Opcode opcode, int psn) {
@@ -630,8 +635,8 @@ final class Requester {
         complete(request);
     }
 
-    /// After `unacked` has moved: sending never stands before it (we had gone back, and an old answer came after all),
-    /// and a request that failed on this side may have its turn.
+    /// After `unacked` has moved: sending never stands before it (we had gone back, and an old answer came after
+    /// all), and a request that failed on this side may have its turn.
     private void afterProgress() {
         if (Psn.isBefore(next, unacked)) {
             standAtUnacked();
@@ -642,8 +647,8 @@ final class Requester {
         checkDrained();
     }
 
-    /// The request before `head` is done. Its slot is free before anybody can know, so that who polls the completion
-    /// can post again at once.
+    /// The request before `head` is done. Its slot is free before anybody can know, so that who polls the
+    /// completion can post again at once.
     private void complete(SendRequest request) {
         boolean visible = request.signaled || signalAll;
         long wrId = request.wrId;
@@ -715,8 +720,8 @@ final class Requester {
         }
     }
 
-    /// Perhaps nothing has come for as long as a keep-alive waits for. What is outstanding is looked after by the ACK
-    /// timer.
+    /// Perhaps nothing has come for as long as a keep-alive waits for. What is outstanding is looked after by the
+    /// ACK timer.
     private void onQuiet(long now) {
         long due = heardNanos + p.keepAliveNanos;
         if (due > now) {

@@ -135,7 +135,7 @@ final class Responder {
             established = true;
             core.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
         }
-        int psn = Bth.psn(frame.slot, Packet.BTH);
+        int psn = Bth.psn(frame.slot, frame.start);
         int ahead = Psn.distance(expected, psn);
         if (ahead > 0) {
             return onGap();
@@ -228,7 +228,12 @@ final class Responder {
             return refuse(psn, Syndrome.NAK_INVALID_REQUEST, cause);
         }
         MemoryVerdict verdict = core.memory.scatter(
-                receive.scatter(), p.protectionDomain, received, frame.slot, Packet.payloadOffset(opcode), bytes);
+                receive.scatter(),
+                p.protectionDomain,
+                received,
+                frame.slot,
+                Packet.payloadOffset(frame, opcode),
+                bytes);
         if (verdict != MemoryVerdict.OK) {
             String cause = "a scatter entry of the receive: " + verdict.explanation();
             failReceive(WcStatus.LOC_PROT_ERR, cause);
@@ -236,7 +241,7 @@ final class Responder {
         }
         received += bytes;
         if (opcode.hasInvalidate()) {
-            int key = Ieth.rkey(frame.slot, Packet.BTH + opcode.iethOffset());
+            int key = Ieth.rkey(frame.slot, frame.start + opcode.iethOffset());
             MemoryVerdict withdrawn = core.memory.invalidate(key, p.protectionDomain, p.qpn);
             if (withdrawn != MemoryVerdict.OK) {
                 String cause =
@@ -266,7 +271,7 @@ final class Responder {
         int key = rkey;
         long total = messageBytes;
         if (opcode.startsMessage()) {
-            int reth = Packet.BTH + opcode.rethOffset();
+            int reth = frame.start + opcode.rethOffset();
             at = Reth.virtualAddress(frame.slot, reth);
             key = Reth.rkey(frame.slot, reth);
             total = Reth.dmaLength(frame.slot, reth);
@@ -298,7 +303,7 @@ final class Responder {
                     p.qpn,
                     at,
                     frame.slot,
-                    Packet.payloadOffset(opcode),
+                    Packet.payloadOffset(frame, opcode),
                     bytes,
                     Access.REMOTE_WRITE.bit());
             if (verdict != MemoryVerdict.OK) {
@@ -323,7 +328,7 @@ final class Responder {
     // ---- READ and atomics
 
     private PacketFate onRead(Frame frame, int psn) {
-        int reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
+        int reth = frame.start + Opcode.RC_READ_REQUEST.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
@@ -354,7 +359,7 @@ final class Responder {
     }
 
     private PacketFate onAtomic(Frame frame, Opcode opcode, int psn) {
-        int eth = Packet.BTH + opcode.atomicEthOffset();
+        int eth = frame.start + opcode.atomicEthOffset();
         long at = AtomicEth.virtualAddress(frame.slot, eth);
         int key = AtomicEth.rkey(frame.slot, eth);
         if (answers.resources() >= p.readsServedMax) {
@@ -389,7 +394,7 @@ final class Responder {
     }
 
     private PacketFate onAtomicWrite(Frame frame, Opcode opcode, int psn) {
-        int reth = Packet.BTH + opcode.rethOffset();
+        int reth = frame.start + opcode.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         if (answers.resources() >= p.readsServedMax) {
@@ -405,7 +410,7 @@ final class Responder {
         MemoryVerdict verdict =
                 core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_WRITE.bit());
         if (verdict == MemoryVerdict.OK) {
-            long value = frame.slot.get(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(opcode));
+            long value = frame.slot.get(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(frame, opcode));
             verdict = core.memory.atomicWrite(key, at, value);
         }
         return verdict == MemoryVerdict.OK
@@ -415,8 +420,8 @@ final class Responder {
 
     /// Everything before it has been placed, because that happens on arrival; what is left is to see it through.
     private PacketFate onFlush(Frame frame, Opcode opcode, int psn) {
-        int feth = Packet.BTH + opcode.fethOffset();
-        int reth = Packet.BTH + opcode.rethOffset();
+        int feth = frame.start + opcode.fethOffset();
+        int reth = frame.start + opcode.rethOffset();
         int placement = Feth.placement(frame.slot, feth);
         int selectivity = Feth.selectivity(frame.slot, feth);
         if (answers.resources() >= p.readsServedMax) {
@@ -527,7 +532,7 @@ final class Responder {
 
     /// A duplicate READ may ask for the rest of the first one; it is read again from memory as that is now.
     private PacketFate onDuplicateRead(Frame frame, int psn) {
-        int reth = Packet.BTH + Opcode.RC_READ_REQUEST.rethOffset();
+        int reth = frame.start + Opcode.RC_READ_REQUEST.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
@@ -568,7 +573,7 @@ final class Responder {
 
     private PacketFate accept(Frame frame, int psn) {
         expected = Psn.next(psn);
-        if (Bth.ackRequest(frame.slot, Packet.BTH)) {
+        if (Bth.ackRequest(frame.slot, frame.start)) {
             sendAck(psn);
         }
         return PacketFate.ACCEPTED;
@@ -600,8 +605,8 @@ final class Responder {
         return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
     }
 
-    /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of it;
-    /// if there is none, an event does.
+    /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of
+    /// it; if there is none, an event does.
     private PacketFate refuse(int psn, int syndrome, String cause) {
         boolean told = receiveFailed;
         receiveFailed = false;
@@ -672,7 +677,7 @@ final class Responder {
 
     private void sendAcknowledge(Frame frame, Answers.Answer answer) {
         core.begin(frame, Opcode.RC_ACKNOWLEDGE, 0, false, false, answer.psn);
-        Aeth.write(frame.slot, Packet.BTH + Opcode.RC_ACKNOWLEDGE.aethOffset(), answer.syndrome, answer.msn);
+        Aeth.write(frame.slot, frame.start + Opcode.RC_ACKNOWLEDGE.aethOffset(), answer.syndrome, answer.msn);
         if (answer.syndrome == Syndrome.ACK) {
             core.counters.count(Counter.SENT_ACKS);
         }
@@ -681,15 +686,15 @@ final class Responder {
     private void sendAtomic(Frame frame, Answers.Answer answer) {
         Opcode opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
         core.begin(frame, opcode, 0, false, false, answer.psn);
-        Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
-        AtomicAckEth.write(frame.slot, Packet.BTH + opcode.atomicAckEthOffset(), answer.original);
+        Aeth.write(frame.slot, frame.start + opcode.aethOffset(), Syndrome.ACK, answer.msn);
+        AtomicAckEth.write(frame.slot, frame.start + opcode.atomicAckEthOffset(), answer.original);
     }
 
     /// ATOMIC WRITE and FLUSH are answered like a READ of nothing (IBTA A19).
     private void sendEmpty(Frame frame, Answers.Answer answer) {
         Opcode opcode = Opcode.RC_READ_RESPONSE_ONLY;
         core.begin(frame, opcode, 0, false, false, answer.psn);
-        Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
+        Aeth.write(frame.slot, frame.start + opcode.aethOffset(), Syndrome.ACK, answer.msn);
     }
 
     private boolean sendRead(Frame frame, Answers.Answer answer) {
@@ -706,7 +711,7 @@ final class Responder {
                     p.qpn,
                     answer.address + position,
                     frame.slot,
-                    Packet.payloadOffset(opcode),
+                    Packet.payloadOffset(frame, opcode),
                     bytes,
                     Access.REMOTE_READ.bit());
             if (verdict != MemoryVerdict.OK) {
@@ -720,7 +725,7 @@ final class Responder {
         }
         core.begin(frame, opcode, bytes, false, false, psn);
         if (opcode.aethOffset() >= 0) {
-            Aeth.write(frame.slot, Packet.BTH + opcode.aethOffset(), Syndrome.ACK, answer.msn);
+            Aeth.write(frame.slot, frame.start + opcode.aethOffset(), Syndrome.ACK, answer.msn);
         }
         if (last) {
             answers.removeFirst();

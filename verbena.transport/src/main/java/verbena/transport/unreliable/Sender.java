@@ -22,8 +22,8 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Transport;
 
-/// The sending half of UC and UD (IBTA 9.8.2.1 and 9.8.3.1): cuts requests into packets; a request is done when its
-/// last packet has left. One that fails on this side puts the queue pair into SQE, where sends are flushed and
+/// The sending half of UC and UD (IBTA 9.8.2.1 and 9.8.3.1): cuts requests into packets; a request is done when
+/// its last packet has left. One that fails on this side puts the queue pair into SQE, where sends are flushed and
 /// receives go on.
 final class Sender {
     private final QueuePairCore core;
@@ -148,7 +148,7 @@ final class Sender {
         boolean last = request.bytes() - position <= p.pathMtu;
         int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
         Opcode opcode = Messages.opcode(transport, request.operation, packet == 0, last);
-        int payload = Packet.payloadOffset(opcode);
+        int payload = Packet.payloadOffset(frame, opcode);
         if (request.isInline) {
             MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
         } else {
@@ -173,14 +173,18 @@ final class Sender {
         if (opcode.dethOffset() >= 0) {
             // IBTA 10.2.5: a Q_Key with its high bit set stands for the queue pair's own, which is privileged.
             int qkey = request.qkey < 0 ? p.qkey : request.qkey;
-            Deth.write(frame.slot, Packet.BTH + opcode.dethOffset(), qkey, p.qpn);
+            Deth.write(frame.slot, frame.start + opcode.dethOffset(), qkey, p.qpn);
         }
         if (opcode.rethOffset() >= 0) {
             Reth.write(
-                    frame.slot, Packet.BTH + opcode.rethOffset(), request.remoteAddress, request.rkey, request.bytes());
+                    frame.slot,
+                    frame.start + opcode.rethOffset(),
+                    request.remoteAddress,
+                    request.rkey,
+                    request.bytes());
         }
         if (opcode.hasImmediate()) {
-            ImmDt.write(frame.slot, Packet.BTH + opcode.immediateOffset(), request.immediateOrKey);
+            ImmDt.write(frame.slot, frame.start + opcode.immediateOffset(), request.immediateOrKey);
         }
         next = Psn.next(next);
         packet++;

@@ -25,7 +25,8 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Transport;
 
-/// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and nobody is told. Engine-confined.
+/// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and nobody is told.
+/// Engine-confined.
 ///
 /// A packet that does not follow the one before breaks off the message under way; the next First or Only packet
 /// begins another, whatever its PSN.
@@ -98,7 +99,7 @@ public final class UnreliableConnection extends Unreliable {
                 core.events.onAsyncEvent(AsyncEvent.Type.COMM_EST);
             }
         }
-        int psn = Bth.psn(frame.slot, Packet.BTH);
+        int psn = Bth.psn(frame.slot, frame.start);
         if (message != Message.NONE && (psn != expected || !continues(opcode))) {
             breakOff(WcStatus.REM_INV_REQ_ERR, "the message broke off at PSN " + expected + ", then came PSN " + psn);
         }
@@ -131,7 +132,12 @@ public final class UnreliableConnection extends Unreliable {
                     "the message is longer than the receive of " + receive.scatter().bytes + " bytes");
         }
         MemoryVerdict verdict = core.memory.scatter(
-                receive.scatter(), p.protectionDomain, received, frame.slot, Packet.payloadOffset(opcode), bytes);
+                receive.scatter(),
+                p.protectionDomain,
+                received,
+                frame.slot,
+                Packet.payloadOffset(frame, opcode),
+                bytes);
         if (verdict != MemoryVerdict.OK) {
             String cause = "a scatter entry of the receive: " + verdict.explanation();
             receive.fail(WcStatus.LOC_PROT_ERR, cause);
@@ -148,7 +154,7 @@ public final class UnreliableConnection extends Unreliable {
 
     private PacketFate onWrite(Frame frame, Opcode opcode) {
         if (opcode.startsMessage()) {
-            int reth = Packet.BTH + opcode.rethOffset();
+            int reth = frame.start + opcode.rethOffset();
             address = Reth.virtualAddress(frame.slot, reth);
             rkey = Reth.rkey(frame.slot, reth);
             messageBytes = Reth.dmaLength(frame.slot, reth);
@@ -166,7 +172,7 @@ public final class UnreliableConnection extends Unreliable {
                                 p.qpn,
                                 address,
                                 frame.slot,
-                                Packet.payloadOffset(opcode),
+                                Packet.payloadOffset(frame, opcode),
                                 bytes,
                                 Access.REMOTE_WRITE.bit())
                         != MemoryVerdict.OK) {

@@ -26,8 +26,8 @@ import verbena.wire.roce.RoceV2;
 /// Unreliable datagrams (IBTA 9.8.3): one packet is one message, from anyone who knows the Q_Key, to anyone.
 /// Engine-confined.
 ///
-/// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. What finds no receive, or one
-/// that is too small, is lost.
+/// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. What finds no receive, or
+/// one that is too small, is lost.
 public final class UnreliableDatagram extends Unreliable {
     /// @param receivesShared whether `receives` is a shared receive queue
     /// @param signalAll whether every send request completes visibly
@@ -59,7 +59,7 @@ public final class UnreliableDatagram extends Unreliable {
     public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
         // IBTA 9.6.1.2: what is for a group names the group's queue pair, and nothing else does.
         if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
-                && Bth.destinationQp(frame.slot, Packet.BTH) == p.qpn) {
+                && Bth.destinationQp(frame.slot, frame.start) == p.qpn) {
             return PacketFate.DROPPED_UNKNOWN_QP;
         }
         if (!core.pkeyMatches(frame)) {
@@ -68,7 +68,7 @@ public final class UnreliableDatagram extends Unreliable {
         if (!isReceiving()) {
             return PacketFate.DROPPED_STATE;
         }
-        int deth = Packet.BTH + opcode.dethOffset();
+        int deth = frame.start + opcode.dethOffset();
         if (Deth.qkey(frame.slot, deth) != p.qkey) {
             return PacketFate.DROPPED_QKEY;
         }
@@ -91,7 +91,12 @@ public final class UnreliableDatagram extends Unreliable {
         MemoryVerdict verdict = core.memory.scatter(receive.scatter(), p.protectionDomain, 0, frame.slot, 0, Grh.BYTES);
         if (verdict == MemoryVerdict.OK) {
             verdict = core.memory.scatter(
-                    receive.scatter(), p.protectionDomain, Grh.BYTES, frame.slot, Packet.payloadOffset(opcode), bytes);
+                    receive.scatter(),
+                    p.protectionDomain,
+                    Grh.BYTES,
+                    frame.slot,
+                    Packet.payloadOffset(frame, opcode),
+                    bytes);
         }
         if (verdict != MemoryVerdict.OK) {
             String cause = "a scatter entry of the receive: " + verdict.explanation();

@@ -5,21 +5,19 @@ import verbena.wire.Frame;
 
 /// A frame's content as an IB packet: headers, payload, pad, ICRC (IBTA 9.1).
 ///
-/// [#check(Frame)] is called once, where a frame enters; after [Malformed#OK] no other method here and no getter of
-/// a header that the opcode carries can fail. Offsets are those of [Frame#slot].
+/// [#check(Frame)] is called once, where a frame enters; after [Malformed#OK] no other method here and no getter
+/// of a header that the opcode carries can fail. Offsets are those of [Frame#slot].
 public final class Packet {
     /// Bytes of the ICRC at a packet's end.
     public static final int ICRC_BYTES = 4;
     /// The shortest packet, in bytes: BTH and ICRC.
     public static final int BYTES_MIN = Bth.BYTES + ICRC_BYTES;
-    /// Where the BTH starts in the slot.
-    public static final int BTH = Frame.HEADROOM;
 
     private Packet() {}
 
     /// Judges the shape of the packet, as far as no queue pair is needed for that. Reads nothing beyond
-    /// [Frame#length]. The payload of requests that may have some is for the responder, which NAKs a wrong one (see
-    /// [Payload#allows(int, int)]); the ICRC is for the link.
+    /// [Frame#length]. The payload of requests that may have some is for the responder, which NAKs a wrong one
+    /// (see [Payload#allows(int, int)]); the ICRC is for the link.
     public static Malformed check(Frame frame) {
         int length = frame.length;
         if (length < BYTES_MIN) {
@@ -28,14 +26,14 @@ public final class Packet {
         if (length > Frame.PACKET_MAX) {
             return Malformed.TOO_LONG;
         }
-        if (Bth.version(frame.slot, BTH) != 0) {
+        if (Bth.version(frame.slot, frame.start) != 0) {
             return Malformed.BAD_VERSION;
         }
-        Opcode opcode = Opcode.of(Bth.opcode(frame.slot, BTH));
+        Opcode opcode = Opcode.of(Bth.opcode(frame.slot, frame.start));
         if (opcode == null) {
             return Malformed.UNKNOWN_OPCODE;
         }
-        int padCount = Bth.padCount(frame.slot, BTH);
+        int padCount = Bth.padCount(frame.slot, frame.start);
         int payloadBytes = length - opcode.headerBytes() - padCount - ICRC_BYTES;
         if ((length & 3) != 0 || payloadBytes < 0) {
             return Malformed.BAD_LENGTH;
@@ -54,17 +52,17 @@ public final class Packet {
 
     /// The opcode of a checked frame.
     public static Opcode opcode(Frame frame) {
-        return Objects.requireNonNull(Opcode.of(Bth.opcode(frame.slot, BTH)), "the frame was not checked");
+        return Objects.requireNonNull(Opcode.of(Bth.opcode(frame.slot, frame.start)), "the frame was not checked");
     }
 
-    /// Where the payload of a packet with this opcode starts in the slot.
-    public static int payloadOffset(Opcode opcode) {
-        return BTH + opcode.headerBytes();
+    /// Where in the slot the payload of a packet with this opcode starts.
+    public static int payloadOffset(Frame frame, Opcode opcode) {
+        return frame.start + opcode.headerBytes();
     }
 
     /// Bytes of payload, without pad, of a checked frame with this opcode.
     public static int payloadBytes(Frame frame, Opcode opcode) {
-        return frame.length - opcode.headerBytes() - Bth.padCount(frame.slot, BTH) - ICRC_BYTES;
+        return frame.length - opcode.headerBytes() - Bth.padCount(frame.slot, frame.start) - ICRC_BYTES;
     }
 
     /// Bytes of padding that follow a payload of `payloadBytes`.

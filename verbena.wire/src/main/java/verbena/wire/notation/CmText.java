@@ -46,20 +46,22 @@ public final class CmText {
         return line.toString();
     }
 
-    /// What a management datagram of the communication manager says; null when the packet is none, or is not known.
+    /// What a management datagram of the communication manager says; null when the packet is none, or is not
+    /// known.
     public static @Nullable String format(Frame frame) {
         if (frame.length < Packet.BYTES_MIN
-                || Opcode.of(Bth.opcode(frame.slot, Packet.BTH)) != Opcode.UD_SEND_ONLY
-                || Bth.destinationQp(frame.slot, Packet.BTH) != Mad.QPN
+                || Opcode.of(Bth.opcode(frame.slot, frame.start)) != Opcode.UD_SEND_ONLY
+                || Bth.destinationQp(frame.slot, frame.start) != Mad.QPN
                 || Packet.payloadBytes(frame, Opcode.UD_SEND_ONLY) != Mad.BYTES) {
             return null;
         }
-        CmMessage message = CmMessage.read(frame.slot.asSlice(Packet.payloadOffset(Opcode.UD_SEND_ONLY), Mad.BYTES));
+        CmMessage message =
+                CmMessage.read(frame.slot.asSlice(Packet.payloadOffset(frame, Opcode.UD_SEND_ONLY), Mad.BYTES));
         return message == null ? null : format(message);
     }
 
-    /// How the message differs from a line like those that are printed; only what the line names is compared. Empty
-    /// when it does not.
+    /// How the message differs from a line like those that are printed; only what the line names is compared.
+    /// Empty when it does not.
     ///
     /// @throws NotationException when the line names no message, or a field that the message does not have
     public static List<String> differences(String line, CmMessage message) {

@@ -26,14 +26,13 @@ import verbena.wire.ib.Ieth;
 import verbena.wire.ib.ImmDt;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Operation;
-import verbena.wire.ib.Packet;
 import verbena.wire.ib.Rdeth;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.XrcEth;
 
-/// The fields of a packet that the notation names, in the order in which they are printed: word, header, width, and
-/// how to read and write it. Printing, comparing and building are all this table.
+/// The fields of a packet that the notation names, in the order in which they are printed: word, header, width,
+/// and how to read and write it. Printing, comparing and building are all this table.
 enum Field {
     PSN("psn", BTH, 24, Form.NUMBER, Bth::psn, (s, o, v) -> Bth.setPsn(s, o, (int) v)),
     QP("qp", BTH, 24, Form.QUEUE_PAIR, Bth::destinationQp, (s, o, v) -> Bth.setDestinationQp(s, o, (int) v)),
@@ -218,12 +217,12 @@ enum Field {
     }
 
     long read(Frame frame, @Nullable Opcode opcode) {
-        long value = reader.read(frame.slot, offset(opcode));
+        long value = reader.read(frame.slot, offset(frame, opcode));
         return bits == 32 ? value & 0xFFFF_FFFFL : value;
     }
 
     void write(Frame frame, @Nullable Opcode opcode, long value) {
-        writer.write(frame.slot, offset(opcode), value);
+        writer.write(frame.slot, offset(frame, opcode), value);
     }
 
     String text(long value) {
@@ -239,8 +238,8 @@ enum Field {
         };
     }
 
-    private long offset(@Nullable Opcode opcode) {
-        return opcode == null ? Packet.BTH : (long) Packet.BTH + opcode.offset(header);
+    private long offset(Frame frame, @Nullable Opcode opcode) {
+        return opcode == null ? frame.start : (long) frame.start + opcode.offset(header);
     }
 
     private static Reader flag(Flag flag) {

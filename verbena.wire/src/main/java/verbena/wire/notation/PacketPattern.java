@@ -26,8 +26,8 @@ import verbena.wire.ib.Payload;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// A packet as a script names it: the opcode and some of its fields. Compared with a frame, what is not named may be
-/// anything; built into a frame, it gets a sane value. Immutable.
+/// A packet as a script names it: the opcode and some of its fields. Compared with a frame, what is not named may
+/// be anything; built into a frame, it gets a sane value. Immutable.
 public final class PacketPattern {
     static final String BYTES = "bytes";
     static final String BAD_ICRC = "badicrc";
@@ -103,7 +103,7 @@ public final class PacketPattern {
         frame.icrcValid = !badIcrc;
         Shape built = shape;
         if (built == null) {
-            MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, bytes.length);
+            MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, frame.start, bytes.length);
             frame.length = bytes.length;
             return;
         }
@@ -120,12 +120,12 @@ public final class PacketPattern {
         }
         frame.length = (int) length;
         frame.packet().fill((byte) 0);
-        Bth.setOpcode(frame.slot, Packet.BTH, built.code());
-        Bth.setPkey(frame.slot, Packet.BTH, Bth.PKEY_DEFAULT);
-        Bth.setPadCount(frame.slot, Packet.BTH, padCount);
+        Bth.setOpcode(frame.slot, frame.start, built.code());
+        Bth.setPkey(frame.slot, frame.start, Bth.PKEY_DEFAULT);
+        Bth.setPadCount(frame.slot, frame.start, padCount);
         buildDefaults(frame, opcode, payloadBytes);
         fields.forEach((field, value) -> field.write(frame, opcode, value));
-        fill(frame.slot.asSlice(Packet.BTH + headerBytes, payloadBytes), payload);
+        fill(frame.slot.asSlice(frame.start + headerBytes, payloadBytes), payload);
     }
 
     /// The value of a field by its word (`psn`, `len`, …) if the packet names it. A flag is 1.
@@ -336,7 +336,7 @@ public final class PacketPattern {
         }
         Opcode opcode = expected.opcode();
         if (kind != null && opcode != null) {
-            int syndrome = Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset());
+            int syndrome = Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset());
             if (Syndrome.kind(syndrome) != kind) {
                 differences.add("expected " + kind + ", was " + seen.acknowledgeName(syndrome));
                 return;

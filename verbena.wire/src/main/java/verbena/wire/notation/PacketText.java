@@ -125,7 +125,7 @@ public final class PacketText {
     // Of a packet that has an AETH.
     private static int syndrome(Frame frame, Shape shape) {
         Opcode opcode = Objects.requireNonNull(shape.opcode(), "an AETH, but no opcode");
-        return Aeth.syndrome(frame.slot, Packet.BTH + opcode.aethOffset());
+        return Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset());
     }
 
     static String hex(Frame frame) {

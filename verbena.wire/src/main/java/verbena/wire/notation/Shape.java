@@ -9,17 +9,17 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// How the notation sees a frame: by its opcode when the opcode is defined and its headers are all there, else as a
-/// BTH with something behind it.
+/// How the notation sees a frame: by its opcode when the opcode is defined and its headers are all there, else as
+/// a BTH with something behind it.
 ///
 /// @param code the opcode's number
 /// @param opcode null for the second view
 record Shape(int code, @Nullable Opcode opcode) {
     /// The view of a frame of at least [Packet#BYTES_MIN] bytes.
     static Shape of(Frame frame) {
-        int code = Bth.opcode(frame.slot, Packet.BTH);
+        int code = Bth.opcode(frame.slot, frame.start);
         Opcode opcode = Opcode.of(code);
-        int padCount = Bth.padCount(frame.slot, Packet.BTH);
+        int padCount = Bth.padCount(frame.slot, frame.start);
         boolean whole = opcode != null && opcode.headerBytes() + padCount + Packet.ICRC_BYTES <= frame.length;
         return new Shape(code, whole ? opcode : null);
     }
@@ -32,7 +32,7 @@ record Shape(int code, @Nullable Opcode opcode) {
     int payloadBytes(Frame frame) {
         return opcode == null
                 ? frame.length - Packet.BYTES_MIN
-                : frame.length - opcode.headerBytes() - Bth.padCount(frame.slot, Packet.BTH) - Packet.ICRC_BYTES;
+                : frame.length - opcode.headerBytes() - Bth.padCount(frame.slot, frame.start) - Packet.ICRC_BYTES;
     }
 
     /// What the pad count has to be for this payload, if it does not have to be said.

@@ -39,8 +39,8 @@ public final class Encapsulation {
     /// One for one owner.
     public Encapsulation() {}
 
-    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any bytes
-    /// lead to one of the answers.
+    /// Takes the packet out of `bytes`, whose first byte is that of `linkType`, and fills `frame` with it. Any
+    /// bytes lead to one of the answers.
     public Unwrapped unwrap(int linkType, MemorySegment bytes, Frame frame) {
         return switch (linkType) {
             case LinkType.ETHERNET -> ethernet(bytes, frame);
@@ -208,7 +208,7 @@ public final class Encapsulation {
     }
 
     private static void fillPacket(MemorySegment bytes, long bth, int packetBytes, Frame frame) {
-        MemorySegment.copy(bytes, bth, frame.slot, Frame.HEADROOM, packetBytes);
+        MemorySegment.copy(bytes, bth, frame.slot, frame.start, packetBytes);
         frame.length = packetBytes;
     }
 
@@ -252,7 +252,7 @@ public final class Encapsulation {
             BigEndian.put16(out, at + 6, envelope.udpChecksum());
             at += UDP_BYTES;
         }
-        MemorySegment.copy(frame.slot, Frame.HEADROOM, out, at, frame.length);
+        MemorySegment.copy(frame.slot, frame.start, out, at, frame.length);
         return Math.toIntExact(at + frame.length);
     }
 

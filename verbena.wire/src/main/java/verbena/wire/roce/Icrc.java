@@ -18,19 +18,19 @@ final class Icrc {
 
     private static final ValueLayout.OfInt ON_THE_WIRE =
             ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final int RESERVED_8A = Frame.HEADROOM + 4; // BTH byte with FECN and BECN: ones to the ICRC
+    private static final int RESERVED_8A = 4; // BTH byte with FECN and BECN: ones to the ICRC
 
     private final CRC32 crc = new CRC32();
 
     /// The ICRC of the slot's bytes from `start` to where the packet keeps its own.
     int compute(Frame frame, int start) {
-        int congestion = BigEndian.u8(frame.slot, RESERVED_8A);
-        BigEndian.put8(frame.slot, RESERVED_8A, 0xFF);
+        int congestion = BigEndian.u8(frame.slot, frame.start + RESERVED_8A);
+        BigEndian.put8(frame.slot, frame.start + RESERVED_8A, 0xFF);
         frame.buffer.limit(offset(frame)).position(start);
         crc.reset();
         crc.update(frame.buffer);
         frame.buffer.clear();
-        BigEndian.put8(frame.slot, RESERVED_8A, congestion);
+        BigEndian.put8(frame.slot, frame.start + RESERVED_8A, congestion);
         return (int) crc.getValue();
     }
 
@@ -43,6 +43,6 @@ final class Icrc {
     }
 
     private static int offset(Frame frame) {
-        return Frame.HEADROOM + frame.length - BYTES;
+        return frame.start + frame.length - BYTES;
     }
 }

@@ -10,8 +10,6 @@ public final class RoceV1 {
     /// The Ethernet type.
     public static final int ETHER_TYPE = 0x8915;
 
-    private static final int START = Frame.HEADROOM - Grh.BYTES;
-
     private final Icrc icrc = new Icrc();
 
     /// A checker for one owner.
@@ -29,10 +27,11 @@ public final class RoceV1 {
 
     // Ones in place of traffic class, flow label and hop limit.
     private int compute(Frame frame) {
-        BigEndian.put64(frame.slot, START - Icrc.LRH_BYTES, Icrc.LRH_STAND_IN);
+        int at = frame.start - Grh.BYTES;
+        BigEndian.put64(frame.slot, (long) at - Icrc.LRH_BYTES, Icrc.LRH_STAND_IN);
         Grh.write(
                 frame.slot,
-                START,
+                at,
                 0xFF,
                 0xF_FFFF,
                 frame.length,
@@ -42,6 +41,6 @@ public final class RoceV1 {
                 frame.sourceLow,
                 frame.destinationHigh,
                 frame.destinationLow);
-        return icrc.compute(frame, START - Icrc.LRH_BYTES);
+        return icrc.compute(frame, at - Icrc.LRH_BYTES);
     }
 }

@@ -1,5 +1,7 @@
 package verbena.wire.roce;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.ib.Transport;
@@ -7,16 +9,16 @@ import verbena.wire.ib.Transport;
 /// RoCE v2: IB transport packets in UDP (IBTA A17). Seals and verifies the ICRC, which covers IP and UDP headers
 /// too, and knows how source ports spread flows.
 ///
-/// A packet is IPv4 when its destination GID is `::ffff:a.b.c.d`, else IPv6. Lengths are those of [Frame#length]; a
-/// verified frame holds at least a BTH and an ICRC, as [verbena.wire.ib.Packet#check(Frame)] has found.
+/// A packet is IPv4 when its destination GID is `::ffff:a.b.c.d`, else IPv6. Lengths are those of [Frame#length];
+/// a verified frame holds at least a BTH and an ICRC, as [verbena.wire.ib.Packet#check(Frame)] has found.
 ///
 /// ### What a socket hides
 /// The ICRC covers the IPv4 identification and the fragment field (IBTA A17.3.3 masks neither), but a UDP socket
 /// neither sets nor shows them. On transmission Linux uses ID 0 with DF set for an unconnected socket that forbids
-/// fragmentation, and 0, 1, 2, … for the segments of one GSO send: hence [#seal(Frame, int)]. On receipt
-/// [#verify(Frame)] uses that CRC is linear: a difference between the ICRC found and the one for ID 0 must be
-/// explained by the 16 bits of the ID alone; in packets of other transports than RC and UC, which soft-RoCE has
-/// been seen to send without DF, by the ID and that bit.
+/// fragmentation, and 0, 1, 2, … for the segments of one GSO send: hence [#seal(Frame, int)] and [#verify(Frame,
+/// int)]. On receipt [#verify(Frame)] uses that CRC is linear: a difference between the ICRC found and the one for
+/// ID 0 must be explained by the 16 bits of the ID alone; in packets of other transports than RC and UC, which
+/// soft-RoCE has been seen to send without DF, by the ID and that bit.
 ///
 /// That leaves 16 bits of strength on RC and UC and 15 elsewhere: bytes at random are accepted with a probability
 /// of 2^-16 or 2^-15. One flipped bit is noticed wherever it is, in packets of any size, on RC and UC; elsewhere
@@ -38,8 +40,6 @@ public final class RoceV2 {
     public static final int UDP_BYTES = 8;
     /// The protocol number of UDP, in IPv4 and IPv6.
     public static final int PROTOCOL_UDP = 17;
-    private static final int IPV4_START = Frame.HEADROOM - IPV4_OVERHEAD;
-    private static final int IPV6_START = Frame.HEADROOM - IPV6_OVERHEAD;
     // From the IPv4 identification to the BTH.
     private static final int AFTER_IDENTIFICATION = IPV4_OVERHEAD - 4;
     private static final int[] INVERSE_BYTE_POWERS =
@@ -49,6 +49,8 @@ public final class RoceV2 {
     private static final int HIDDEN_OTHERWISE = 0x0040_FFFF;
 
     private final Icrc icrc = new Icrc();
+    // What a packet's predecessor has where its network headers are laid.
+    private final MemorySegment before = Arena.ofAuto().allocate(Frame.HEADROOM);
 
     /// A checker for one owner.
     public RoceV2() {}
@@ -98,10 +100,23 @@ public final class RoceV2 {
 
     /// Whether the ICRC is right as far as one can know without the IPv4 header: see "What a socket hides".
     public boolean verify(Frame frame) {
-        return hiddenFields(frame) >= 0;
+        return verify(frame, 0);
     }
 
-    /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean nothing.
+    /// The same, quicker when the IPv4 identification is the one that was guessed.
+    public boolean verify(Frame frame, int likelyIdentification) {
+        if (frame.isOwn()) {
+            return hiddenFields(frame, likelyIdentification) >= 0;
+        }
+        // What stands before the packet is another packet.
+        MemorySegment.copy(frame.slot, frame.start - Frame.HEADROOM, before, 0, Frame.HEADROOM);
+        boolean right = hiddenFields(frame, likelyIdentification) >= 0;
+        MemorySegment.copy(before, 0, frame.slot, frame.start - Frame.HEADROOM, Frame.HEADROOM);
+        return right;
+    }
+
+    /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean
+    /// nothing.
     public boolean verify(Frame frame, int ipv4Identification, int flagsFragment) {
         return Icrc.stored(frame) == compute(frame, ipv4Identification, flagsFragment);
     }
@@ -109,9 +124,13 @@ public final class RoceV2 {
     /// The IPv4 identification (bits 16 to 31) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC
     /// right, or -1 when none does; there is at most one. For a right IPv6 packet 0x4000, which means nothing.
     public long hiddenFields(Frame frame) {
-        int difference = Icrc.stored(frame) ^ compute(frame, 0, DONT_FRAGMENT);
+        return hiddenFields(frame, 0);
+    }
+
+    private long hiddenFields(Frame frame, int likely) {
+        int difference = Icrc.stored(frame) ^ compute(frame, likely, DONT_FRAGMENT);
         if (difference == 0) {
-            return DONT_FRAGMENT;
+            return (long) likely << 16 | DONT_FRAGMENT;
         }
         if (!isIpv4(frame.destinationHigh, frame.destinationLow)) {
             return -1;
@@ -123,12 +142,12 @@ public final class RoceV2 {
         if ((origin & ~hidden) != 0) {
             return -1;
         }
-        long identification = Short.toUnsignedInt(Short.reverseBytes((short) origin));
+        long identification = likely ^ Short.toUnsignedInt(Short.reverseBytes((short) origin));
         return (identification << 16) | (((origin >>> 8) & DONT_FRAGMENT) ^ DONT_FRAGMENT);
     }
 
     private static boolean isConnected(Frame frame) {
-        int transport = BigEndian.u8(frame.slot, Frame.HEADROOM) & 0xE0;
+        int transport = BigEndian.u8(frame.slot, frame.start) & 0xE0;
         return transport == Transport.RC.prefix() || transport == Transport.UC.prefix();
     }
 
@@ -140,7 +159,7 @@ public final class RoceV2 {
 
     // Ones in place of TOS, time to live and both checksums.
     private int computeIpv4(Frame frame, int identification, int flagsFragment) {
-        long at = IPV4_START;
+        int at = frame.start - IPV4_OVERHEAD;
         int udpLength = UDP_BYTES + frame.length;
         int totalLength = IPV4_OVERHEAD + frame.length;
         BigEndian.put64(frame.slot, at - Icrc.LRH_BYTES, Icrc.LRH_STAND_IN);
@@ -150,12 +169,12 @@ public final class RoceV2 {
         BigEndian.put32(frame.slot, at + 12, (int) frame.sourceLow);
         BigEndian.put32(frame.slot, at + 16, (int) frame.destinationLow);
         putUdp(frame, udpLength);
-        return icrc.compute(frame, IPV4_START - Icrc.LRH_BYTES);
+        return icrc.compute(frame, at - Icrc.LRH_BYTES);
     }
 
     // Ones in place of traffic class, flow label, hop limit and UDP checksum.
     private int computeIpv6(Frame frame) {
-        long at = IPV6_START;
+        int at = frame.start - IPV6_OVERHEAD;
         int udpLength = UDP_BYTES + frame.length;
         BigEndian.put64(frame.slot, at - Icrc.LRH_BYTES, Icrc.LRH_STAND_IN);
         BigEndian.put32(frame.slot, at, 0x6FFF_FFFF);
@@ -165,11 +184,11 @@ public final class RoceV2 {
         BigEndian.put64(frame.slot, at + 24, frame.destinationHigh);
         BigEndian.put64(frame.slot, at + 32, frame.destinationLow);
         putUdp(frame, udpLength);
-        return icrc.compute(frame, IPV6_START - Icrc.LRH_BYTES);
+        return icrc.compute(frame, at - Icrc.LRH_BYTES);
     }
 
     private static void putUdp(Frame frame, int udpLength) {
-        long at = Frame.HEADROOM - UDP_BYTES;
+        long at = (long) frame.start - UDP_BYTES;
         BigEndian.put32(frame.slot, at, (frame.sourcePort << 16) | UDP_PORT);
         BigEndian.put32(frame.slot, at + 4, (udpLength << 16) | 0xFFFF);
     }

@@ -168,9 +168,9 @@ class CmMessagesTest {
             for (var packet = reader.next(); packet != null; packet = reader.next()) {
                 var frame = Frames.empty();
                 encapsulation.unwrap(packet.linkType(), packet.bytes(), frame);
-                if (frame.length > 0 && Bth.destinationQp(frame.slot, Packet.BTH) == Mad.QPN) {
+                if (frame.length > 0 && Bth.destinationQp(frame.slot, frame.start) == Mad.QPN) {
                     assertThat(Packet.payloadBytes(frame, Opcode.UD_SEND_ONLY)).isEqualTo(Mad.BYTES);
-                    mads.add(frame.slot.asSlice(Packet.payloadOffset(Opcode.UD_SEND_ONLY), Mad.BYTES));
+                    mads.add(frame.slot.asSlice(Packet.payloadOffset(frame, Opcode.UD_SEND_ONLY), Mad.BYTES));
                 }
             }
         }

@@ -59,7 +59,7 @@ class PacketTest {
         Opcode opcode = Packet.opcode(frame);
         assertThat(opcode).isEqualTo(Opcode.RC_WRITE_ONLY_IMMEDIATE);
         assertThat(Packet.payloadBytes(frame, opcode)).isEqualTo(3);
-        MemorySegment payload = frame.slot.asSlice(Packet.payloadOffset(opcode), 3);
+        MemorySegment payload = frame.slot.asSlice(Packet.payloadOffset(frame, opcode), 3);
         assertThat(Frames.hex(payload)).isEqualTo("aabbcc");
         assertThat(Packet.length(opcode, 3)).isEqualTo(frame.length);
     }
@@ -71,7 +71,8 @@ class PacketTest {
         assertThat(Packet.padCount(4)).isZero();
     }
 
-    /// Whatever arrives: a declared verdict, and after OK every getter of the opcode's headers stays inside the packet.
+    /// Whatever arrives: a declared verdict, and after OK every getter of the opcode's headers stays inside the
+    /// packet.
     @Test
     void aMillionRandomPacketsOnlyDrawDeclaredVerdicts() {
         var random = new Random(42);
@@ -83,7 +84,7 @@ class PacketTest {
             if ((i & 1) == 0) {
                 bytes[1] &= (byte) 0xF0; // half of them with the right version
             }
-            MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, bytes.length);
+            MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, frame.start, bytes.length);
             frame.length = random.nextInt(bytes.length + 1);
             Malformed verdict = Packet.check(frame);
             verdicts.merge(verdict, 1, Integer::sum);

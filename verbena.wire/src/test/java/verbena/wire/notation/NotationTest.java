@@ -148,7 +148,7 @@ class NotationTest {
                 bytes[0] &= 0x1F;
                 bytes[1] &= (byte) 0xF0;
             }
-            MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, bytes.length);
+            MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, frame.start, bytes.length);
             frame.length = random.nextInt(bytes.length + 1);
             frame.icrcValid = random.nextBoolean();
             String line = PacketText.format(frame, Names.NUMBERS);
@@ -242,14 +242,14 @@ class NotationTest {
     void aBuiltPacketCarriesTheGivenPayloadOverAndOver() {
         Frame frame = Frames.empty();
         PacketPattern.parse("SEND_ONLY | 5", SCRIPT).build(frame, MemorySegment.ofArray(new byte[] {1, 2, 3}));
-        assertThat(Frames.hex(frame.slot.asSlice(Packet.payloadOffset(Opcode.RC_SEND_ONLY), 8)))
+        assertThat(Frames.hex(frame.slot.asSlice(Packet.payloadOffset(frame, Opcode.RC_SEND_ONLY), 8)))
                 .isEqualTo("0102030102000000");
     }
 
     @Test
     void whatIsNotNamedIsBuiltSanely() {
         Frame frame = built("WRITE_ONLY r1+0 | 5");
-        assertThat(Bth.pkey(frame.slot, Packet.BTH)).isEqualTo(Bth.PKEY_DEFAULT);
+        assertThat(Bth.pkey(frame.slot, frame.start)).isEqualTo(Bth.PKEY_DEFAULT);
         assertThat(PacketPattern.parse("WRITE_ONLY psn 0 len 5", SCRIPT).matches(frame))
                 .isTrue();
         assertThat(PacketPattern.parse("ATOMIC_WRITE len 8 | 8", SCRIPT).matches(built("ATOMIC_WRITE")))

@@ -153,7 +153,7 @@ class GoldenCapturesTest {
         Opcode opcode = Packet.opcode(from);
         MemorySegment f = from.slot;
         MemorySegment t = to.slot;
-        long bth = Packet.BTH;
+        long bth = Frame.HEADROOM;
         Bth.write(
                 t,
                 bth,
@@ -189,7 +189,7 @@ class GoldenCapturesTest {
             }
         }
         int payloadBytes = Packet.payloadBytes(from, opcode);
-        int payload = Packet.payloadOffset(opcode);
+        int payload = Packet.payloadOffset(from, opcode);
         MemorySegment.copy(f, payload, t, payload, payloadBytes);
         int padCount = Packet.padCount(payloadBytes);
         t.asSlice((long) payload + payloadBytes, padCount).fill((byte) 0);

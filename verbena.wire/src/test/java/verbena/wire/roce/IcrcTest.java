@@ -81,7 +81,7 @@ class IcrcTest {
         Frame frame = cnp();
         frame.trafficClass = 3;
         frame.hopLimit = 1;
-        BigEndian.put8(frame.slot, Frame.HEADROOM + 4, 0x80); // FECN
+        BigEndian.put8(frame.slot, frame.start + 4, 0x80); // FECN
         assertThat(roce.verify(frame, 0x718C, DF)).isTrue();
     }
 
@@ -242,12 +242,12 @@ class IcrcTest {
         byte[] bytes = new byte[length];
         new Random(seed).nextBytes(bytes);
         bytes[0] = (byte) opcode;
-        MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, Frame.HEADROOM, length);
+        MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, frame.start, length);
         frame.length = length;
         return frame;
     }
 
     private static void overwriteIcrc(Frame frame) {
-        BigEndian.put32(frame.slot, Frame.HEADROOM + frame.length - 4L, 0x5A5A5A5A);
+        BigEndian.put32(frame.slot, frame.start + frame.length - 4L, 0x5A5A5A5A);
     }
 }
