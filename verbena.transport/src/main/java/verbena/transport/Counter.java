@@ -15,6 +15,8 @@ public enum Counter {
     RECEIVED_NAK_SEQUENCE("received.nak-sequence"),
     RECEIVED_NAK_FATAL("received.nak-fatal"),
     RECEIVED_NAK_RNR("received.nak-rnr"),
+    SENT_TERMINATES("sent.terminates"),
+    RECEIVED_TERMINATES("received.terminates"),
     ACK_TIMEOUTS("ack-timeouts"),
     /// A later acknowledgement showed that a response was lost.
     IMPLIED_NAKS("implied-naks"),

@@ -82,6 +82,14 @@ public final class Receiving {
                 Bth.solicited(frame.slot, frame.start));
     }
 
+    /// The same for what comes in no packet.
+    ///
+    /// @param value immediate data or the key that was invalidated, as `flags` say
+    public void complete(WcOpcode as, long bytes, int value, int flags, boolean solicited) {
+        isOpen = false;
+        core.succeed(completions, receive.wrId, as, bytes, value, 0, flags, solicited);
+    }
+
     /// The receive ends with an error.
     public void fail(WcStatus status, String cause) {
         isOpen = false;

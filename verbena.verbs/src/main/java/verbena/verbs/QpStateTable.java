@@ -19,15 +19,42 @@ public final class QpStateTable {
     /// @throws InvalidStateException when there is no such step
     /// @throws InvalidAttributesException when an attribute is missing or not allowed
     public static QpState check(QpType type, QpState from, QpModification modification) {
-        QpState to = modification.get(STATE, QpState.class, from);
+        QpState to = target(from, modification);
+        return check(
+                "type " + type, "; the way is RESET, INIT, RTR, RTS", from, to, step(type, from, to), modification);
+    }
+
+    /// The same for a queue pair over iWARP. It is connected by its stream and by nothing else, so a program takes
+    /// it to INIT, RESET and ERR only, and of all attributes only the rights mean something.
+    ///
+    /// @param device name of the device
+    /// @throws UnsupportedException when it is to be drained
+    public static QpState checkIwarp(String device, QpState from, QpModification modification) {
+        QpState to = target(from, modification);
+        if (to == QpState.SQD) {
+            throw new UnsupportedException("modify to SQD", Capability.SQ_DRAIN, device);
+        }
+        Set<QpAttribute> taken = EnumSet.of(CUR_STATE, ACCESS_FLAGS, PKEY_INDEX, PORT);
+        Step step = to == QpState.RESET || to == QpState.ERR
+                ? step(Set.of(), Set.of(CUR_STATE))
+                : from == to || (from == QpState.RESET && to == QpState.INIT) ? step(Set.of(), taken) : null;
+        String way = "; it is taken to RTS by connecting it (verbena.verbs.cm)";
+        return check("iWARP", way, from, to, from == QpState.ERR && to == from ? null : step, modification);
+    }
+
+    private static QpState target(QpState from, QpModification modification) {
         QpState claimed = modification.get(CUR_STATE, QpState.class, from);
         if (claimed != from) {
             throw new InvalidStateException("modify: the queue pair is in " + from + ", not in " + claimed);
         }
-        Step step = step(type, from, to);
+        return modification.get(STATE, QpState.class, from);
+    }
+
+    private static QpState check(
+            String what, String way, QpState from, QpState to, @Nullable Step step, QpModification modification) {
         if (step == null) {
-            throw new InvalidStateException("modify: a queue pair of type " + type + " cannot go from " + from + " to "
-                    + to + "; the way is RESET, INIT, RTR, RTS");
+            throw new InvalidStateException(
+                    "modify: a queue pair of " + what + " cannot go from " + from + " to " + to + way);
         }
         Set<QpAttribute> mask = modification.mask();
         var missing = EnumSet.copyOf(step.required);
@@ -39,7 +66,7 @@ public final class QpStateTable {
         forbidden.remove(STATE);
         if (!missing.isEmpty() || !forbidden.isEmpty()) {
             throw new InvalidAttributesException(
-                    "modify: " + from + " to " + to + " of type " + type
+                    "modify: " + from + " to " + to + " of " + what
                             + (missing.isEmpty() ? "" : " requires " + missing)
                             + (forbidden.isEmpty() ? "" : " does not take " + forbidden),
                     missing,

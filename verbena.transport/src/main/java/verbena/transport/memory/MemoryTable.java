@@ -12,8 +12,8 @@ import verbena.verbs.Access;
 /// Which key may touch which memory (IBTA 10.6). The only code that touches user memory.
 ///
 /// Every access answers with a [MemoryVerdict]; whatever a peer asks for and whatever the application has freed,
-/// nothing is thrown. Regions are added by any thread; all else is the engine's, so that once a removal has been done
-/// on the engine nothing touches the memory any more.
+/// nothing is thrown. Regions are added by any thread; all else is the engine's, so that once a removal has been
+/// done on the engine nothing touches the memory any more.
 public final class MemoryTable {
     private static final ValueLayout.OfLong NATIVE_LONG = ValueLayout.JAVA_LONG;
     private static final VarHandle ATOMIC = NATIVE_LONG.varHandle();
@@ -36,7 +36,8 @@ public final class MemoryTable {
 
     // ---- any thread
 
-    /// Gives `keyed` a key, 32 random bits of which no other key shares the upper 24; false when the limit is reached.
+    /// Gives `keyed` a key, 32 random bits of which no other key shares the upper 24; false when the limit is
+    /// reached.
     public synchronized boolean add(Keyed keyed) {
         int variant = random.nextInt() & VARIANT_MASK;
         int handle = keys.add(keyed);
@@ -98,8 +99,8 @@ public final class MemoryTable {
         return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
     }
 
-    /// Copies a peer's bytes into memory that [#checkRemote] has allowed at the message's start; the key is looked up
-    /// again, because it may have been withdrawn since.
+    /// Copies a peer's bytes into memory that [#checkRemote] has allowed at the message's start; the key is looked
+    /// up again, because it may have been withdrawn since.
     public MemoryVerdict write(
             int rkey, int domain, int qpn, long address, MemorySegment from, long offset, int bytes, int access) {
         MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
@@ -121,15 +122,56 @@ public final class MemoryTable {
         return copy(target, at, to, offset, bytes);
     }
 
-    /// Adds to 8 bytes that [#checkRemote] has allowed, natively ordered, wrapping; [#original()] is the value before.
+    /// Adds to 8 bytes that [#checkRemote] has allowed, natively ordered, wrapping; [#original()] is the value
+    /// before.
     public MemoryVerdict fetchAdd(int rkey, long address, long add) {
         return atomic(rkey, address, add, 0, false);
     }
 
-    /// Replaces 8 bytes that [#checkRemote] has allowed by `swap` if they equal `compare`; [#original()] is the value
-    /// before.
+    /// Replaces 8 bytes that [#checkRemote] has allowed by `swap` if they equal `compare`; [#original()] is the
+    /// value before.
     public MemoryVerdict compareSwap(int rkey, long address, long compare, long swap) {
         return atomic(rkey, address, swap, compare, true);
+    }
+
+    /// [#fetchAdd(int, long, long)] in fields that are added each by itself (RFC 7306 5.1.1).
+    ///
+    /// @param mask the highest bit of each field: nothing is carried out of it
+    public MemoryVerdict fetchAdd(int rkey, long address, long add, long mask) {
+        if (mask << 1 == 0) {
+            return fetchAdd(rkey, address, add);
+        }
+        do {
+            MemoryVerdict verdict = fetchAdd(rkey, address, 0);
+            if (verdict != MemoryVerdict.OK) {
+                return verdict;
+            }
+        } while (!replaced(rkey, address, ((original & ~mask) + (add & ~mask)) ^ ((original ^ add) & mask)));
+        return MemoryVerdict.OK;
+    }
+
+    /// [#compareSwap(int, long, long, long)] of some bits (RFC 7306 5.1.2).
+    ///
+    /// @param compareMask the bits that have to be equal
+    /// @param swapMask the bits that are replaced
+    public MemoryVerdict compareSwap(int rkey, long address, long compare, long compareMask, long swap, long swapMask) {
+        if (compareMask == -1 && swapMask == -1) {
+            return compareSwap(rkey, address, compare, swap);
+        }
+        do {
+            MemoryVerdict verdict = fetchAdd(rkey, address, 0);
+            if (verdict != MemoryVerdict.OK) {
+                return verdict;
+            }
+        } while (((original ^ compare) & compareMask) == 0
+                && !replaced(rkey, address, (original & ~swapMask) | (swap & swapMask)));
+        return MemoryVerdict.OK;
+    }
+
+    /// Whether the value that was found is still there, and `value` now; what is gone meanwhile need not be.
+    private boolean replaced(int rkey, long address, long value) {
+        long expected = original;
+        return compareSwap(rkey, address, expected, value) != MemoryVerdict.OK || original == expected;
     }
 
     /// Sets 8 bytes that [#checkRemote] has allowed to a natively ordered value, all at once.
@@ -148,8 +190,8 @@ public final class MemoryTable {
     }
 
     /// Sees to it that what was written before is visible to everyone, and, when `access` has
-    /// [Access#FLUSH_PERSISTENT], that it is in the mapped file (`MemorySegment.force`), which takes as long as the
-    /// disk does.
+    /// [Access#FLUSH_PERSISTENT], that it is in the mapped file (`MemorySegment.force`), which takes as long as
+    /// the disk does.
     ///
     /// @param whole all of the region instead of the range
     /// @param access the rights that are asked for
@@ -202,6 +244,62 @@ public final class MemoryTable {
     public MemoryVerdict scatter(
             ScatterList list, int domain, long position, MemorySegment from, long offset, int bytes) {
         return walk(list, domain, position, from, offset, bytes, true);
+    }
+
+    /// Finds memory that a peer may use, for the operating system to read or write: [#located()]. See
+    /// [#checkRemote].
+    public MemoryVerdict locate(int rkey, int domain, int qpn, long address, long bytes, int access) {
+        MemoryVerdict verdict = checkRemote(rkey, domain, qpn, address, bytes, access);
+        if (verdict != MemoryVerdict.OK) {
+            return verdict;
+        }
+        locatedOffset = targetOffset(rkey, address);
+        locatedBytes = bytes;
+        return alive();
+    }
+
+    /// Finds the memory of the list's entry that position `position` lies in, from there to the entry's end: see
+    /// [#located()].
+    ///
+    /// @param write whether it is to be written
+    public MemoryVerdict locate(ScatterList list, int domain, long position, boolean write) {
+        long skip = position;
+        for (int i = 0; i < list.count; i++) {
+            int length = list.lengths[i];
+            if (skip < length) {
+                long address = list.addresses[i] + skip;
+                int left = (int) (length - skip);
+                MemoryVerdict verdict = checkLocal(list.lkeys[i], domain, address, left, write);
+                if (verdict != MemoryVerdict.OK) {
+                    return verdict;
+                }
+                locatedOffset = targetOffset(list.lkeys[i], address);
+                locatedBytes = left;
+                return alive();
+            }
+            skip -= length;
+        }
+        return MemoryVerdict.TOO_SHORT;
+    }
+
+    /// All of the memory in which `locate` found something. Whoever hands it to the operating system sees to it
+    /// that its arena stays open meanwhile.
+    public MemorySegment located() {
+        return target;
+    }
+
+    /// Where in [#located()] it begins.
+    public long locatedOffset() {
+        return locatedOffset;
+    }
+
+    /// How many bytes of it there are.
+    public long locatedBytes() {
+        return locatedBytes;
+    }
+
+    private MemoryVerdict alive() {
+        return target.scope().isAlive() ? MemoryVerdict.OK : MemoryVerdict.GONE;
     }
 
     /// Binds a window (IBTA 10.6.6.2, ibv_bind_mw(3)); no bytes unbind a type 1 window.
@@ -276,6 +374,9 @@ public final class MemoryTable {
 
     /// Where the last [#targetOffset] found the memory.
     private MemorySegment target = MemorySegment.NULL;
+    // Of the last [#locate].
+    private long locatedOffset;
+    private long locatedBytes;
 
     private @Nullable Keyed find(int key) {
         Keyed keyed = keys.get(key >>> 8);
