@@ -2,6 +2,7 @@ package verbena.nic;
 
 import java.time.Duration;
 import java.util.Optional;
+import verbena.nic.engine.Patience;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -9,6 +10,7 @@ import verbena.verbs.Context;
 final class SoftCompletionChannel extends SoftObject implements CompletionChannel {
     private final SoftContext context;
     private final EventQueue<CompletionQueue> notifications;
+    private final Patience patience = new Patience();
 
     SoftCompletionChannel(SoftContext context, int number) {
         super("completion channel " + number);
@@ -37,7 +39,33 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     @Override
     public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
         checkOpen();
-        return taken(notifications.await(timeout));
+        if (!context.engine().hasThread()) {
+            return taken(notifications.await(timeout));
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        long nanos = Timeouts.nanos(timeout);
+        long start = System.nanoTime();
+        Optional<CompletionQueue> first = spin(start, nanos);
+        if (first.isEmpty()) {
+            first = taken(notifications.await(Duration.ofNanos(nanos - Math.min(nanos, System.nanoTime() - start))));
+        }
+        patience.waited(System.nanoTime() - start);
+        return first;
+    }
+
+    /// Polls, and so drives the engine itself.
+    private Optional<CompletionQueue> spin(long start, long nanos) {
+        Optional<CompletionQueue> first;
+        long last;
+        long now = start;
+        do {
+            first = poll();
+            last = now;
+            now = System.nanoTime();
+        } while (first.isEmpty() && now - start < nanos && patience.looksAgain(start, last, now));
+        return first;
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Patience;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
@@ -27,11 +28,6 @@ import verbena.verbs.WorkCompletion;
 /// engine
 /// when nobody else does.
 final class SoftCompletionQueue extends SoftObject implements CompletionQueue, CompletionRing.Listener {
-    /// How long [#await] polls, and so drives the engine itself, before it sleeps: some round trips on loopback.
-    private static final long SPIN_NANOS = 50_000;
-    /// How long waits have to be, on the average, for that to be worth while.
-    private static final long SPIN_WORTHWHILE_NANOS = 2 * SPIN_NANOS;
-
     private static final VarHandle POLLING;
 
     static {
@@ -44,16 +40,15 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
 
     private final SoftContext context;
     private final @Nullable SoftCompletionChannel channel;
-    /// Queue pairs that report here; they break when it overflows, the oldest first, so that a simulated world is the
-    /// same each time.
+    /// Queue pairs that report here; they break when it overflows, the oldest first, so that a simulated world is
+    /// the same each time.
     private final Set<SoftQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
     /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin.
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private boolean polling;
 
     private final AtomicBoolean notified = new AtomicBoolean();
-    /// How long waits have been of late. A guess: threads may overwrite each other's.
-    private long waitNanos;
+    private final Patience patience = new Patience();
     /// Engine: that has been told.
     private boolean overflowed;
 
@@ -167,19 +162,22 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
             return awaitStepping(wc, nanos);
         }
         long start = System.nanoTime();
-        boolean found = (waitNanos < SPIN_WORTHWHILE_NANOS && spin(wc, start, Math.min(nanos, SPIN_NANOS)))
-                || sleep(wc, start, nanos);
-        waitNanos += (System.nanoTime() - start - waitNanos) / 8;
+        boolean found = spin(wc, start, nanos) || sleep(wc, start, nanos);
+        patience.waited(System.nanoTime() - start);
         return found;
     }
 
     private boolean spin(WorkCompletion wc, long start, long nanos) {
+        long last;
+        long now = start;
         do {
             if (poll(wc)) {
                 return true;
             }
             Thread.onSpinWait();
-        } while (System.nanoTime() - start < nanos);
+            last = now;
+            now = System.nanoTime();
+        } while (now - start < nanos && patience.looksAgain(start, last, now));
         return false;
     }
 

@@ -51,6 +51,13 @@ public final class Engine implements AutoCloseable {
     private static final int COMMANDS = 64;
     /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
+    /// And a poller, for what has arrived: one that receives, one that answers.
+    private static final int POLLER_PIECES = 2;
+    /// After so many polls in vain, some 30 µs, a poller lets others have the processor: who shares it may be the
+    /// one that it waits for.
+    private static final int YIELD_POLLS = 64;
+    /// The answers to so many packets may wait for what a poller without pause does next.
+    private static final int FEW = 2;
     /// Batches that may still leave when the engine is closed.
     private static final int LAST_BATCHES = 256;
     /// When the way out is full, try again after this.
@@ -108,6 +115,8 @@ public final class Engine implements AutoCloseable {
     private volatile boolean closed;
     private volatile @Nullable Throwable failure;
     private boolean lastWordsSaid;
+    /// Packets received in the last piece of work.
+    private int arrived;
     /// The engine's thread is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
@@ -117,6 +126,8 @@ public final class Engine implements AutoCloseable {
     /// How often pollers have driven. Written by owners, read by the engine's thread as a hint.
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long polls;
+    /// Polls that have found nothing to do, since one did; a guess.
+    private int polledInVain;
     /// The engine's thread stays away because of a poller.
     private volatile boolean away;
     /// A poller has said that it stops.
@@ -205,18 +216,25 @@ public final class Engine implements AutoCloseable {
 
     private void attend() {
         if (thread != null && failure == null && tryOwn()) {
-            work(POSTER_PIECES);
+            work(POSTER_PIECES, false);
         }
     }
 
     /// For a thread that polls in vain: does a piece of work when nobody else is at it; true when something was
     /// done. Without a thread of its own the engine is driven by [#step()] only.
+    @SuppressWarnings("ThreadPriorityCheck") // no more than a courtesy
     public boolean drive() {
         if (thread == null || failure != null || !tryOwn()) {
             return false;
         }
         POLLS.setOpaque(this, (long) POLLS.getOpaque(this) + 1);
-        return work(1);
+        boolean any = work(POLLER_PIECES, true);
+        if (any) {
+            polledInVain = 0;
+        } else if (++polledInVain % YIELD_POLLS == 0) {
+            Thread.yield();
+        }
+        return any;
     }
 
     /// Does a piece of work for an engine without a thread; returns how much was done. What goes wrong is thrown.
@@ -244,7 +262,7 @@ public final class Engine implements AutoCloseable {
 
     /// The owner, not the engine's thread: works until there is nothing left or `pieces` are done, and gives the
     /// ownership back.
-    private boolean work(int pieces) {
+    private boolean work(int pieces, boolean polling) {
         boolean any = false;
         for (int left = pieces; ; ) {
             boolean more = false;
@@ -253,7 +271,9 @@ public final class Engine implements AutoCloseable {
                 long now = clock.getAsLong();
                 any |= doWork(now) > 0;
                 long due = dueNanos(now);
-                more = due <= now;
+                // Few answers wait for the poller's next step: it is about to post, or polls again. If it does not, the
+                // engine's thread, which is away and not asleep, comes within STAY_AWAY_NANOS_MAX.
+                more = due <= now && !(polling && away && arrived <= FEW);
                 if (sleeping && due < wakeNanos && (!more || left <= 1)) {
                     link.wakeup(); // the engine's thread would sleep past what is new
                 }
@@ -264,7 +284,7 @@ public final class Engine implements AutoCloseable {
                 disown();
             }
             left--;
-            if (left <= 0 && more && pieces > 1) {
+            if (left <= 0 && more && !polling) {
                 handOver(); // a poller comes again; a poster perhaps not
             }
             if (!(hasWork() || (more && left > 0)) || !tryOwn()) {
@@ -454,13 +474,16 @@ public final class Engine implements AutoCloseable {
     }
 
     /// Does a bounded piece of work; returns how much was done, 0 when there was nothing to do.
+    ///
+    /// Departures come before arrivals: whoever has posted waits for nothing, and what answers an arrival leaves
+    /// with the next piece, together with what the arrival makes the application post.
     public int doWork(long now) {
         int done = drainCommands();
-        done += receive(now);
         done += drainDeadlines(now);
         drainDoorbells();
         done += send(now);
-        return done;
+        arrived = receive(now);
+        return done + arrived;
     }
 
     /// When there will be something to do though nothing arrives: [Protocol#NEVER], or [Long#MIN_VALUE] for now.
@@ -633,6 +656,11 @@ public final class Engine implements AutoCloseable {
     // ---- the engine's own thread
 
     private void run() {
+        var patience = new Patience();
+        long last = 0;
+        long idleSince = 0;
+        long pollsBefore = 0;
+        boolean idle = false;
         while (!closed && failure == null) {
             if (!tryOwn()) {
                 // Whoever it is looks for work when it has finished; but its deadlines may be for us.
@@ -641,12 +669,13 @@ public final class Engine implements AutoCloseable {
             }
             long now;
             long seen;
-            int done;
+            boolean isQuiet;
             long until;
             try {
                 now = clock.getAsLong();
-                done = doWork(now);
+                int _ = doWork(now);
                 until = dueNanos(now);
+                isQuiet = arrived == 0 && until > now;
                 seen = turns;
             } catch (RuntimeException | Error e) {
                 fail(e);
@@ -654,13 +683,26 @@ public final class Engine implements AutoCloseable {
             } finally {
                 disown();
             }
-            if (done == 0 && until > now) {
-                long before = (long) POLLS.getOpaque(this);
+            if (isQuiet && !idle) {
+                last = idleSince = now;
+                pollsBefore = (long) POLLS.getOpaque(this);
+                handedOver = false;
+            } else if (!isQuiet && idle) {
+                patience.waited(now - idleSince);
+            }
+            idle = isQuiet;
+            if (!isQuiet) {
+                continue;
+            }
+            if (patience.looksAgain(idleSince, last, now)) {
+                Thread.onSpinWait();
+            } else {
                 sleep(until, seen);
-                long slept = clock.getAsLong() - now;
-                if (isPolling((long) POLLS.getOpaque(this) - before, slept)) {
-                    stayAway();
-                }
+            }
+            last = now;
+            if (isPolling((long) POLLS.getOpaque(this) - pollsBefore, clock.getAsLong() - idleSince)) {
+                stayAway();
+                idle = false;
             }
         }
     }
@@ -682,7 +724,6 @@ public final class Engine implements AutoCloseable {
 
     private void sleep(long until, long seen) {
         wakeNanos = until;
-        handedOver = false;
         sleeping = true;
         // Now nobody leaves work without seeing that; what was left before, and deadlines that `until` does not
         // know, are seen here.
