@@ -93,6 +93,11 @@ public final class CmChannel implements AutoCloseable {
         return wanted.cast(event);
     }
 
+    /// The next event; empty when none comes in time.
+    public Optional<ConnectionEvent> await(Duration atMost) throws InterruptedException {
+        return seen(channel.await(atMost));
+    }
+
     private Optional<ConnectionEvent> seen(Optional<ConnectionEvent> event) {
         event.ifPresent(witness);
         return event;

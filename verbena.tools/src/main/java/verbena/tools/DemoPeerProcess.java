@@ -4,15 +4,14 @@ import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/// The demo's second process, seen from the first: orders go in, answers come out, each within a deadline. It is ended
-/// on close, whatever it does then; and it ends by itself when this process is killed.
+/// The demo's second process, seen from the first: orders go in, answers come out, each within a deadline. It is
+/// ended on close, whatever it does then; and it ends by itself when this process is killed.
 final class DemoPeerProcess implements AutoCloseable {
     private static final String END_OF_OUTPUT = "";
     private static final long START_SECONDS = 20;
@@ -26,7 +25,7 @@ final class DemoPeerProcess implements AutoCloseable {
 
     /// Starts it; its first answer is to be taken.
     DemoPeerProcess(String device, long seed) throws IOException {
-        List<String> command = new ArrayList<>(javaCommand());
+        List<String> command = new ArrayList<>(Verbena.javaCommand());
         command.addAll(List.of("demo-peer", device, Long.toString(seed)));
         process = new ProcessBuilder(command).start();
         hook = new Thread(process::destroyForcibly, "verbena-demo-end-peer");
@@ -121,24 +120,5 @@ final class DemoPeerProcess implements AutoCloseable {
                 "verbena-demo-peer-output");
         thread.setDaemon(true);
         thread.start();
-    }
-
-    /// The command that starts this program again, from the same modules or classes.
-    static List<String> javaCommand() {
-        var command = new ArrayList<String>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        Module module = Verbena.class.getModule();
-        if (module.isNamed()) {
-            String path = System.getProperty("jdk.module.path");
-            if (path != null) {
-                command.addAll(List.of("--module-path", path));
-            }
-            command.add("--enable-native-access=verbena.nic");
-            command.addAll(List.of("--module", module.getName() + "/" + Verbena.class.getName()));
-        } else {
-            command.addAll(List.of("--class-path", System.getProperty("java.class.path")));
-            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", Verbena.class.getName()));
-        }
-        return command;
     }
 }

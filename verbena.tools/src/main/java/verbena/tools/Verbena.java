@@ -1,6 +1,9 @@
 package verbena.tools;
 
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +78,25 @@ public final class Verbena implements Runnable {
         line.setParameterExceptionHandler(Verbena::wrongUsage);
         line.setExecutionExceptionHandler(Verbena::failed);
         return line;
+    }
+
+    /// The command that starts this program again, from the same modules or classes.
+    public static List<String> javaCommand() {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        Module module = Verbena.class.getModule();
+        if (module.isNamed()) {
+            String path = System.getProperty("jdk.module.path");
+            if (path != null) {
+                command.addAll(List.of("--module-path", path));
+            }
+            command.add("--enable-native-access=verbena.nic");
+            command.addAll(List.of("--module", module.getName() + "/" + Verbena.class.getName()));
+        } else {
+            command.addAll(List.of("--class-path", System.getProperty("java.class.path")));
+            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", Verbena.class.getName()));
+        }
+        return command;
     }
 
     @Override

@@ -155,7 +155,7 @@ class ProcessesTest {
     }
 
     private Process start(String arguments) throws IOException {
-        List<String> command = new ArrayList<>(DemoPeerProcess.javaCommand());
+        List<String> command = new ArrayList<>(Verbena.javaCommand());
         command.addAll(List.of(arguments.split(" ", -1)));
         Process process = new ProcessBuilder(command).start();
         started.add(process);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import verbena.tools.CommandFailed;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
 import verbena.verbs.Mtu;
@@ -42,10 +43,16 @@ final class Measurement {
     /// Measures, prints, and takes leave of the peer.
     void run() throws InterruptedException {
         exchange.waitWithoutLimit();
-        if (options.isLatency) {
-            latency();
-        } else {
-            bandwidth();
+        try {
+            if (options.isLatency) {
+                latency();
+            } else {
+                bandwidth();
+            }
+        } catch (CommandFailed e) {
+            if (!interrupted) {
+                throw e; // the peer may have been interrupted as well, and have no more words
+            }
         }
     }
 

@@ -593,6 +593,12 @@ final class Options {
         return durationSeconds != null;
     }
 
+    /// Be a client of this server, whatever was asked for.
+    void connectTo(String server, int serverPort) {
+        host = server;
+        port = serverPort;
+    }
+
     boolean isClient() {
         return host != null;
     }

@@ -154,10 +154,13 @@ final class PerfEnd implements AutoCloseable {
     }
 
     /// Makes the next queue pair for a connection of the connection manager, which moves it.
-    QueuePair makeQueuePair(ConnectionId id) {
-        QueuePair qp = opened(id.createQueuePair(domain, queuePairOptions()));
-        add(qp);
-        return qp;
+    void makeQueuePair(ConnectionId id) {
+        add(opened(id.createQueuePair(domain, queuePairOptions())));
+    }
+
+    /// The last queue pair could not be connected.
+    void dropQueuePair() {
+        queuePairs[--made].close();
     }
 
     private void add(QueuePair qp) {
@@ -205,6 +208,52 @@ final class PerfEnd implements AutoCloseable {
         handles[i] = opened(domain.createAddressHandle(path));
         remoteQpns[i] = qpn;
         remoteQkeys[i] = qkey;
+    }
+
+    /// Whether requests are posted here, so that the way to the peer has to be known.
+    boolean sends() {
+        return options.sends();
+    }
+
+    /// READs and atomics that are asked of the connection manager.
+    int readsOfPeer() {
+        return options.verb.isAnswered() ? outstanding : 0;
+    }
+
+    /// Datagrams by the connection manager: only the client is told where its peer is, and sends a first message.
+    void sendAddress(int i) {
+        try (SendBatch batch = queuePairs[i].send()) {
+            batch.sendWithImmediate(i, queuePairs[i].qpn())
+                    .sge(region, layout.sendOffset(i), Integer.BYTES)
+                    .to(Objects.requireNonNull(handles[i]), remoteQpns[i], remoteQkeys[i])
+                    .signaled()
+                    .submit();
+        }
+        awaitOne(sendCq);
+    }
+
+    /// Server: posts the receive for that message.
+    void postAddressReceive(int i) {
+        queuePairs[i].postReceive(i, region, layout.sendOffset(i), Layout.DATAGRAM_HEADER_BYTES + Integer.BYTES);
+    }
+
+    /// Server: takes one of those messages, and knows from it where the client's queue pair is.
+    void takeAddress() {
+        awaitOne(receiveCq);
+        int i = (int) wc.wrId();
+        MemorySegment area = region.segment().asSlice(layout.sendOffset(i), Layout.DATAGRAM_HEADER_BYTES);
+        peer(i, AddressVector.toSender(area, context), wc.immediate(), ConnectionId.UDP_QKEY);
+    }
+
+    private void awaitOne(CompletionQueue cq) {
+        try {
+            if (!cq.await(wc, options.patience()) || !wc.ok()) {
+                throw new CommandFailed("the first datagram between the ends got lost; try again");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CommandFailed("interrupted", e);
+        }
     }
 
     /// Brings the queue pairs to RTS, towards the peer's.

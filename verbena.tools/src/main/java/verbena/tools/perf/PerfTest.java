@@ -30,6 +30,8 @@ import verbena.verbs.QpType;
 /// One measurement, from one end: a command such as `verbena perf write-bw`. What is said to the peer, and when,
 /// is what the C programs say.
 final class PerfTest implements Callable<Integer> {
+    private static final long PARENT_LINGER_MILLIS = 3_000;
+
     @Spec
     private CommandSpec spec;
 
@@ -50,6 +52,36 @@ final class PerfTest implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         options.settle();
+        if (options.withParent) {
+            Thread.ofPlatform().daemon().start(PerfTest::endWithParent);
+        }
+        if (!options.loopback) {
+            return measure();
+        }
+        try (var peer = new LoopbackPeer(spec.name(), spec.commandLine().getParseResult())) {
+            options.connectTo(LoopbackPeer.ADDRESS, peer.port());
+            return measure();
+        }
+    }
+
+    // The process that started this one is gone when its end of the pipe is: nothing is left to do, wherever we are.
+    private static void endWithParent() {
+        try {
+            while (System.in.read() >= 0) {
+                // Nothing is said this way.
+            }
+        } catch (IOException _) {
+            // The same as its end.
+        }
+        try {
+            Thread.sleep(PARENT_LINGER_MILLIS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(1);
+    }
+
+    private int measure() throws IOException, InterruptedException {
         var printer = new Printer(spec.commandLine().getOut(), options);
         // A wrong device is told before anyone is bothered.
         @Nullable Device device = options.device == null ? null : Device.named(options.device);
@@ -65,6 +97,12 @@ final class PerfTest implements Callable<Integer> {
     }
 
     private Exchange open(Printer printer) throws IOException, InterruptedException {
+        if (options.exchangesByConnectionManager()) {
+            if (!options.isClient()) {
+                printer.waiting();
+            }
+            return CmExchange.open(options, this::listening);
+        }
         String host = options.host;
         if (host != null) {
             return TcpExchange.connect(host, options.port, options.patience());
@@ -110,8 +148,12 @@ final class PerfTest implements Callable<Integer> {
         int outstanding = outstanding(context);
         GidEntry gid = ownGid(exchange, context);
         try (var end = new PerfEnd(context, options, layout, outstanding)) {
-            for (int i = 0; i < options.queuePairs; i++) {
-                end.makeQueuePair();
+            if (options.connectionManager) {
+                ((CmExchange) exchange).connect(end);
+            } else {
+                for (int i = 0; i < options.queuePairs; i++) {
+                    end.makeQueuePair();
+                }
             }
             printer.settings(context, agreed.mtu(), gid.index(), outstanding);
             introduce(exchange, end, agreed.mtu(), gid, printer);
