@@ -28,8 +28,8 @@ import verbena.wire.iwarp.TerminateCode;
 /// queue pair is: [#start] takes it from INIT to RTS, and when the stream ends, for whatever reason, the queue
 /// pair is in ERR. Engine-confined.
 ///
-/// Nothing is ever sent again, and nothing is acknowledged: that is TCP's. What is refused ends the connection,
-/// with a TERMINATE that says why.
+/// Nothing is ever sent again, and nothing is acknowledged: that is TCP's. A message that finds no receive makes
+/// the stream wait. What is refused ends the connection, with a TERMINATE that says why.
 public final class IwarpConnection implements StreamProtocol {
     private final QueuePairCore core;
     private final QueuePairParameters p;
@@ -166,6 +166,16 @@ public final class IwarpConnection implements StreamProtocol {
     @Override
     public int onBytes(StreamBuffer bytes, int from, int to, long nowNanos) {
         return isReceiving() ? receiver.onBytes(bytes, from, to) : to - from;
+    }
+
+    @Override
+    public boolean isStalled() {
+        return isReceiving() && receiver.isStalled();
+    }
+
+    @Override
+    public void giveUp() {
+        receiver.giveUp();
     }
 
     @Override

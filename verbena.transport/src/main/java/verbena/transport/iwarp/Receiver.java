@@ -58,6 +58,11 @@ final class Receiver {
     /// A SEND of no bytes may come first, for which no receive is posted.
     private boolean awaitsRtrSend;
 
+    /// A message waits for a receive.
+    private boolean isStalled;
+    /// It has waited for long enough.
+    private boolean gaveUp;
+
     /// The number that comes next in each queue.
     private final int[] msnExpected = new int[UNTAGGED_QUEUES];
 
@@ -99,6 +104,8 @@ final class Receiver {
         }
         awaitsRtrSend = !terms.isInitiator() && terms.rtr() == Rtr.SEND;
         Arrays.fill(msnExpected, 1);
+        isStalled = false;
+        gaveUp = false;
         phase = Phase.HEADER;
         sending = null;
         received = 0;
@@ -175,7 +182,6 @@ final class Receiver {
         if (to - at < needed && length >= header) {
             return -1;
         }
-        core.counters.add(Counter.RECEIVED_BYTES, Fpdu.length(length));
         if (length < header) {
             connection.refuse(TerminateCode.FRAMING, "an FPDU of " + length + " bytes, shorter than its header");
             return to;
@@ -212,6 +218,10 @@ final class Receiver {
                     to);
         }
         opcode = code;
+        if (mustWait()) {
+            return -1;
+        }
+        core.counters.add(Counter.RECEIVED_BYTES, Fpdu.length(length));
         connection.heard();
         int payload = ulpdu + header;
         if (!mayPlace(in, ulpdu, payload)) {
@@ -223,6 +233,33 @@ final class Receiver {
         }
         phase = payloadLeft > 0 ? Phase.PAYLOAD : Phase.TRAILER;
         return payload;
+    }
+
+    /// Whether a message begins that needs a receive, and none is posted. The stream is not read on then: TCP
+    /// tells the peer to wait, which is what an RNR NAK does on InfiniBand.
+    private boolean mustWait() {
+        boolean takesReceive = opcode.isImmediate() || (opcode.isSend() && sending == null && !isRtrSend());
+        if (!takesReceive || receive.open()) {
+            isStalled = false;
+            gaveUp = false;
+            return false;
+        }
+        isStalled = !gaveUp;
+        return isStalled;
+    }
+
+    private boolean isRtrSend() {
+        return awaitsRtrSend && payloadLeft == 0 && last && opcode == RdmapOpcode.SEND;
+    }
+
+    /// See [IwarpConnection#isStalled].
+    boolean isStalled() {
+        return isStalled;
+    }
+
+    /// See [IwarpConnection#giveUp].
+    void giveUp() {
+        gaveUp = true;
     }
 
     /// RFC 5041 7.1: there is such a queue, the number is the one that comes next, and the offset is where the
@@ -338,7 +375,7 @@ final class Receiver {
     // ---- untagged
 
     private boolean maySend(MemorySegment in, int ulpdu) {
-        if (awaitsRtrSend && payloadLeft == 0 && last && opcode == RdmapOpcode.SEND) {
+        if (isRtrSend()) {
             return true; // the first of all messages: see onSend
         }
         awaitsRtrSend = false;
@@ -742,9 +779,11 @@ final class Receiver {
                 connection.refuse(TerminateCode.CRC, "the CRC of an FPDU is wrong");
                 return to - from;
             }
+            if (onPlainBytes(without, 0, length, true) == 0) {
+                return at - from; // it waits, and will be looked at again
+            }
             position += raw;
             at += raw;
-            onPlainBytes(without, 0, length, true);
         }
         return to - from;
     }

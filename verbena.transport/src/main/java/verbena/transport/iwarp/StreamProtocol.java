@@ -16,6 +16,13 @@ public interface StreamProtocol extends QueuePairLife {
     /// rest, the beginning of an FPDU, is to be presented again with more behind it.
     int onBytes(StreamBuffer bytes, int from, int to, long nowNanos);
 
+    /// Whether [#onBytes] has stopped because a message needs a receive, and none is posted. Nothing more is to be
+    /// read then; the same bytes are to be presented again when there may be one.
+    boolean isStalled();
+
+    /// The message has waited for long enough: when it is presented again, and there is no receive, it is refused.
+    void giveUp();
+
     /// Whether the bytes that come next may be read straight to where they belong, and where that is. At least one
     /// and at most [StreamTarget#bytes] of them are then told by [#onDirect], and no others before.
     boolean direct(StreamTarget into);
