@@ -69,8 +69,8 @@ public final class Verbena implements Runnable {
         System.exit(status);
     }
 
-    /// The command line, ready to execute; tests give it writers of their own.
-    static CommandLine commandLine() {
+    /// The command line, ready to execute; tests and the workbench give it writers of their own.
+    public static CommandLine commandLine() {
         var line = new CommandLine(new Verbena());
         Standard.addTo(line);
         line.setPosixClusteredShortOptionsAllowed(true);

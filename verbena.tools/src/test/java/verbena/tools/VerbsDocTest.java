@@ -120,16 +120,18 @@ class VerbsDocTest {
     private static List<String> namesThatDoNotExist(String document) throws IOException {
         return NAME.matcher(Files.readString(ROOT.resolve(document)))
                 .results()
-                .filter(name -> !exists(name) && !isTest(name.group("class")))
+                .filter(name -> !exists(name) && !isElsewhere(name.group("class")))
                 .map(MatchResult::group)
                 .distinct()
                 .toList();
     }
 
-    /// Tests of other rooms are not on the class path of this one.
-    private static boolean isTest(String name) {
+    /// Tests of other rooms, and the workbench, are not on the class path of this one.
+    private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT)) {
-            return rooms.map(room -> room.resolve("src/test/java"))
+            return Stream.concat(
+                            rooms.map(room -> room.resolve("src/test/java")),
+                            Stream.of(ROOT.resolve("bench/src/main/java")))
                     .filter(Files::isDirectory)
                     .anyMatch(sources -> hasFile(sources, name + ".java"));
         } catch (IOException e) {

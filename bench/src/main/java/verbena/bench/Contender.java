@@ -1,0 +1,26 @@
+package verbena.bench;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/// Who is compared: what it brings along, and its figures.
+interface Contender extends AutoCloseable {
+    /// Starts what runs throughout; returns what is to be measured, each by itself.
+    ///
+    /// @throws Child.Failed when something is missing; the message says what to install
+    List<Entry> start() throws Exception;
+
+    @Override
+    void close();
+
+    /// @throws Child.Failed when there is no such program
+    static void need(String program, String debianPackage) {
+        boolean found = Arrays.stream(System.getenv("PATH").split(":", -1))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+        if (!found) {
+            throw new Child.Failed(program + " is not installed (Debian: apt-get install " + debianPackage + ")");
+        }
+    }
+}

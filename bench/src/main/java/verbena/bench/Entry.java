@@ -1,0 +1,60 @@
+package verbena.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import verbena.tools.report.Result;
+
+/// One figure of the comparison: who, what, with which size; and its results, round by round.
+final class Entry {
+    /// Measures once.
+    interface Measurement {
+        /// @param iterations how many messages take about as long as was asked for; what measures by time looks at that
+        Result measure(double seconds, long iterations) throws Exception;
+    }
+
+    final String series;
+    final long size;
+    private final long first;
+    private final Measurement measurement;
+    final List<Result> results = new ArrayList<>();
+    private @Nullable Result last;
+
+    /// @param first how many messages to begin with, before it is known how fast they are
+    Entry(String series, long size, long first, Measurement measurement) {
+        this.series = series;
+        this.size = size;
+        this.first = first;
+        this.measurement = measurement;
+    }
+
+    void measure(double seconds, boolean counts) throws Exception {
+        Result measured = measurement.measure(seconds, iterations(seconds));
+        last = new Result(
+                series,
+                size,
+                measured.iterations(),
+                measured.bandwidthMBps(),
+                measured.messageRateMpps(),
+                measured.latencyUs());
+        if (counts) {
+            results.add(last);
+        }
+    }
+
+    // Not too few: what is slow at first would be measured ever shorter.
+    private long iterations(double seconds) {
+        if (last == null) {
+            return first;
+        }
+        double perSecond = last.latencyUs() != null
+                ? 1e6 / (2 * last.latencyUs().p50())
+                : last.messageRateMpps() != null ? last.messageRateMpps() * 1e6 : first / seconds;
+        return Math.max(first / 10, (long) (perSecond * seconds));
+    }
+
+    @Override
+    public String toString() {
+        return series + ", " + Table.size(size);
+    }
+}

@@ -1,0 +1,62 @@
+package verbena.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import verbena.tools.report.Result;
+
+/// Contenders in Java whose ends find each other by themselves: two [Worker] processes of one kind.
+final class JavaPair implements Contender {
+    static final String CEILING = "raw UDP, GSO and GRO";
+    /// A packet of 4 KiB with the headers of a WRITE's middle: BTH and ICRC.
+    private static final int SEGMENT_BYTES = 4_096 + 16;
+
+    private static final int NETTY_WINDOW = 16;
+    private static final int FIRST = 100;
+
+    private final String kind;
+    private final Child server;
+    private final Child client;
+
+    JavaPair(String kind) throws Exception {
+        this.kind = kind;
+        server = Worker.start(kind);
+        client = Worker.start(kind);
+    }
+
+    @Override
+    public List<Entry> start() throws Exception {
+        Worker.order(server, kind.equals("udp") ? "open" : "listen", 0);
+        int port = Worker.answer(server, JsonNode.class).get("port").intValue();
+        return switch (kind) {
+            case "udp" ->
+                List.of(new Entry(CEILING, Bench.LARGE, FIRST, (seconds, _) -> {
+                    Worker.order(server, "receive", SEGMENT_BYTES, Bench.PACKET);
+                    Worker.order(client, "send", SEGMENT_BYTES, port, seconds);
+                    Worker.answer(client, JsonNode.class);
+                    return Worker.answer(server, Result.class);
+                }));
+            case "tcp" ->
+                List.of(
+                        entry("Java TCP socket", Bench.LARGE, "stream", port, ""),
+                        entry("Java TCP socket", Bench.HUGE, "stream", port, ""),
+                        entry("Java TCP socket", Bench.SMALL, "pingpong", port, ""));
+            default ->
+                List.of(
+                        entry("Netty echo", Bench.LARGE, "echo", port, " " + NETTY_WINDOW),
+                        entry("Netty echo", Bench.SMALL, "echo", port, " 1"));
+        };
+    }
+
+    private Entry entry(String series, int size, String order, int port, String more) {
+        return new Entry(series, size, FIRST, (seconds, _) -> {
+            Worker.order(client, order, port, size, seconds + more);
+            return Worker.answer(client, Result.class);
+        });
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.close();
+    }
+}

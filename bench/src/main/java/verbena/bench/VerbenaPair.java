@@ -1,0 +1,95 @@
+package verbena.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import verbena.tools.report.Result;
+
+/// Verbena: `perf` at both ends, in two processes that stay warm.
+final class VerbenaPair implements Contender {
+    static final String WRITE = "Verbena WRITE";
+    static final String READ = "Verbena READ";
+    static final String SEND = "Verbena SEND";
+    static final String BATCHES = "Verbena WRITE in batches";
+    static final String FEW = "Verbena WRITE, 10 queue pairs";
+    static final String MANY = "Verbena WRITE, 1000 queue pairs";
+
+    private static final int FEW_COUNT = 10;
+    private static final int MANY_COUNT = 1_000;
+    private static final int BATCH = 64;
+    private static final String BATCHES_COMMAND = "write-bw -N -t 256 -l " + BATCH + " -Q " + BATCH;
+    private static final long FIRST_LARGE = 2_000;
+    private static final long FIRST_SMALL = 100_000;
+    private static final long FIRST_ROUND_TRIPS = 20_000;
+    /// Both are measured for what an operation allocates; making and closing a connection costs both the same.
+    private static final long ALLOCATION_FEW = 12_800;
+    private static final long ALLOCATION_MANY = 1_280_000;
+
+    private final Child server;
+    private final Child client;
+
+    VerbenaPair() throws Exception {
+        server = Worker.start("verbena");
+        client = Worker.start("verbena");
+    }
+
+    @Override
+    public List<Entry> start() {
+        var entries = new ArrayList<Entry>();
+        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            entries.add(entry(WRITE, size, FIRST_LARGE, 1, "write-bw -N"));
+            entries.add(entry(READ, size, FIRST_LARGE, 1, "read-bw -N"));
+            entries.add(entry(SEND, size, FIRST_LARGE, 1, "send-bw -N"));
+        }
+        entries.add(entry(WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, 1, "write-lat"));
+        entries.add(entry(BATCHES, Bench.SMALL, FIRST_SMALL, 1, BATCHES_COMMAND));
+        entries.add(entry(FEW, Bench.SMALL, FIRST_SMALL, FEW_COUNT, "write-bw -N -t 16 -q " + FEW_COUNT));
+        entries.add(entry(MANY, Bench.SMALL, FIRST_SMALL, MANY_COUNT, "write-bw -N -t 16 -q " + MANY_COUNT));
+        return entries;
+    }
+
+    private Entry entry(String series, int size, long first, int queuePairs, String command) {
+        return new Entry(series, size, first, (_, iterations) -> {
+            long each = Math.max(1, iterations / queuePairs / BATCH) * BATCH;
+            return result(run(command + " -s " + size + " -n " + each));
+        });
+    }
+
+    private static Result result(Answer answer) throws Exception {
+        JsonNode report = Bench.JSON.readTree(answer.out);
+        return Bench.JSON.treeToValue(report.at("/results/0"), Result.class);
+    }
+
+    private record Answer(String out, long allocated) {}
+
+    /// One measurement; answers with what the client printed, and what both ends allocated.
+    private Answer run(String command) throws Exception {
+        int port = Ports.free();
+        Worker.order(server, "perf " + command + " -p " + port + " --json");
+        if (!Ports.awaitListener(port, server::hasSaid)) {
+            Worker.answer(server, JsonNode.class); // tells why
+        }
+        Worker.order(client, "perf " + command + " -p " + port + " --json 127.0.0.1");
+        String hereSaid = client.hear();
+        String thereSaid = server.hear(); // both, also when one has failed: the next order is to get its own answer
+        JsonNode here = Worker.read(hereSaid, JsonNode.class);
+        JsonNode there = Worker.read(thereSaid, JsonNode.class);
+        return new Answer(
+                here.get("out").textValue(),
+                here.get("allocated").longValue() + there.get("allocated").longValue());
+    }
+
+    /// Bytes that both ends together allocate for one WRITE.
+    double allocatedPerOperation() throws Exception {
+        String command = BATCHES_COMMAND + " -s " + Bench.SMALL + " -n ";
+        long few = run(command + ALLOCATION_FEW).allocated;
+        long many = run(command + ALLOCATION_MANY).allocated;
+        return Math.max(0, (double) (many - few) / (ALLOCATION_MANY - ALLOCATION_FEW));
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.close();
+    }
+}

@@ -1,0 +1,74 @@
+package verbena.bench;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import verbena.tools.report.Json;
+
+/// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes an order a
+/// line, answers with a line: `ok` and JSON, or `failed` and why. Ends with its input.
+public final class Worker {
+    /// What is to be done at an order.
+    interface End {
+        /// @return something that [Json] can write
+        Object order(String[] words) throws Throwable;
+    }
+
+    private Worker() {}
+
+    /// @param args the kind of end
+    public static void main(String[] args) throws Exception {
+        End end = switch (args[0]) {
+            case "udp" -> new RawUdp();
+            case "tcp" -> new TcpEnd();
+            case "netty" -> new NettyEnd();
+            case "verbena" -> new VerbenaEnd();
+            default -> throw new IllegalArgumentException("no such end: " + args[0]);
+        };
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String answer;
+            try {
+                answer = "ok " + Json.format(end.order(line.split(" ", -1)));
+            } catch (Throwable e) {
+                answer = "failed " + (e instanceof Child.Failed ? e.getMessage() : e.toString());
+            }
+            System.out.println(answer.replaceAll("\\s*\\R\\s*", " "));
+        }
+        System.exit(0);
+    }
+
+    static Child start(String kind) throws Exception {
+        return new Child(
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        ManagementFactory.getRuntimeMXBean().getClassPath(),
+                        Worker.class.getName(),
+                        kind),
+                Map.of());
+    }
+
+    static void order(Child worker, Object... words) {
+        worker.say(String.join(" ", Arrays.stream(words).map(Object::toString).toList()));
+    }
+
+    /// The answer to an order.
+    static <T> T answer(Child worker, Class<T> type) throws Exception {
+        return read(worker.hear(), type);
+    }
+
+    static <T> T read(String answer, Class<T> type) throws Exception {
+        if (!answer.startsWith("ok ")) {
+            throw new Child.Failed(answer.replaceFirst("^failed ", ""));
+        }
+        return Bench.JSON.readValue(answer.substring(3), type);
+    }
+}

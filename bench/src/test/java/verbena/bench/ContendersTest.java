@@ -1,0 +1,89 @@
+package verbena.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.tools.report.Result;
+
+/// Each is measured once, shortly: that there is a figure, not which.
+class ContendersTest {
+    private static final double SECONDS = 0.01;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"udp", "tcp", "netty"})
+    void aPairOfJavaIsMeasured(String kind) throws Exception {
+        assumeTrue(!kind.equals("udp") || System.getProperty("os.name").equals("Linux"), "system calls of Linux");
+        try (var pair = new JavaPair(kind)) {
+            measureAll(pair);
+        }
+    }
+
+    @Test
+    void verbenaIsMeasured() throws Exception {
+        try (var pair = new VerbenaPair()) {
+            for (Entry entry : pair.start()) {
+                if (entry.size != Bench.HUGE && !entry.series.equals(VerbenaPair.MANY)) {
+                    measure(entry);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ucx", "libfabric", "iperf"})
+    void aProgramIsMeasured(String name) throws Exception {
+        try (Contender contender = switch (name) {
+            case "ucx" -> new Programs.Ucx();
+            case "libfabric" -> new Programs.Libfabric();
+            default -> new Programs.Iperf();
+        }) {
+            measureAll(contender);
+        }
+    }
+
+    @Test
+    void whatIsNotInstalledIsNamedWithItsPackage() {
+        assertThatThrownBy(() -> Contender.need("no_such_program", "some-package"))
+                .isInstanceOf(Child.Failed.class)
+                .hasMessage("no_such_program is not installed (Debian: apt-get install some-package)");
+    }
+
+    @Test
+    void aProgramThatFailsIsToldWithItsLastWords() throws Exception {
+        try (var child = new Child(List.of("sh", "-c", "echo no luck; exit 3"), Map.of())) {
+            assertThatThrownBy(child::result)
+                    .isInstanceOf(Child.Failed.class)
+                    .hasMessage("sh ended with status 3: no luck");
+        }
+    }
+
+    private static void measureAll(Contender contender) throws Exception {
+        List<Entry> entries;
+        try {
+            entries = contender.start();
+        } catch (Child.Failed e) {
+            abort(e.getMessage());
+            return;
+        }
+        for (Entry entry : entries) {
+            measure(entry);
+        }
+    }
+
+    private static void measure(Entry entry) throws Exception {
+        entry.measure(SECONDS, true);
+        Result result = entry.results.getFirst();
+        assertThat(result.series()).isEqualTo(entry.series);
+        assertThat(result.size()).isEqualTo(entry.size);
+        assertThat(result.latencyUs() != null ? result.latencyUs().p50() : result.messageRateMpps())
+                .as(entry.toString())
+                .isGreaterThan(0.0);
+    }
+}

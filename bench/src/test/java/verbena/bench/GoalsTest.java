@@ -1,0 +1,81 @@
+package verbena.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Test;
+import verbena.tools.report.Goal;
+import verbena.tools.report.Latency;
+import verbena.tools.report.Result;
+
+class GoalsTest {
+    private final List<Entry> entries = new ArrayList<>();
+
+    @Test
+    void aRatioIsThatOfTheMediansAndItsSpreadThatOfTheRounds() {
+        bandwidth(VerbenaPair.WRITE, Bench.LARGE, 100, 400, 300);
+        bandwidth(Programs.Ucx.PUT, Bench.LARGE, 100, 100, 200);
+
+        assertThat(goals().known)
+                .first(InstanceOfAssertFactories.type(Goal.class))
+                .isEqualTo(new Goal("WRITE of 64 KiB over UCX put over TCP", "x", 3, 1, 4, 1.5, false, true));
+    }
+
+    @Test
+    void aGoalThatIsNotReachedSaysSo() {
+        bandwidth(VerbenaPair.WRITE, Bench.HUGE, 100);
+        bandwidth(VerbenaPair.READ, Bench.HUGE, 84);
+
+        assertThat(goals().known).singleElement().satisfies(goal -> {
+            assertThat(goal.name()).isEqualTo("READ of 1 MiB over WRITE");
+            assertThat(goal.reached()).isFalse();
+        });
+    }
+
+    @Test
+    void lessIsBetterForLatenciesAndCosts() {
+        entries.add(entry(VerbenaPair.WRITE, Bench.SMALL, latency(5)));
+        entries.add(entry(Programs.Ucx.TAG, Bench.SMALL, latency(4)));
+        rate(VerbenaPair.MANY, 1);
+        rate(VerbenaPair.FEW, 1.2);
+
+        assertThat(goals().known).extracting(Goal::value).containsExactly(1.25, 1.2);
+        assertThat(goals().known).extracting(Goal::reached).containsExactly(false, true);
+    }
+
+    @Test
+    void whatWasNotMeasuredIsNamed() {
+        assertThat(new Goals(entries, List.of(0.5), List.of()).known)
+                .extracting(Goal::name, Goal::reached)
+                .containsExactly(org.assertj.core.groups.Tuple.tuple("allocated for each WRITE, by both ends", false));
+        assertThat(goals().unknown).hasSize(13).contains("8-byte WRITEs in batches");
+    }
+
+    private Goals goals() {
+        return new Goals(entries, List.of(), List.of());
+    }
+
+    private void bandwidth(String series, int size, double... values) {
+        var results = new ArrayList<Result>();
+        for (double value : values) {
+            results.add(new Result(series, size, 1, value, null, null));
+        }
+        entries.add(entry(series, size, results.toArray(Result[]::new)));
+    }
+
+    private void rate(String series, double value) {
+        entries.add(entry(series, Bench.SMALL, new Result(series, Bench.SMALL, 1, null, value, null)));
+    }
+
+    private static Result latency(double median) {
+        return new Result(null, Bench.SMALL, 1, null, null, new Latency(1, median, 10, 20, 30));
+    }
+
+    private static Entry entry(String series, int size, Result... results) {
+        var entry = new Entry(series, size, 1, (_, _) -> results[0]);
+        entry.results.addAll(List.of(results));
+        return entry;
+    }
+}
