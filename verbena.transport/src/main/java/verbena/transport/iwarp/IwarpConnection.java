@@ -356,13 +356,12 @@ public final class IwarpConnection implements StreamProtocol {
     ///
     /// @param code null when it is none that we know
     /// @param number layer, type and code as it said them
-    /// @param named whether it is about one of our READs or atomics
-    /// @param request the number of that in its queue
-    void onTerminate(@Nullable TerminateCode code, int number, boolean named, int request, String cause) {
+    /// @param request the number of the READ or atomic of ours that it is about; 0 when it is about none
+    void onTerminate(@Nullable TerminateCode code, int number, int request, String cause) {
         core.counters.count(Counter.RECEIVED_TERMINATES);
         count(PacketFate.ACCEPTED);
         WcStatus status = status(code);
-        if (named && sender.failRequest(request, status, number, cause)) {
+        if (sender.failRequest(request, status, number, cause)) {
             return;
         }
         core.events.onAsyncEvent(AsyncEvent.Type.QP_FATAL); // what it is about has completed long ago

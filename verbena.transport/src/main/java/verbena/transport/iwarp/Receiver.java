@@ -566,18 +566,9 @@ final class Receiver {
 
     private boolean onTerminate(MemorySegment in, int payload) {
         int bytes = payloadLeft;
-        int request = -1;
         if (bytes < Terminate.CONTROL_BYTES) {
-            connection.onTerminate(null, 0, false, 0, "the peer terminated the connection and did not say why");
+            connection.onTerminate(null, 0, 0, "the peer terminated the connection and did not say why");
             return false;
-        }
-        int ddp = Terminate.ddpOffset(in, payload);
-        boolean named = (Terminate.flags(in, payload) & Terminate.HAS_DDP) != 0
-                && bytes >= ddp + Ddp.UNTAGGED_BYTES
-                && !Ddp.isTagged(in, payload + ddp)
-                && Ddp.queue(in, payload + ddp) == Ddp.QUEUE_REQUEST;
-        if (named) {
-            request = Ddp.msn(in, payload + ddp);
         }
         int layer = Terminate.layer(in, payload);
         int type = Terminate.type(in, payload);
@@ -586,13 +577,33 @@ final class Receiver {
         connection.onTerminate(
                 code,
                 layer << 12 | type << 8 | number,
-                named,
-                request,
+                refusedRequest(in, payload, bytes),
                 "the peer terminated the connection: "
                         + (code == null
                                 ? "layer " + layer + ", type " + type + ", code " + number
                                 : code.explanation() + " (" + code + ")"));
         return false;
+    }
+
+    /// The number, in its queue, of the READ or atomic of ours that a TERMINATE is about; 0 when it shows none.
+    private int refusedRequest(MemorySegment in, int payload, int bytes) {
+        int flags = Terminate.flags(in, payload);
+        int ddp = Terminate.ddpOffset(in, payload);
+        if ((flags & Terminate.HAS_DDP) == 0
+                || bytes < ddp + Ddp.UNTAGGED_BYTES
+                || Ddp.isTagged(in, payload + ddp)
+                || Ddp.queue(in, payload + ddp) != Ddp.QUEUE_REQUEST) {
+            return 0;
+        }
+        int read = ddp + Ddp.UNTAGGED_BYTES;
+        boolean showsRead = (flags & Terminate.HAS_RDMAP) != 0
+                && bytes == read + ReadRequest.BYTES
+                && Ddp.opcode(in, payload + ddp) == RdmapOpcode.READ_REQUEST.code();
+        // Soft-iWARP shows something else in the place of the number.
+        return showsRead
+                ? sender.numberOfRead(
+                        ReadRequest.sinkStag(in, payload + read), ReadRequest.sinkOffset(in, payload + read))
+                : Ddp.msn(in, payload + ddp);
     }
 
     // ---- placing

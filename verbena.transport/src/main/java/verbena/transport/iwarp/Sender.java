@@ -633,6 +633,21 @@ final class Sender {
         connection.fail(status + " on the request with wrId " + wrId + ": " + cause);
     }
 
+    /// The number of the oldest READ outstanding with this sink; 0 when there is none.
+    int numberOfRead(int sinkStag, long sinkOffset) {
+        int number = msnRequest - outstanding + (rtrOutstanding ? 1 : 0);
+        for (long at = head; at < next; at++) {
+            SendRequest request = sends.at(at);
+            if (request.operation == SendOperation.READ
+                    && sinkStag(request) == sinkStag
+                    && sinkOffset(request) == sinkOffset) {
+                return number;
+            }
+            number += request.operation.needsResponse() ? 1 : 0;
+        }
+        return 0;
+    }
+
     /// The peer has refused the READ or atomic with this number in its queue; those before it are flushed. False
     /// when there is none.
     boolean failRequest(int msn, WcStatus status, int vendorError, String cause) {

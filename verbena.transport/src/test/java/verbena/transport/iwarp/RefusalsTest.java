@@ -676,15 +676,19 @@ class RefusalsTest {
     @Test
     void aTerminateOfSoftIwarpIsUnderstood() {
         var a = new Side("a", 5);
-        Region into = a.region(SIZE);
+        Region into = a.region(8);
+        Region sink = a.region(Arena.ofAuto().allocate(100, 8), 0x261f3000, Side.ALL);
         a.connection.start(new StreamTerms(true, false, false, false, 1442, 4, 4, Rtr.NONE), 0);
-        a.post(SendOperation.READ, 1, into, 0, 100, 5, 6);
+        a.post(SendOperation.READ, 1, into, 0, 0, 5, 6);
+        a.post(SendOperation.READ, 2, sink, 0, 100, 5, 6);
         a.sent();
-        // iwarp-terminate-read-bad-stag, packet 10
+        // iwarp-terminate-read-bad-stag, packet 10, with the key of our region
         a.arrive(HexFormat.of()
                 .parseHex("00464147000000000000000200000001000000001000070000004141000000000000000100000064"
-                        + "000000001c4ab30000000000261f300000000064f4ba3f000000000029b1100000000000"));
+                        + "00000000" + HexFormat.of().toHexDigits(sink.key())
+                        + "00000000261f300000000064f4ba3f000000000029b1100000000000"));
         assertThat(a.connection.rootCause()).contains("INVALID_STAG");
+        assertThat(a.completed()).containsExactly("1 WR_FLUSH_ERR", "2 REM_ACCESS_ERR");
     }
 
     private static byte[] named(TerminateCode code, int msn) {
