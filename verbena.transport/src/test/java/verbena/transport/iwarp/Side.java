@@ -220,6 +220,27 @@ final class Side implements QueuePairEvents {
         arrive(bytes, false);
     }
 
+    /// Bytes arrive, unless a message waits for a receive that is still not there; false then, and they do not.
+    boolean arriveOrWait(byte[] bytes, boolean straight) {
+        if (connection.isStalled()) {
+            consume();
+            if (connection.isStalled()) {
+                return false;
+            }
+        }
+        arrive(bytes, straight);
+        return true;
+    }
+
+    private void consume() {
+        int consumed = connection.onBytes(buffer, 0, buffered, 0);
+        if (consumed < 0 || consumed > buffered) {
+            throw new AssertionError("consumed " + consumed + " of " + buffered);
+        }
+        MemorySegment.copy(buffer.segment, consumed, buffer.segment, 0, buffered - consumed);
+        buffered -= consumed;
+    }
+
     /// Bytes arrive.
     ///
     /// @param straight whether what may go straight into a region does
@@ -242,12 +263,7 @@ final class Side implements QueuePairEvents {
             MemorySegment.copy(bytes, at, buffer.segment, ValueLayout.JAVA_BYTE, buffered, n);
             at += n;
             buffered += n;
-            int consumed = connection.onBytes(buffer, 0, buffered, 0);
-            if (consumed < 0 || consumed > buffered) {
-                throw new AssertionError("consumed " + consumed + " of " + buffered);
-            }
-            MemorySegment.copy(buffer.segment, consumed, buffer.segment, 0, buffered - consumed);
-            buffered -= consumed;
+            consume();
         }
     }
 
