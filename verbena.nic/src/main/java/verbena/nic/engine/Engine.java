@@ -51,6 +51,8 @@ public final class Engine implements AutoCloseable {
     private static final int COMMANDS = 64;
     /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
+    /// Pieces of work in a row that may send and not receive.
+    private static final int SENDS_ONLY_MAX = 8;
     /// And a poller, for what has arrived: one that receives, one that answers.
     private static final int POLLER_PIECES = 2;
     /// After so many polls in vain, some 30 µs, a poller lets others have the processor: who shares it may be the
@@ -117,6 +119,8 @@ public final class Engine implements AutoCloseable {
     private boolean lastWordsSaid;
     /// Packets received in the last piece of work.
     private int arrived;
+    /// Pieces of work since the last that received.
+    private int sendsOnly;
     /// The engine's thread is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
@@ -269,7 +273,7 @@ public final class Engine implements AutoCloseable {
             try {
                 countTurn();
                 long now = clock.getAsLong();
-                any |= doWork(now) > 0;
+                any |= doWork(now, polling) > 0;
                 long due = dueNanos(now);
                 // Few answers wait for the poller's next step: it is about to post, or polls again. If it does not, the
                 // engine's thread, which is away and not asleep, comes within STAY_AWAY_NANOS_MAX.
@@ -478,12 +482,23 @@ public final class Engine implements AutoCloseable {
     /// Departures come before arrivals: whoever has posted waits for nothing, and what answers an arrival leaves
     /// with the next piece, together with what the arrival makes the application post.
     public int doWork(long now) {
+        return doWork(now, true);
+    }
+
+    /// @param receiving whether to receive in any case. Otherwise, whoever has sent something leaves that to the
+    ///     next piece, for a while: to ask for arrivals costs as much as much of a batch
+    private int doWork(long now, boolean receiving) {
         int done = drainCommands();
         done += drainDeadlines(now);
         drainDoorbells();
-        done += send(now);
-        arrived = receive(now);
-        return done + arrived;
+        int sent = send(now);
+        done += sent;
+        if (receiving || sent == 0 || ++sendsOnly == SENDS_ONLY_MAX) {
+            sendsOnly = 0;
+            arrived = receive(now);
+            done += arrived;
+        }
+        return done;
     }
 
     /// When there will be something to do though nothing arrives: [Protocol#NEVER], or [Long#MIN_VALUE] for now.

@@ -73,6 +73,8 @@ public final class LinuxUdpLink extends UdpLink {
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final MessageBlock incoming = new MessageBlock(arena);
+    /// What comes by side doors.
+    private final MessageBlock envelopes = new MessageBlock(arena);
     private final MessageBlock outgoing = new MessageBlock(arena);
 
     // One buffer for each message of `incoming`. Pages that nothing has arrived in cost nothing.
@@ -163,7 +165,9 @@ public final class LinuxUdpLink extends UdpLink {
         for (int i = 0; i < landings.length; i++) {
             landings[i] = arena.allocate(LANDING_BYTES, 64);
             landingBytes[i] = landings[i].asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            incoming.landAt(i, landings[i].address() + Frame.HEADROOM, LANDING_BYTES - Frame.HEADROOM);
         }
+        prepareReceive(MessageBlock.COUNT);
         eventFd = linux.eventCounter();
         int opened = 0;
         SharedAddress[] sharing = {};
@@ -434,6 +438,7 @@ public final class LinuxUdpLink extends UdpLink {
             }
             int received = shared.length == 0 ? 0 : receiveFromNeighbours(frames, from, count);
             int wanted = count - received;
+            prepareReceive(arrived);
             arrived = 0;
             message = 0;
             consumed = 0;
@@ -463,7 +468,7 @@ public final class LinuxUdpLink extends UdpLink {
         int most = (count + 1) / 2;
         boolean others = false;
         for (SharedAddress address : shared) {
-            received += address.receive(frames, from + received, most - received, incoming, roce);
+            received += address.receive(frames, from + received, most - received, envelopes, roce);
             address.tick(outgoing);
             others |= address.hasNeighbours();
         }
@@ -490,14 +495,20 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
+    // The first messages of the block can be received into again: nothing looks at them any more.
+    private void prepareReceive(int messages) {
+        for (int i = 0; i < messages; i++) {
+            incoming.prepareReceive(i);
+        }
+    }
+
     // Messages of this socket behind those that have landed.
     private void land(Endpoint endpoint, int wanted) {
         int asked = Math.min(coalesced ? MESSAGES_COALESCED : wanted, MessageBlock.COUNT - arrived);
-        for (int i = arrived; i < arrived + asked; i++) {
-            incoming.prepareReceive(i, landings[i].address() + Frame.HEADROOM, LANDING_BYTES - Frame.HEADROOM);
-            arrivedAt[i] = endpoint;
+        int messages = LinuxSockets.receiveMessages(endpoint.fd, incoming.headersFrom(arrived), asked);
+        for (int i = 0; i < messages; i++) {
+            arrivedAt[arrived++] = endpoint;
         }
-        arrived += Math.max(0, LinuxSockets.receiveMessages(endpoint.fd, incoming.headersFrom(arrived), asked));
     }
 
     // Packets among what has arrived, as many as there are or fit.

@@ -155,12 +155,16 @@ final class MessageBlock {
 
     // --- receiving
 
-    /// Message `i` will land in `bytes` of memory at `address`.
-    void prepareReceive(int i, long address, long bytes) {
+    /// Message `i` will land in `bytes` of memory at `address`, once it is prepared.
+    void landAt(int i, long address, long bytes) {
+        vectors.set(JAVA_LONG, vector(i) + Iovec.IOV_BASE, address);
+        vectors.set(JAVA_LONG, vector(i) + Iovec.IOV_LEN, bytes);
+    }
+
+    /// Message `i` will land where it does, with whatever the system tells of it. What has been prepared stays so
+    /// until something arrives in it.
+    void prepareReceive(int i) {
         long header = header(i);
-        long vector = vector(i);
-        vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, address);
-        vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, bytes);
         headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, NAME_BYTES);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, CONTROL_BYTES);
     }
