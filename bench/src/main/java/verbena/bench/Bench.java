@@ -23,9 +23,8 @@ import verbena.tools.report.Goal;
 import verbena.tools.report.Report;
 import verbena.tools.report.Result;
 
-/// `verbena bench`: Verbena and its peers side by side, in one run, on loopback. All take turns, round by round, so
-/// that
-/// what else happens on the machine happens to all.
+/// `verbena bench`: Verbena and its peers side by side, in one run, on loopback. All take turns, round by round,
+/// so that what else happens on the machine happens to all.
 @Command(
         name = "verbena bench",
         sortOptions = false,
@@ -60,6 +59,9 @@ public final class Bench implements Callable<Integer> {
     private static final double SECONDS_MIN = 0.01;
     private static final double SECONDS_MAX = 10;
     private static final int REPEATS = 3;
+    private static final int IDLE_REPEATS = 2;
+    /// The keep-alive of connections, so that each window has one.
+    private static final double IDLE_SECONDS = 5;
     /// The first round, which does not count, is so much longer than the others: code is still being compiled.
     private static final int WARM_UP = 2;
 
@@ -146,6 +148,7 @@ public final class Bench implements Callable<Integer> {
             if (VerbenaPair.BATCHES.contains(only)) {
                 progress("allocation");
                 attempt("allocation", () -> {
+                    double _ = verbena.allocatedPerOperation(); // what the compiler has still to do costs, too
                     for (int i = 0; i < REPEATS; i++) {
                         allocated.add(verbena.allocatedPerOperation());
                     }
@@ -158,8 +161,8 @@ public final class Bench implements Callable<Integer> {
             progress("idle connections");
             attempt("idle connections", () -> {
                 try (var pair = new IdlePair()) {
-                    for (int i = 0; i < REPEATS; i++) {
-                        idle.add(pair.percent(1));
+                    for (int i = 0; i < IDLE_REPEATS; i++) {
+                        idle.add(pair.percent(IDLE_SECONDS));
                     }
                 }
             });

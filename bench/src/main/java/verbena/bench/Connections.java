@@ -21,8 +21,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// How fast two processes of this host make connections, and what each costs them while it is idle: device by device,
-/// with a protection domain, two completion queues and a queue pair for every connection.
+/// How fast two processes of this host make connections, and what each costs them while it is idle: device by
+/// device, with a protection domain, two completion queues and a queue pair for every connection.
 public final class Connections {
     private static final int PORT = 7_471;
     private static final int THREADS = 8;

@@ -9,7 +9,8 @@ import verbena.tools.report.Result;
 final class Entry {
     /// Measures once.
     interface Measurement {
-        /// @param iterations how many messages take about as long as was asked for; what measures by time looks at that
+        /// @param iterations how many messages take about as long as was asked for; what measures by time looks at
+        ///     that
         Result measure(double seconds, long iterations) throws Exception;
     }
 

@@ -24,7 +24,8 @@ final class Ports {
         }
     }
 
-    /// Waits until somebody listens, without connecting, which would be taken for a client (proc(5), `/proc/net/tcp`).
+    /// Waits until somebody listens, without connecting, which would be taken for a client (proc(5),
+    /// `/proc/net/tcp`).
     ///
     /// @param hasGivenUp whether the server will not listen any more
     /// @return false when it has given up

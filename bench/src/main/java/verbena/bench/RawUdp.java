@@ -15,9 +15,9 @@ import java.lang.invoke.MethodHandle;
 import java.nio.ByteOrder;
 import java.util.Map;
 
-/// What the kernel's UDP carries when nobody looks at the bytes: sendmsg(2) with UDP_SEGMENT from the same 64 KiB again
-/// and again, recvmmsg(2) with UDP_GRO into the same 1 MiB (udp(7)). It is the ceiling of everything over UDP, and has
-/// nothing in common with the links of Verbena. Linux, 64 bits.
+/// What the kernel's UDP carries when nobody looks at the bytes: sendmsg(2) with UDP_SEGMENT from the same 64 KiB
+/// again and again, recvmmsg(2) with UDP_GRO into the same 1 MiB (udp(7)). It is the ceiling of everything over
+/// UDP, and has nothing in common with the links of Verbena. Linux, 64 bits.
 final class RawUdp implements Worker.End {
     private static final int AF_INET = 2;
     private static final int SOCK_DGRAM = 2;

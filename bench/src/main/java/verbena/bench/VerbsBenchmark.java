@@ -27,8 +27,8 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 
-/// Requests through the whole device: post, packets over UDP on loopback, completion. With `-prof gc` it shows that
-/// none of this allocates, on either side.
+/// Requests through the whole device: post, packets over UDP on loopback, completion. With `-prof gc` it shows
+/// that none of this allocates, on either side.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

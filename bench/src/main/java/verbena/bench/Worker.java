@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import verbena.tools.report.Json;
 
-/// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes an order a
-/// line, answers with a line: `ok` and JSON, or `failed` and why. Ends with its input.
+/// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes an
+/// order a line, answers with a line: `ok` and JSON, or `failed` and why. Ends with its input.
 public final class Worker {
     /// What is to be done at an order.
     interface End {
