@@ -62,6 +62,7 @@ final class CmExchange implements Exchange {
     private MemoryRegion received;
     private final WorkCompletion wc = new WorkCompletion();
     private Duration patience;
+    private boolean sending;
 
     private CmExchange(Options options, IntConsumer listening) throws InterruptedException {
         this.options = options;
@@ -169,9 +170,13 @@ final class CmExchange implements Exchange {
     }
 
     private void send(byte[] message) throws InterruptedException {
+        // Not awaited at once: whoever hears the last word ends the connection, perhaps before it is acknowledged.
+        if (sending) {
+            await(sendCq);
+        }
         MemorySegment.copy(message, 0, toSend.segment(), ValueLayout.JAVA_BYTE, 0, message.length);
         qp.postSend(0, toSend, 0, message.length);
-        await(sendCq);
+        sending = true;
     }
 
     private byte[] receive(int bytes) throws InterruptedException {
@@ -293,6 +298,9 @@ final class CmExchange implements Exchange {
 
     @Override
     public void part(boolean done) throws InterruptedException {
+        if (sending) {
+            boolean _ = sendCq.await(wc, LINGER);
+        }
         Set<ConnectionId> left = new HashSet<>(measured);
         if (options.type == QpType.UD) {
             left.clear(); // nothing to end
