@@ -291,7 +291,7 @@ class PerfTwoEndsTest {
                     short                            | gave up: it closed the TCP connection after 5 of 16 bytes
                     """)
     void aServerThatIsNoPerftest(String words, String error) throws Exception {
-        try (var listener = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             var talker = CompletableFuture.runAsync(() -> talk(listener, words));
             Cli cli = Cli.run("perf", "write-bw", "-p", Integer.toString(listener.getLocalPort()), "127.0.0.1");
 
@@ -338,7 +338,7 @@ class PerfTwoEndsTest {
 
     /// A TCP connection that is listened in on.
     private static final class Wire implements AutoCloseable {
-        private final ServerSocket listener = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+        private final ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         private final CompletableFuture<byte[]> fromClient = new CompletableFuture<>();
         private final CompletableFuture<byte[]> fromServer = new CompletableFuture<>();
 
@@ -346,7 +346,7 @@ class PerfTwoEndsTest {
             Thread.ofVirtual().start(() -> {
                 try {
                     Socket client = listener.accept();
-                    Socket there = new Socket("127.0.0.1", server);
+                    Socket there = new Socket(InetAddress.getLoopbackAddress(), server);
                     Thread.ofVirtual().start(() -> copy(client, there, fromClient));
                     copy(there, client, fromServer);
                 } catch (IOException e) {
