@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.engine.Engine;
 import verbena.verbs.InvalidStateException;
 
 /// Events that the engine offers and threads of the application wait for. Waiting parks in Java, so that a virtual
@@ -14,7 +13,7 @@ import verbena.verbs.InvalidStateException;
 final class EventQueue<T> {
     private final String owner;
     private final int max;
-    private final Engine engine;
+    private final SoftContext context;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<T> events = new ArrayDeque<>();
@@ -23,11 +22,11 @@ final class EventQueue<T> {
 
     /// @param owner how messages call whose events these are
     /// @param max events held; the oldest is dropped for the newest
-    /// @param engine whose events they are; driven by those who wait when it has no thread
-    EventQueue(String owner, int max, Engine engine) {
+    /// @param context whose events they are; driven by those who wait when it has no thread
+    EventQueue(String owner, int max, SoftContext context) {
         this.owner = owner;
         this.max = max;
-        this.engine = engine;
+        this.context = context;
     }
 
     /// Events dropped, since creation.
@@ -68,15 +67,15 @@ final class EventQueue<T> {
     /// @throws InvalidStateException when the owner is closed, also while waiting
     Optional<T> await(Duration timeout) throws InterruptedException {
         long nanos = Timeouts.nanos(timeout);
-        if (!engine.hasThread()) {
+        if (!context.hasThread()) {
             return awaitStepping(nanos);
         }
-        engine.handOver();
+        context.handOver();
         return awaitParked(nanos);
     }
 
     private Optional<T> awaitStepping(long nanos) throws InterruptedException {
-        var stepper = new Stepper(engine, nanos);
+        var stepper = new Stepper(context.engine(), nanos);
         do {
             T event = takeOrThrow();
             if (event != null) {

@@ -2,6 +2,8 @@ package verbena.nic;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
@@ -26,6 +28,8 @@ import verbena.wire.roce.RoceV2;
 final class Gsi implements Protocol {
     /// Datagrams that wait to leave, at most: 4 MB of them.
     private static final int OUTGOING_MAX = 16_384;
+    /// Datagrams on their way from one engine to another, at most.
+    private static final int RELAYED_MAX = 1_024;
     private static final int CLASSES = 256;
     private static final int PKEY = 0xFFFF;
     private static final int HOP_LIMIT = 64;
@@ -34,14 +38,18 @@ final class Gsi implements Protocol {
     private record Outgoing(MemorySegment mad, Gid local, Gid remote) {}
 
     private final Engine engine;
+    private final List<Engine> others;
+    private final AtomicInteger relayed = new AtomicInteger();
     private final @Nullable ManagementAgent[] agents = new @Nullable ManagementAgent[CLASSES];
     private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
     private final Station station = new Station(this, Transport.UD);
 
     private int psn;
 
-    Gsi(Engine engine) {
-        this.engine = engine;
+    /// @param engines the first is the one whose owner agents belong to; what comes to the others is relayed to it
+    Gsi(List<Engine> engines) {
+        this.engine = engines.getFirst();
+        this.others = engines.subList(1, engines.size());
     }
 
     // ---- any thread
@@ -59,6 +67,13 @@ final class Gsi implements Protocol {
             engine.generalServices(station);
             return true;
         });
+        for (Engine other : others) {
+            var relay = new Station(new Relay(), Transport.UD);
+            other.call(() -> {
+                other.generalServices(relay);
+                return true;
+            });
+        }
     }
 
     /// Takes none any more; what waits to leave still does.
@@ -71,6 +86,7 @@ final class Gsi implements Protocol {
                 }
             }
             engine.generalServices(null);
+            others.forEach(other -> other.later(() -> other.generalServices(null)));
             return true;
         });
     }
@@ -98,6 +114,37 @@ final class Gsi implements Protocol {
 
     @Override
     public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        PacketFate fate = judge(frame, opcode);
+        if (fate != PacketFate.ACCEPTED) {
+            return fate;
+        }
+        return hand(
+                        mad(frame, opcode),
+                        new Gid(frame.destinationHigh, frame.destinationLow),
+                        new Gid(frame.sourceHigh, frame.sourceLow),
+                        nowNanos)
+                ? PacketFate.ACCEPTED
+                : PacketFate.DROPPED_MANAGEMENT;
+    }
+
+    private static MemorySegment mad(Frame frame, Opcode opcode) {
+        return frame.slot
+                .asSlice(Packet.payloadOffset(frame, opcode), Mad.BYTES)
+                .asReadOnly();
+    }
+
+    /// Whether there is an agent for it, who has it now.
+    private boolean hand(MemorySegment mad, Gid local, Gid remote, long nowNanos) {
+        ManagementAgent agent = agents[Mad.managementClass(mad)];
+        if (Mad.baseVersion(mad) != 1 || agent == null) {
+            return false;
+        }
+        agent.onMad(mad, local, remote, nowNanos);
+        return true;
+    }
+
+    /// Whether it is a management datagram at all.
+    private static PacketFate judge(Frame frame, Opcode opcode) {
         if (opcode != OPCODE
                 || Packet.payloadBytes(frame, opcode) != Mad.BYTES
                 || RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)) {
@@ -113,18 +160,6 @@ final class Gsi implements Protocol {
         if (Deth.sourceQp(frame.slot, deth) != Mad.QPN) {
             return PacketFate.DROPPED_SOURCE;
         }
-        MemorySegment mad = frame.slot
-                .asSlice(Packet.payloadOffset(frame, opcode), Mad.BYTES)
-                .asReadOnly();
-        ManagementAgent agent = agents[Mad.managementClass(mad)];
-        if (Mad.baseVersion(mad) != 1 || agent == null) {
-            return PacketFate.DROPPED_MANAGEMENT;
-        }
-        agent.onMad(
-                mad,
-                new Gid(frame.destinationHigh, frame.destinationLow),
-                new Gid(frame.sourceHigh, frame.sourceLow),
-                nowNanos);
         return PacketFate.ACCEPTED;
     }
 
@@ -167,5 +202,42 @@ final class Gsi implements Protocol {
                 agent.onDeadline(nowNanos);
             }
         }
+    }
+
+    /// Queue pair 1 at the other engines: the kernel gives a request for a service that nobody has claimed to any
+    /// of them.
+    private final class Relay implements Protocol {
+        @Override
+        public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+            PacketFate fate = judge(frame, opcode);
+            if (fate != PacketFate.ACCEPTED) {
+                return fate;
+            }
+            if (relayed.incrementAndGet() > RELAYED_MAX) {
+                relayed.decrementAndGet();
+                return PacketFate.DROPPED_MANAGEMENT;
+            }
+            MemorySegment mad = MemorySegment.ofArray(new byte[Mad.BYTES]).copyFrom(mad(frame, opcode));
+            var local = new Gid(frame.destinationHigh, frame.destinationLow);
+            var remote = new Gid(frame.sourceHigh, frame.sourceLow);
+            engine.later(() -> {
+                relayed.decrementAndGet();
+                boolean _ = hand(mad, local, remote, engine.nowNanos());
+            });
+            return PacketFate.ACCEPTED;
+        }
+
+        @Override
+        public boolean poll(Frame frame, long nowNanos) {
+            return false;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return NEVER;
+        }
+
+        @Override
+        public void onDeadline(long nowNanos) {}
     }
 }

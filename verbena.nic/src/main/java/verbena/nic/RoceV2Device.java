@@ -1,5 +1,6 @@
 package verbena.nic;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import verbena.nic.link.Faults;
@@ -52,19 +53,48 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
 
     @Override
     public Context open() {
+        var links = new ArrayList<UdpLink>();
+        boolean opened = false;
         try {
-            UdpLink link = host.gids().isEmpty()
-                    ? LoopbackAddress.claim(address -> open(host.withOnly(address), options.link()))
+            int engines = options.enginesToOpen();
+            UdpLinks.Options alone =
+                    engines == 1 ? options.link() : options.link().share();
+            UdpLink first = host.gids().isEmpty()
+                    ? LoopbackAddress.claim(address -> open(host.withOnly(address), alone))
                     : open(host, options.link().share());
+            links.add(first);
+            var there = new HostInterface(
+                    host.name(),
+                    host.index(),
+                    host.mtu(),
+                    host.mac(),
+                    host.up(),
+                    host.loopback(),
+                    host.bitsPerSecond(),
+                    first.gids());
+            while (links.size() < engines) {
+                links.add(open(there, options.link().share()));
+            }
             Mtu mtu =
-                    Optional.ofNullable(options.mtu()).map(link.pathMtu()::min).orElse(link.pathMtu());
+                    Optional.ofNullable(options.mtu()).map(first.pathMtu()::min).orElse(first.pathMtu());
             Faults faults = options.faults();
-            Link used = faults == null ? link : new FaultyLink(link, faults, System::nanoTime);
-            var context = SoftContext.open(this, used, mtu, System::nanoTime, new SecureNumbers(), true);
+            List<? extends Link> used = faults == null
+                    ? links
+                    : links.stream()
+                            .map(link -> new FaultyLink(link, faults, System::nanoTime))
+                            .toList();
+            var context = SoftContext.open(this, used, mtu, new SecureNumbers());
+            opened = true;
             context.watchNetwork();
             return context;
         } catch (LinkException e) {
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("device " + name + ": " + e.getMessage(), e);
+        } finally {
+            if (!opened) {
+                links.forEach(UdpLink::close);
+            }
         }
     }
 

@@ -13,11 +13,13 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.spi.Provider;
 
-/// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any local
-/// address by name. [Device] tells the names; the options are
+/// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
+/// local address by name. [Device] tells the names; the options are
 ///
 /// | option | value |
 /// |---|---|
+/// | `engines` | how many engines share the work, each with a thread: 1 to 64; one for four processors unless told
+/// |
 /// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |

@@ -2,6 +2,7 @@ package verbena.nic;
 
 import java.time.Duration;
 import java.util.Optional;
+import verbena.nic.engine.Engine;
 import verbena.nic.engine.Patience;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -11,11 +12,14 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     private final SoftContext context;
     private final EventQueue<CompletionQueue> notifications;
     private final Patience patience = new Patience();
+    /// The engine of the queue that was notified last: driven by those who poll.
+    private volatile Engine notifiedLast;
 
     SoftCompletionChannel(SoftContext context, int number) {
         super("completion channel " + number);
         this.context = context;
-        this.notifications = new EventQueue<>(label(), SoftContext.CQ_MAX, context.engine());
+        this.notifications = new EventQueue<>(label(), SoftContext.CQ_MAX, context);
+        this.notifiedLast = context.engine();
         madeFrom(context);
     }
 
@@ -23,6 +27,7 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     /// and so finds everything that came before.
     void notify(SoftCompletionQueue cq) {
         if (cq.markNotified(true)) {
+            notifiedLast = cq.engine();
             notifications.offer(cq);
         }
     }
@@ -39,7 +44,7 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     @Override
     public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
         checkOpen();
-        if (!context.engine().hasThread()) {
+        if (!context.hasThread()) {
             return taken(notifications.await(timeout));
         }
         if (Thread.interrupted()) {
@@ -72,7 +77,7 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     public Optional<CompletionQueue> poll() {
         checkOpen();
         Optional<CompletionQueue> first = taken(notifications.poll());
-        return first.isPresent() || !context.engine().drive() ? first : taken(notifications.poll());
+        return first.isPresent() || !notifiedLast.drive() ? first : taken(notifications.poll());
     }
 
     private static Optional<CompletionQueue> taken(Optional<CompletionQueue> notified) {

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
 import verbena.nic.engine.Patience;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.AsyncEvent;
@@ -49,12 +50,14 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
 
     private final AtomicBoolean notified = new AtomicBoolean();
     private final Patience patience = new Patience();
-    /// Engine: that has been told.
-    private boolean overflowed;
+    /// That has been told.
+    private final AtomicBoolean overflowed = new AtomicBoolean();
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
     private final CompletionRing ring;
+    /// Where its queue pairs live, most of them at least; null before there is one.
+    private volatile @Nullable Engine home;
 
     SoftCompletionQueue(SoftContext context, int number, int entries, Optional<SoftCompletionChannel> channel) {
         super("completion queue " + number);
@@ -67,6 +70,31 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
 
     CompletionRing ring() {
         return ring;
+    }
+
+    /// Under the lock of the context: see [SoftContext#place].
+    @Nullable
+    Engine home() {
+        return home;
+    }
+
+    /// A queue pair of `engine` will report here.
+    void use(Engine engine) {
+        Engine before = home;
+        if (before == null) {
+            home = engine;
+        } else if (before != engine) {
+            before.call(() -> {
+                ring.share();
+                return true;
+            });
+        }
+    }
+
+    /// The engine that polling drives.
+    Engine engine() {
+        Engine known = home;
+        return known == null ? context.engine() : known;
     }
 
     void attach(SoftQueuePair queuePair) {
@@ -119,7 +147,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     }
 
     private boolean hasSome() {
-        return !ring.isEmpty() || (context.engine().drive() && !ring.isEmpty());
+        return !ring.isEmpty() || (engine().drive() && !ring.isEmpty());
     }
 
     private boolean take(WorkCompletion wc) {
@@ -158,7 +186,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
             return true;
         }
         long nanos = Timeouts.nanos(timeout);
-        if (!context.engine().hasThread()) {
+        if (!context.hasThread()) {
             return awaitStepping(wc, nanos);
         }
         long start = System.nanoTime();
@@ -182,7 +210,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     }
 
     private boolean sleep(WorkCompletion wc, long start, long nanos) throws InterruptedException {
-        context.engine().handOver();
+        context.handOver();
         sleepers.lockInterruptibly();
         // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
         ring.sleepers(1);
@@ -224,7 +252,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
             throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
                     + capacity() + " entries; make it as large as all requests that can be outstanding on it");
         }
-        Throwable failure = context.engine().failure();
+        Throwable failure = context.failure();
         if (failure != null) {
             throw new DeviceException("await: device " + context.device().name() + " has failed", failure);
         }
@@ -243,10 +271,10 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     public void resize(int entries) {
         checkOpen();
         SoftContext.checkEntries("resize", entries);
-        // As a command, and with the pollers' lock: nobody writes or reads the ring meanwhile.
+        // While no engine works, and with the pollers' lock: nobody writes or reads the ring meanwhile.
         lock();
         try {
-            if (!context.engine().call(() -> ring.resize(entries))) {
+            if (!context.alone(() -> ring.resize(entries))) {
                 throw new ResourceLimitException(
                         "resize", "entries", entries, ring.size() + " completions are in the queue");
             }
@@ -288,13 +316,12 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     /// does not go on as if it had (IBTA 11.6.3.2).
     @Override
     public void onOverflow() {
-        if (!overflowed) {
-            overflowed = true;
+        if (!overflowed.getAndSet(true)) {
             context.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
         }
-        context.engine().later(() -> {
-            queuePairs.forEach(
-                    queuePair -> queuePair.breakDown("its completion queue of " + capacity() + " entries overflowed"));
+        String cause = "its completion queue of " + capacity() + " entries overflowed";
+        engine().later(() -> {
+            queuePairs.forEach(queuePair -> queuePair.engine().execute(() -> queuePair.breakDown(cause)));
             wakeAll();
         });
     }

@@ -61,15 +61,15 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     /// First PSN that the peer is to send.
     private final int startingPsn;
 
-    // Engine-confined.
+    // Confined to the first engine, which has the communication manager; the queue pair may live on another.
     private @Nullable Listener listener;
     private @Nullable CmConnection connection;
     private @Nullable SoftQueuePair queuePair;
     private @Nullable Rep reply;
     /// Active: asks with an MTU.
     private @Nullable IntFunction<@Nullable CmConnection> ask;
-    /// Why the queue pair is in ERR by itself; null while it is not.
-    private @Nullable String failure;
+    /// Why the queue pair is in ERR by itself; null while it is not. Written by the queue pair's engine.
+    private volatile @Nullable String failure;
 
     private boolean ended;
 
@@ -156,9 +156,11 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     private void attach(End own) {
         if (own.queuePair().orElse(null) instanceof SoftQueuePair soft) {
-            soft.failureListener(this::onQueuePairFailed);
-            soft.firstPacketListener(this::onFirstPacket);
-            soft.keepAlive(own.parameters().keepAlive());
+            soft.engine().execute(() -> {
+                soft.failureListener(this::onQueuePairFailed);
+                soft.firstPacketListener(this::onFirstPacket);
+                soft.keepAlive(own.parameters().keepAlive());
+            });
             queuePair = soft;
         }
     }
@@ -166,8 +168,10 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private void detach() {
         SoftQueuePair soft = queuePair;
         if (soft != null) {
-            soft.failureListener(null);
-            soft.firstPacketListener(null);
+            soft.engine().execute(() -> {
+                soft.failureListener(null);
+                soft.firstPacketListener(null);
+            });
             queuePair = null;
         }
     }
@@ -283,7 +287,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 case News.Established e -> "";
                 case News.TimewaitExit t -> "";
             };
-            soft.disconnected(why);
+            soft.engine().execute(() -> soft.disconnected(why));
         }
         tell(news);
     }
@@ -365,8 +369,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         });
     }
 
-    /// Of what the peer says: its queue pair, the first PSN that it expects, how often to retry after its RNR NAKs,
-    /// and how many READs it serves.
+    /// Of what the peer says: its queue pair, the first PSN that it expects, how often to retry after its RNR
+    /// NAKs, and how many READs it serves.
     private Transition step(QpState to, End own, Req req, int qpn, int psn, int rnrRetry, int reads) {
         ConnectionParameters parameters = own.parameters();
         boolean isUc = own.type() == QpType.UC;

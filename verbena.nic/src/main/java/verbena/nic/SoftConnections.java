@@ -64,7 +64,7 @@ final class SoftConnections implements ConnectionService {
         // An own object for each call, as two callers may bring equal ones.
         Consumer<String> watcher = why -> onFailure.accept(why);
         watchers.add(watcher);
-        Throwable failure = context.engine().failure();
+        Throwable failure = context.failure();
         if (failure != null && watchers.remove(watcher)) {
             watcher.accept(why(failure));
         }

@@ -4,14 +4,21 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.DatagramChannel;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
@@ -21,7 +28,6 @@ import verbena.nic.engine.MulticastGroups;
 import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
-import verbena.transport.Counter;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
@@ -50,7 +56,11 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.cm.Mad;
 
-/// An opened software device: a link, an engine, and the tables that both meet in.
+/// An opened software device: links, an engine for each, and the tables that they meet in.
+///
+/// Queue pairs are spread over the engines by completion queue: those that share one live on the same engine,
+/// where its ring has one writer, and whoever polls it drives that engine. The first engine has queue pair 1 and
+/// the communication manager as well.
 public final class SoftContext extends SoftObject implements Context {
     static final int QP_MAX = 65_536;
     static final int QP_WR_MAX = 16_384;
@@ -72,10 +82,13 @@ public final class SoftContext extends SoftObject implements Context {
 
     private final Device device;
     private final Mtu mtu;
-    private final Engine engine;
+    private final List<Engine> engines;
+    /// One for each engine, over the same keys.
+    private final List<MemoryTable> memories = new ArrayList<>();
+    private final Object placing = new Object();
+    private final AtomicBoolean failed = new AtomicBoolean();
     /// [#QP_MAX], or less where others give out numbers too.
     final int queuePairsMax;
-    private final MemoryTable memory;
     private final RandomGenerator random;
     private final EventQueue<AsyncEvent> events;
     private final SoftConnections connections = new SoftConnections(this);
@@ -87,29 +100,40 @@ public final class SoftContext extends SoftObject implements Context {
     final Slabs slabs = new Slabs();
     /// Those who may be waiting when the engine fails.
     final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
+    private final AtomicLong raised = new AtomicLong();
     private final AtomicInteger channelNumber = new AtomicInteger();
     final Limit completionQueues = new Limit("maxCq", CQ_MAX);
     final Limit protectionDomains = new Limit("maxPd", PD_MAX);
     final Limit sharedReceiveQueues = new Limit("maxSrq", SRQ_MAX);
 
-    private SoftContext(Device device, Link link, Mtu mtu, LongSupplier clock, RandomGenerator random) {
+    private SoftContext(
+            Device device, List<? extends Link> links, Mtu mtu, LongSupplier clock, RandomGenerator random) {
         super("context of " + device.name());
         this.device = device;
         this.mtu = mtu;
         this.random = random;
-        this.memory = new MemoryTable(random, MR_MAX, clock);
-        KeyTable<Station> stations = link.slot() == Link.NO_SLOT
-                ? new KeyTable<>(random, QPN_FIRST, QP_MAX, clock)
-                : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, QP_MAX, clock);
-        this.queuePairsMax = stations.limit();
-        this.engine = new Engine(link, clock, stations, new Listener());
-        this.gsi = new Gsi(engine);
-        this.events = new EventQueue<>(label(), EVENTS_MAX, engine);
-        this.liveGids = link.gids();
+        memories.add(new MemoryTable(random, MR_MAX, clock));
+        var made = new ArrayList<Engine>();
+        int most = 0;
+        for (Link link : links) {
+            KeyTable<Station> stations = link.slot() == Link.NO_SLOT
+                    ? new KeyTable<>(random, QPN_FIRST, QP_MAX, clock)
+                    : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, QP_MAX, clock);
+            most = stations.limit();
+            made.add(new Engine(link, clock, stations, new Listener()));
+            if (made.size() > 1) {
+                memories.add(memory().forAnotherEngine());
+            }
+        }
+        this.engines = List.copyOf(made);
+        this.queuePairsMax = most;
+        this.gsi = new Gsi(engines);
+        this.events = new EventQueue<>(label(), EVENTS_MAX, this);
+        this.liveGids = engine().link().gids();
     }
 
-    /// Opens a device that is nothing but `link`: how a simulator, a test, or a program with a wire of its own gets
-    /// one. The largest path MTU is what the link's packets have room for.
+    /// Opens a device that is nothing but `link`: how a simulator, a test, or a program with a wire of its own
+    /// gets one. The largest path MTU is what the link's packets have room for.
     ///
     /// @param name how messages and the thread call it
     /// @param link closed with the context
@@ -134,22 +158,40 @@ public final class SoftContext extends SoftObject implements Context {
     /// @param ownThread whether the engine has a thread; without one, [#drive()] has to be called
     public static SoftContext open(
             Device device, Link link, Mtu mtu, LongSupplier clock, RandomGenerator random, boolean ownThread) {
-        var context = new SoftContext(device, link, mtu, clock, random);
+        var context = new SoftContext(device, List.of(link), mtu, clock, random);
         if (ownThread) {
-            context.engine.start("verbena-" + device.name());
+            context.start();
         }
         return context;
     }
 
-    /// From now on tells of changes of the host's network: [AsyncEvent.Type#PORT_ERR] when no address of the device
-    /// can be used any more, [AsyncEvent.Type#PORT_ACTIVE] when one can again, [AsyncEvent.Type#GID_CHANGE] when
-    /// others can.
+    /// Opens a device with an engine, and its thread, for each of several links at the same addresses. They have
+    /// slots ([Link#slot()]), so that each packet finds the engine that its queue pair lives on.
+    ///
+    /// @param mtu largest path MTU that the links carry
+    /// @param random unpredictable to peers
+    static SoftContext open(Device device, List<? extends Link> links, Mtu mtu, RandomGenerator random) {
+        var context = new SoftContext(device, links, mtu, System::nanoTime, random);
+        context.start();
+        return context;
+    }
+
+    private void start() {
+        String name = "verbena-" + device.name();
+        for (int i = 0; i < engines.size(); i++) {
+            engines.get(i).start(i == 0 ? name : name + "-" + i);
+        }
+    }
+
+    /// From now on tells of changes of the host's network: [AsyncEvent.Type#PORT_ERR] when no address of the
+    /// device can be used any more, [AsyncEvent.Type#PORT_ACTIVE] when one can again, [AsyncEvent.Type#GID_CHANGE]
+    /// when others can.
     void watchNetwork() {
         NetworkWatch.add(networkChanged);
     }
 
     private synchronized void lookAtNetwork() {
-        List<GidEntry> now = engine.link().liveGids();
+        List<GidEntry> now = engine().link().liveGids();
         List<GidEntry> before = liveGids;
         if (!now.equals(before)) {
             liveGids = now;
@@ -165,21 +207,90 @@ public final class SoftContext extends SoftObject implements Context {
     /// somebody else is at it. Without a thread of its own the device does nothing else but what a call of this
     /// does, except that a verb that waits drives it too.
     public boolean drive() {
-        return engine.hasThread() ? engine.drive() : engine.step() > 0;
+        if (!hasThread()) {
+            return engine().step() > 0;
+        }
+        boolean any = false;
+        for (Engine engine : engines) {
+            any |= engine.drive();
+        }
+        return any;
     }
 
     /// When the engine has to be driven next though nothing arrives, in the clock's time: [Long#MAX_VALUE] when
     /// nothing is waited for, the past when something is to be done now. For whoever drives.
     public long deadlineNanos() {
-        return engine.deadlineNanos();
+        return engine().deadlineNanos();
     }
 
+    /// The first engine: the only one, or the one that has the communication manager.
     Engine engine() {
-        return engine;
+        return engines.getFirst();
     }
 
+    /// Whether there are threads that drive.
+    boolean hasThread() {
+        return engine().hasThread();
+    }
+
+    /// The caller will not poll any more for now ([Engine#handOver()]).
+    void handOver() {
+        for (int i = 0; i < engines.size(); i++) { // without an iterator: this is asked for each wait
+            engines.get(i).handOver();
+        }
+    }
+
+    /// Why the device stands still; null while it works.
+    @Nullable
+    Throwable failure() {
+        for (int i = 0; i < engines.size(); i++) {
+            Throwable failure = engines.get(i).failure();
+            if (failure != null) {
+                return failure;
+            }
+        }
+        return null;
+    }
+
+    /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of
+    /// the other, so two callers never wait for each other; nobody may call this who owns an engine but the last.
+    <T> T alone(Supplier<T> command) {
+        return alone(0, command);
+    }
+
+    private <T> T alone(int from, Supplier<T> command) {
+        Engine engine = engines.get(from);
+        return from == engines.size() - 1 ? engine.call(command) : engine.call(() -> alone(from + 1, command));
+    }
+
+    /// Where a queue pair with these queues will live: where one of them is at home already, a shared receive
+    /// queue before all, else where there are fewest. A completion queue that is at home elsewhere is shared by
+    /// several engines from now on, and costs them a lock.
+    Engine place(SoftCompletionQueue sends, SoftCompletionQueue receives, @Nullable SoftSharedReceiveQueue shared) {
+        synchronized (placing) {
+            Engine home = shared == null ? null : shared.home();
+            home = home == null ? receives.home() : home;
+            home = home == null ? sends.home() : home;
+            if (home == null) {
+                home = Collections.min(engines, Comparator.comparingInt(Engine::size));
+            }
+            sends.use(home);
+            receives.use(home);
+            if (shared != null) {
+                shared.home(home);
+            }
+            return home;
+        }
+    }
+
+    /// Where regions and windows are added; the table of the first engine.
     MemoryTable memory() {
-        return memory;
+        return memories.getFirst();
+    }
+
+    /// The table of an engine of this device.
+    MemoryTable memory(Engine engine) {
+        return memories.get(engines.indexOf(engine));
     }
 
     RandomGenerator random() {
@@ -193,6 +304,10 @@ public final class SoftContext extends SoftObject implements Context {
     private final class Listener implements Engine.Listener {
         @Override
         public void onFailure(Throwable cause) {
+            if (failed.getAndSet(true)) {
+                return;
+            }
+            engines.forEach(engine -> engine.fail(cause));
             System.getLogger("verbena.nic")
                     .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
             events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
@@ -239,17 +354,18 @@ public final class SoftContext extends SoftObject implements Context {
         CmAgent there = cm;
         if (there == null) {
             there = new CmAgent(
-                    engine,
+                    engine(),
                     gsi,
-                    new CommunicationManager(device.nodeGuid(), engine.link().slot(), random, CmLimits.DEFAULT));
+                    new CommunicationManager(device.nodeGuid(), engine().link().slot(), random, CmLimits.DEFAULT));
             gsi.add(Mad.CLASS_CM, there);
             cm = there;
         }
         return there;
     }
 
+    /// Any thread.
     void raise(AsyncEvent event) {
-        engine.counters().count(Counter.ASYNC_EVENTS);
+        raised.incrementAndGet();
         events.offer(event);
     }
 
@@ -347,7 +463,7 @@ public final class SoftContext extends SoftObject implements Context {
     @Override
     public List<GidEntry> gids(int port) {
         checkPort(port);
-        return engine.link().gids();
+        return engine().link().gids();
     }
 
     @Override
@@ -459,12 +575,16 @@ public final class SoftContext extends SoftObject implements Context {
 
     @Override
     public SortedMap<String, Long> counters() {
-        SortedMap<String, Long> all = engine.counters().snapshot();
-        long malformed = engine.link().malformed();
-        all.merge("dropped.malformed", malformed, Long::sum);
-        all.merge("received.packets", malformed, Long::sum);
-        all.put("unsendable", engine.link().unsendable());
-        all.putAll(engine.link().counters());
+        SortedMap<String, Long> all = new TreeMap<>();
+        for (Engine engine : engines) {
+            Link link = engine.link();
+            engine.counters().snapshot().forEach((name, count) -> all.merge(name, count, Long::sum));
+            all.merge("dropped.malformed", link.malformed(), Long::sum);
+            all.merge("received.packets", link.malformed(), Long::sum);
+            all.merge("unsendable", link.unsendable(), Long::sum);
+            link.counters().forEach((name, count) -> all.merge(name, count, Long::sum));
+        }
+        all.put("async-events", raised.get());
         all.put("async-events.dropped", events.dropped());
         CmAgent agent = cm;
         if (agent != null) {
@@ -482,7 +602,7 @@ public final class SoftContext extends SoftObject implements Context {
     @Override
     void release() {
         NetworkWatch.remove(networkChanged);
-        engine.close();
+        engines.forEach(Engine::close);
         events.close();
     }
 }

@@ -79,7 +79,7 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
             moveTo(from, target);
             boolean done = false;
             try {
-                target.soft().engine().call(() -> {
+                target.soft().alone(() -> {
                     checkUnbound();
                     region.reregister(target.number(), Access.bits(newAccess));
                     return true;
@@ -95,7 +95,7 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
         }
     }
 
-    /// The engine, because it binds windows.
+    /// While no engine works, because they bind windows.
     private void checkUnbound() {
         int windows = region.windows();
         if (windows > 0) {
@@ -106,12 +106,12 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
 
     @Override
     void release() {
-        domain.soft().engine().call(() -> {
+        domain.soft().alone(() -> {
             checkUnbound();
             domain.soft().memory().remove(region);
             return true;
         });
-        // The engine finds no such key any more, and nobody else touches the memory.
+        // No engine finds such a key any more, and nobody else touches the memory.
         free.run();
     }
 }

@@ -36,7 +36,7 @@ final class SoftMemoryWindow extends SoftObject implements MemoryWindow {
 
     @Override
     void release() {
-        domain.soft().engine().call(() -> {
+        domain.soft().alone(() -> {
             domain.soft().memory().remove(window);
             return true;
         });

@@ -118,7 +118,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     /// What could not be made after all, because this domain was closed at the same moment.
     private void forget(@Nullable Keyed keyed) {
         if (keyed != null) {
-            context.engine().call(() -> {
+            context.alone(() -> {
                 context.memory().remove(keyed);
                 return true;
             });

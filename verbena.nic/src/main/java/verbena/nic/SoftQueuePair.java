@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
 import verbena.transport.Counters;
@@ -65,6 +66,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     private final SoftProtectionDomain domain;
     private final SoftContext context;
+    private final Engine engine;
     private final QueuePairOptions options;
     private final SoftCompletionQueue sendCq;
     private final SoftCompletionQueue receiveCq;
@@ -79,8 +81,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private Optional<AddressVector> path = Optional.empty();
     private AckTimeout ackTimeout = AckTimeout.NEVER;
 
-    /// The engine's state, for posters. Written before anything is flushed and read after anything is published, so
-    /// that what is posted while the queue pair breaks down is flushed by one or the other.
+    /// The engine's state, for posters. Written before anything is flushed and read after anything is published,
+    /// so that what is posted while the queue pair breaks down is flushed by one or the other.
     private volatile QpState state = QpState.RESET;
 
     private volatile int initialPsn;
@@ -100,8 +102,9 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             SoftCompletionQueue receiveCq,
             @Nullable SoftSharedReceiveQueue srq) {
         var made = new SoftQueuePair[1];
-        int qpn = domain.soft().engine().add(number -> {
-            made[0] = new SoftQueuePair(number, domain, options, sendCq, receiveCq, srq);
+        Engine engine = domain.soft().place(sendCq, receiveCq, srq);
+        int qpn = engine.add(number -> {
+            made[0] = new SoftQueuePair(number, engine, domain, options, sendCq, receiveCq, srq);
             return made[0].station;
         });
         if (qpn < 0) {
@@ -113,6 +116,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     private SoftQueuePair(
             int qpn,
+            Engine engine,
             SoftProtectionDomain domain,
             QueuePairOptions options,
             SoftCompletionQueue sendCq,
@@ -121,6 +125,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         super("queue pair 0x" + Integer.toHexString(qpn));
         this.domain = domain;
         this.context = domain.soft();
+        this.engine = engine;
         this.options = options;
         this.sendCq = sendCq;
         this.receiveCq = receiveCq;
@@ -145,8 +150,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                 options.signalAll(),
                 sendCq.ring(),
                 receiveCq.ring(),
-                context.memory(),
-                context.engine().counters(),
+                context.memory(engine),
+                engine.counters(),
                 this);
         Transport transport = transport(options.type());
         this.station = new Station(protocol, transport);
@@ -205,9 +210,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         }
     }
 
+    /// Where it lives.
+    Engine engine() {
+        return engine;
+    }
+
     /// Sends were posted.
     void ring() {
-        context.engine().ring(station);
+        engine.ring(station);
     }
 
     /// A poster has closed its batch.
@@ -324,7 +334,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         checkValues(modification);
         AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
-        context.engine().call(() -> {
+        engine.call(() -> {
             // Again, on the engine: it may have broken down meanwhile.
             QpState from = parameters.state;
             QpState next = QpStateTable.check(type(), from, modification);
@@ -335,8 +345,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             }
             parameters.state = next;
             state = next;
-            protocol.onModified(from, next, context.engine().nowNanos());
-            context.engine().makeReady(station);
+            protocol.onModified(from, next, engine.nowNanos());
+            engine.makeReady(station);
             return next;
         });
     }
@@ -430,7 +440,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     @Override
     public QpAttributes query() {
         checkOpen("query");
-        return context.engine().call(() -> {
+        return engine.call(() -> {
             var p = parameters;
             return new QpAttributes(
                     p.state,
@@ -527,9 +537,9 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     public void attachMulticast(Gid group) {
         checkMulticast("attachMulticast", group);
         try {
-            context.engine().call(() -> {
+            engine.call(() -> {
                 checkOpen("attachMulticast"); // again, on the engine
-                context.engine().attach(station, group);
+                engine.attach(station, group);
                 return true;
             });
         } catch (LinkException e) {
@@ -540,7 +550,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     @Override
     public void detachMulticast(Gid group) {
         checkMulticast("detachMulticast", group);
-        if (!context.engine().call(() -> context.engine().detach(station, group))) {
+        if (!engine.call(() -> engine.detach(station, group))) {
             throw new InvalidStateException("detachMulticast: " + label() + " is not attached to " + group);
         }
     }
@@ -605,8 +615,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     void keepAlive(Duration silence) {
         parameters.keepAliveNanos = silence.toNanos();
         if (parameters.state == QpState.RTS && type() == QpType.RC) {
-            protocol.onModified(QpState.RTS, QpState.RTS, context.engine().nowNanos());
-            context.engine().makeReady(station);
+            protocol.onModified(QpState.RTS, QpState.RTS, engine.nowNanos());
+            engine.makeReady(station);
         }
     }
 
@@ -614,7 +624,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     void disconnected(String why) {
         if (parameters.state != QpState.RESET) {
             protocol.breakDown(why);
-            context.engine().makeReady(station);
+            engine.makeReady(station);
         }
     }
 
@@ -625,7 +635,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         if (parameters.state != from) {
             onAsyncEvent(AsyncEvent.Type.QP_FATAL);
         }
-        context.engine().makeReady(station);
+        engine.makeReady(station);
     }
 
     /// The constructor that all protocols have.
@@ -655,12 +665,11 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     void release() {
         sendCq.detach(this);
         receiveCq.detach(this);
-        context.engine().call(() -> {
+        engine.call(() -> {
             parameters.state = QpState.RESET;
             state = QpState.RESET;
-            protocol.onModified(
-                    parameters.state, QpState.RESET, context.engine().nowNanos());
-            context.engine().remove(qpn(), station);
+            protocol.onModified(parameters.state, QpState.RESET, engine.nowNanos());
+            engine.remove(qpn(), station);
             return true;
         });
         ended = true;

@@ -1,5 +1,7 @@
 package verbena.nic;
 
+import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.ProtectionDomain;
@@ -10,6 +12,8 @@ final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQu
     private final SoftProtectionDomain domain;
     private final ReceiveQueue queue;
     private final SoftReceives receives;
+    /// Where all its queue pairs live; null before there is one.
+    private @Nullable Engine home;
 
     SoftSharedReceiveQueue(SoftProtectionDomain domain, int number, int maxWr, int maxSge) {
         super("shared receive queue " + number);
@@ -34,6 +38,16 @@ final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQu
 
     ReceiveQueue queue() {
         return queue;
+    }
+
+    /// Under the lock of the context: see [SoftContext#place].
+    @Nullable
+    Engine home() {
+        return home;
+    }
+
+    void home(Engine engine) {
+        home = engine;
     }
 
     private void onLimit() {

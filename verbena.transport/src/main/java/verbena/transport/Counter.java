@@ -26,7 +26,6 @@ public enum Counter {
     COMPLETIONS("completions"),
     COMPLETION_ERRORS("completion-errors"),
     COMPLETION_OVERFLOWS("completion-overflows"),
-    ASYNC_EVENTS("async-events"),
     /// Management datagrams that were not sent because too many were waiting.
     MANAGEMENT_OVERFLOWS("management-overflows"),
     /// Times that somebody was noticed who tries numbers.

@@ -19,10 +19,12 @@ import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
 import verbena.verbs.ResourceLimitException;
 import verbena.wire.Frame;
+import verbena.wire.ib.Aeth;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.ib.Syndrome;
 
 /// Owns the state of all queue pairs of a device and drives them: packets from the link to their queue pair,
 /// packets of queue pairs to the link, deadlines, commands of the application.
@@ -339,7 +341,8 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// Runs `command` as the owner, later.
+    /// Runs `command` as the owner, later. Not on the caller's thread, which may own another engine and be in the
+    /// middle of something there, unless it owns this one.
     public void later(Runnable command) {
         commands.add(new Task<>(
                 () -> {
@@ -347,8 +350,22 @@ public final class Engine implements AutoCloseable {
                     return true;
                 },
                 null));
-        if (OWNER.getOpaque(this) != Thread.currentThread()) {
-            attend();
+        if (OWNER.getOpaque(this) == Thread.currentThread()) {
+            return;
+        }
+        if (sleeping) {
+            link.wakeup();
+        } else {
+            handOver();
+        }
+    }
+
+    /// Runs `command` as the owner: now when the caller is that, else later.
+    public void execute(Runnable command) {
+        if (OWNER.getOpaque(this) == Thread.currentThread()) {
+            command.run();
+        } else {
+            later(command);
         }
     }
 
@@ -395,7 +412,8 @@ public final class Engine implements AutoCloseable {
         turns = before + 1; // only owners write
     }
 
-    private void fail(Throwable cause) {
+    /// It is impossible to go on. What cannot be repaired in one engine ends the others of its device by this.
+    public void fail(Throwable cause) {
         synchronized (commands) {
             if (failure != null) {
                 return;
@@ -406,6 +424,11 @@ public final class Engine implements AutoCloseable {
     }
 
     // ---- the owner's
+
+    /// How many queue pairs there are. Any thread.
+    public int size() {
+        return stations.size();
+    }
 
     /// Makes a queue pair under a fresh number; -1 when there are too many. Any thread.
     public int add(IntFunction<Station> make) {
@@ -506,7 +529,19 @@ public final class Engine implements AutoCloseable {
         return hasWork() ? Long.MIN_VALUE : dueNanos(clock.getAsLong());
     }
 
+    /// What answers arrivals leaves before anything is changed: a queue pair that is closed as soon as a message
+    /// has come, for example, has still acknowledged it.
     private int drainCommands() {
+        if (commands.isEmpty()) {
+            return 0;
+        }
+        if (!ready.isEmpty() && failure == null) {
+            try {
+                int _ = send(clock.getAsLong());
+            } catch (RuntimeException e) {
+                fail(e);
+            }
+        }
         int n = 0;
         while (n < COMMANDS) {
             Task<?> command = commands.poll();
@@ -637,6 +672,7 @@ public final class Engine implements AutoCloseable {
                 return;
             }
             int turn = Math.min(TURN, BATCH - departuresTo);
+            int first = departuresTo;
             boolean more = true;
             while (turn-- > 0 && more && !station.isGone) {
                 more = station.protocol.poll(departures[departuresTo], now);
@@ -646,12 +682,29 @@ public final class Engine implements AutoCloseable {
                 station.isReady = false;
                 continue;
             }
+            acknowledgeLast(first);
             deadlines.schedule(station);
             station.isReady = more;
             if (more) {
                 ready.add(station);
             }
         }
+    }
+
+    /// An acknowledgement that a queue pair has put before its requests leaves behind them: they are what somebody
+    /// waits for, and as the shorter one it fits into the same message of the operating system.
+    private void acknowledgeLast(int first) {
+        int last = departuresTo - 1;
+        if (last <= first
+                || Packet.opcode(departures[first]) != Opcode.RC_ACKNOWLEDGE
+                || !Syndrome.isAck(Aeth.syndrome(
+                        departures[first].slot, departures[first].start + Opcode.RC_ACKNOWLEDGE.aethOffset()))
+                || Packet.opcode(departures[first + 1]).isResponse()) {
+            return;
+        }
+        Frame acknowledgement = departures[first];
+        System.arraycopy(departures, first + 1, departures, first, last - first);
+        departures[last] = acknowledgement;
     }
 
     private boolean hasWork() {

@@ -12,8 +12,10 @@ import verbena.verbs.Access;
 /// Which key may touch which memory (IBTA 10.6). The only code that touches user memory.
 ///
 /// Every access answers with a [MemoryVerdict]; whatever a peer asks for and whatever the application has freed,
-/// nothing is thrown. Regions are added by any thread; all else is the engine's, so that once a removal has been
-/// done on the engine nothing touches the memory any more.
+/// nothing is thrown. Regions are added by any thread. All else is the engine's; each engine has a table of its
+/// own ([#forAnotherEngine()]) over the same keys. What ends or changes a region is done while no engine works, so
+/// that afterwards nothing touches the memory any more. Windows are bound and unbound by one engine while others
+/// work.
 public final class MemoryTable {
     private static final ValueLayout.OfLong NATIVE_LONG = ValueLayout.JAVA_LONG;
     private static final VarHandle ATOMIC = NATIVE_LONG.varHandle();
@@ -32,6 +34,16 @@ public final class MemoryTable {
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock) {
         this.random = random;
         this.keys = new KeyTable<>(random, 1, limit, clock);
+    }
+
+    private MemoryTable(MemoryTable other) {
+        this.random = other.random;
+        this.keys = other.keys;
+    }
+
+    /// The same regions and windows under the same keys, for one more engine.
+    public MemoryTable forAnotherEngine() {
+        return new MemoryTable(this);
     }
 
     // ---- any thread
@@ -59,7 +71,7 @@ public final class MemoryTable {
     public void remove(Keyed keyed) {
         keys.remove(keyed.key >>> 8);
         if (keyed instanceof Window window) {
-            unbind(window);
+            window.rebind(window.binding(), null);
         }
     }
 
@@ -74,21 +86,22 @@ public final class MemoryTable {
             return MemoryVerdict.WRONG_DOMAIN;
         }
         if (keyed instanceof Window window) {
-            Region region = window.region;
-            if (region == null) {
+            Window.Binding binding = window.binding();
+            checked = binding;
+            if (binding == null || binding.key() != rkey) {
                 return MemoryVerdict.NOT_BOUND;
             }
-            if (window.type == 2 && window.qpn != qpn) {
+            if (window.type == 2 && binding.qpn() != qpn) {
                 return MemoryVerdict.WRONG_QUEUE_PAIR;
             }
-            if ((window.access & access) != access) {
+            if ((binding.access() & access) != access) {
                 return MemoryVerdict.NO_RIGHT;
             }
-            long from = window.zeroBased ? address : address - window.address;
-            return (window.zeroBased || Long.compareUnsigned(address, window.address) >= 0)
+            long from = binding.zeroBased() ? address : address - binding.address();
+            return (binding.zeroBased() || Long.compareUnsigned(address, binding.address()) >= 0)
                             && bytes >= 0
-                            && bytes <= window.length
-                            && Long.compareUnsigned(from, window.length - bytes) <= 0
+                            && bytes <= binding.length()
+                            && Long.compareUnsigned(from, binding.length() - bytes) <= 0
                     ? MemoryVerdict.OK
                     : MemoryVerdict.OUT_OF_BOUNDS;
         }
@@ -181,7 +194,9 @@ public final class MemoryTable {
             if ((target.address() + at & 7) == 0) {
                 ATOMIC.setVolatile(target, at, value);
             } else {
-                target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, value); // see atomic
+                synchronized (keys) {
+                    target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, value); // see atomic
+                }
             }
             return MemoryVerdict.OK;
         } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | UnsupportedOperationException e) {
@@ -309,14 +324,17 @@ public final class MemoryTable {
             Window window, int rkey, Region region, long address, long bytes, int access, int domain, int qpn) {
         int remoteRights = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit() | Access.REMOTE_ATOMIC.bit();
         boolean changes = (access & (Access.REMOTE_WRITE.bit() | Access.REMOTE_ATOMIC.bit())) != 0;
+        Window.Binding before = window.binding();
         if (keys.get(window.key >>> 8) != window
                 || rkey >>> 8 != window.key >>> 8
                 || window.protectionDomain != domain
-                || (window.type == 2 && (window.isBound() || rkey == window.key || bytes == 0))) {
+                || (window.type == 2 && (before != null || rkey == window.key || bytes == 0))) {
             return MemoryVerdict.NOT_ALLOWED;
         }
         if (bytes == 0) {
-            unbind(window);
+            if (!window.rebind(before, null)) {
+                return MemoryVerdict.NOT_ALLOWED;
+            }
             window.key = rkey;
             return MemoryVerdict.OK;
         }
@@ -336,15 +354,12 @@ public final class MemoryTable {
         if (!region.contains(address, bytes)) {
             return MemoryVerdict.OUT_OF_BOUNDS;
         }
-        unbind(window);
-        window.address = address;
-        window.length = bytes;
-        window.access = access & remoteRights;
-        window.zeroBased = (access & Access.ZERO_BASED.bit()) != 0;
-        window.qpn = qpn;
+        var fresh = new Window.Binding(
+                rkey, region, address, bytes, access & remoteRights, (access & Access.ZERO_BASED.bit()) != 0, qpn);
+        if (!window.rebind(before, fresh)) {
+            return MemoryVerdict.NOT_ALLOWED; // another engine has bound it this moment
+        }
         window.key = rkey;
-        window.region = region;
-        region.countWindows(1);
         return MemoryVerdict.OK;
     }
 
@@ -360,17 +375,20 @@ public final class MemoryTable {
         if (!(keyed instanceof Window window) || window.type != 2) {
             return MemoryVerdict.NOT_ALLOWED;
         }
-        if (!window.isBound()) {
+        Window.Binding binding = window.binding();
+        if (binding == null) {
             return MemoryVerdict.NOT_BOUND;
         }
-        if (window.qpn != qpn) {
+        if (binding.qpn() != qpn) {
             return MemoryVerdict.WRONG_QUEUE_PAIR;
         }
-        unbind(window);
-        return MemoryVerdict.OK;
+        return window.rebind(binding, null) ? MemoryVerdict.OK : MemoryVerdict.NOT_BOUND;
     }
 
     // ---- leaves
+
+    /// The binding that the last [#checkRemote] of a window's key looked at.
+    private Window.@Nullable Binding checked;
 
     /// Where the last [#targetOffset] found the memory.
     private MemorySegment target = MemorySegment.NULL;
@@ -389,8 +407,10 @@ public final class MemoryTable {
         Region region;
         long at = address;
         if (keyed instanceof Window window) {
-            region = window.region;
-            at = window.zeroBased ? window.address + address : address;
+            Window.Binding binding = window.binding();
+            // What another engine has done since the check counts like a closed arena.
+            region = binding == null || binding != checked ? null : binding.region();
+            at = binding != null && binding.zeroBased() ? binding.address() + address : address;
         } else {
             region = (Region) keyed;
         }
@@ -457,10 +477,12 @@ public final class MemoryTable {
                         : (long) ATOMIC.getAndAdd(target, at, value);
             } else {
                 // The IOVA is aligned and the memory is not: atomic among this device's queue pairs, which is what
-                // ATOMIC_HCA promises, because only the engine comes here.
-                original = target.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
-                if (!swap || original == compare) {
-                    target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, swap ? value : original + value);
+                // ATOMIC_HCA promises, because engines come here one at a time.
+                synchronized (keys) {
+                    original = target.get(ValueLayout.JAVA_LONG_UNALIGNED, at);
+                    if (!swap || original == compare) {
+                        target.set(ValueLayout.JAVA_LONG_UNALIGNED, at, swap ? value : original + value);
+                    }
                 }
             }
             return MemoryVerdict.OK;
@@ -477,14 +499,6 @@ public final class MemoryTable {
             return MemoryVerdict.OK;
         } catch (IllegalStateException | InternalError | IndexOutOfBoundsException | IllegalArgumentException e) {
             return MemoryVerdict.GONE;
-        }
-    }
-
-    private static void unbind(Window window) {
-        Region region = window.region;
-        if (region != null) {
-            region.countWindows(-1);
-            window.region = null;
         }
     }
 }

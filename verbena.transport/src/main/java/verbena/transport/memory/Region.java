@@ -1,15 +1,27 @@
 package verbena.transport.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /// A memory region as the protocol sees it. Made by any thread, changed by the engine only.
 public final class Region extends Keyed {
+    private static final VarHandle WINDOWS;
+
+    static {
+        try {
+            WINDOWS = MethodHandles.lookup().findVarHandle(Region.class, "windows", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     final MemorySegment memory;
     final long iova;
     final long length;
     volatile int access;
-    /// Windows bound to it; changed by the engine only.
-    volatile int windows;
+    /// Windows bound to it; changed by engines only.
+    private volatile int windows;
 
     /// @param memory native memory, accessible by the engine's thread
     /// @param iova address of its first byte as requests name it
@@ -49,10 +61,9 @@ public final class Region extends Keyed {
         this.access = access;
     }
 
-    /// Engine only.
+    /// Engines only.
     void countWindows(int change) {
-        int now = windows + change;
-        windows = now;
+        WINDOWS.getAndAdd(this, change);
     }
 
     boolean contains(long address, long bytes) {

@@ -1,18 +1,32 @@
 package verbena.transport.memory;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// A memory window as the protocol sees it. Bound and unbound by the engine only.
+/// A memory window as the protocol sees it. Bound and unbound by engines only; several of them may look at it at
+/// once, so all that a binding says is replaced as a whole.
 public final class Window extends Keyed {
+    private static final VarHandle BINDING;
+
+    static {
+        try {
+            BINDING = MethodHandles.lookup().findVarHandle(Window.class, "binding", Binding.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /// What a window opens.
+    ///
+    /// @param key by which it is opened; a later binding has another
+    /// @param qpn type 2: the queue pair that bound it
+    record Binding(int key, Region region, long address, long length, int access, boolean zeroBased, int qpn) {}
+
     final int type;
 
-    volatile @Nullable Region region;
-    long address;
-    long length;
-    int access;
-    boolean zeroBased;
-    /// Type 2: the queue pair that bound it.
-    int qpn;
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private volatile @Nullable Binding binding;
 
     public Window(int protectionDomain, int type) {
         super(protectionDomain);
@@ -24,6 +38,25 @@ public final class Window extends Keyed {
     }
 
     public boolean isBound() {
-        return region != null;
+        return binding != null;
+    }
+
+    @Nullable
+    Binding binding() {
+        return binding;
+    }
+
+    /// Exchanges the binding, and counts the regions' windows; false when another engine has done so first.
+    boolean rebind(@Nullable Binding from, @Nullable Binding to) {
+        if (!BINDING.compareAndSet(this, from, to)) {
+            return false;
+        }
+        if (to != null) {
+            to.region.countWindows(1);
+        }
+        if (from != null) {
+            from.region.countWindows(-1);
+        }
+        return true;
     }
 }

@@ -6,8 +6,9 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// A ring of completions: the engine appends, pollers, who take turns by a lock of their own, take. Arming and the
-/// sleeping poller's wake-up go through one flag that the engine reads after it has published an entry.
+/// A ring of completions: the engine appends (several take turns by a lock when they share it), pollers, who take
+/// turns by a lock of their own, take. Arming and the sleeping poller's wake-up go through one flag that the
+/// engine reads after it has published an entry.
 public final class CompletionRing {
     /// Not armed.
     public static final int ARMED_NONE = 0;
@@ -62,6 +63,8 @@ public final class CompletionRing {
     private volatile int capacity;
     private SlotRing<Entry> entries;
     private volatile boolean broken;
+    /// Several engines append.
+    private volatile boolean shared;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long written;
@@ -116,11 +119,47 @@ public final class CompletionRing {
             int flags,
             String cause,
             boolean solicited) {
+        boolean appended;
+        if (shared) {
+            synchronized (this) { // not longer: the listener has locks of its own
+                appended = append(
+                        wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sourceQpn, flags, cause);
+            }
+        } else {
+            appended = append(
+                    wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sourceQpn, flags, cause);
+        }
+        if (!appended) {
+            listener.onOverflow();
+            return false;
+        }
+        int state = (int) ARMED.getVolatile(this);
+        if (state != ARMED_NONE
+                && (state == ARMED_ANY || solicited || status != WcStatus.SUCCESS)
+                && (int) ARMED.getAndSet(this, ARMED_NONE) != ARMED_NONE) {
+            listener.onNotification();
+        }
+        if ((int) SLEEPERS.getVolatile(this) != 0) {
+            listener.onWake();
+        }
+        return true;
+    }
+
+    private boolean append(
+            long wrId,
+            WcStatus status,
+            WcOpcode opcode,
+            int vendorError,
+            long byteLength,
+            int immediateOrRkey,
+            int qpn,
+            int sourceQpn,
+            int flags,
+            String cause) {
         long position = (long) WRITTEN.get(this);
         long taken = (long) READ.getAcquire(this);
         if (broken || position - taken >= capacity) {
             broken = true;
-            listener.onOverflow();
             return false;
         }
         Entry e = entries.claim(position, taken);
@@ -135,16 +174,12 @@ public final class CompletionRing {
         e.flags = flags;
         e.cause = cause;
         WRITTEN.setVolatile(this, position + 1);
-        int state = (int) ARMED.getVolatile(this);
-        if (state != ARMED_NONE
-                && (state == ARMED_ANY || solicited || status != WcStatus.SUCCESS)
-                && (int) ARMED.getAndSet(this, ARMED_NONE) != ARMED_NONE) {
-            listener.onNotification();
-        }
-        if ((int) SLEEPERS.getVolatile(this) != 0) {
-            listener.onWake();
-        }
         return true;
+    }
+
+    /// From now on several engines append, one at a time. Called while the one that did so far does not work.
+    public void share() {
+        shared = true;
     }
 
     /// Whether it has overflowed.
