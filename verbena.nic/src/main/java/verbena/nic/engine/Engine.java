@@ -19,12 +19,10 @@ import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
 import verbena.verbs.ResourceLimitException;
 import verbena.wire.Frame;
-import verbena.wire.ib.Aeth;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
-import verbena.wire.ib.Syndrome;
 
 /// Owns the state of all queue pairs of a device and drives them: packets from the link to their queue pair,
 /// packets of queue pairs to the link, deadlines, commands of the application.
@@ -672,7 +670,6 @@ public final class Engine implements AutoCloseable {
                 return;
             }
             int turn = Math.min(TURN, BATCH - departuresTo);
-            int first = departuresTo;
             boolean more = true;
             while (turn-- > 0 && more && !station.isGone) {
                 more = station.protocol.poll(departures[departuresTo], now);
@@ -682,29 +679,12 @@ public final class Engine implements AutoCloseable {
                 station.isReady = false;
                 continue;
             }
-            acknowledgeLast(first);
             deadlines.schedule(station);
             station.isReady = more;
             if (more) {
                 ready.add(station);
             }
         }
-    }
-
-    /// An acknowledgement that a queue pair has put before its requests leaves behind them: they are what somebody
-    /// waits for, and as the shorter one it fits into the same message of the operating system.
-    private void acknowledgeLast(int first) {
-        int last = departuresTo - 1;
-        if (last <= first
-                || Packet.opcode(departures[first]) != Opcode.RC_ACKNOWLEDGE
-                || !Syndrome.isAck(Aeth.syndrome(
-                        departures[first].slot, departures[first].start + Opcode.RC_ACKNOWLEDGE.aethOffset()))
-                || Packet.opcode(departures[first + 1]).isResponse()) {
-            return;
-        }
-        Frame acknowledgement = departures[first];
-        System.arraycopy(departures, first + 1, departures, first, last - first);
-        departures[last] = acknowledgement;
     }
 
     private boolean hasWork() {
