@@ -174,6 +174,7 @@ public final class CmConnection extends Timed {
                 remoteCommId,
                 0,
                 own.qpn(),
+                own.stamp(),
                 own.startingPsn(),
                 own.responderResources(),
                 own.initiatorDepth(),
@@ -228,8 +229,8 @@ public final class CmConnection extends Timed {
         tell(new CmEvent.Established(PrivateData.NONE));
     }
 
-    /// A packet has come through the queue pair: the peer is ready though its RTU is late or lost (COMM_EST), or it
-    /// has got ours.
+    /// A packet has come through the queue pair: the peer is ready though its RTU is late or lost (COMM_EST), or
+    /// it has got ours.
     public void communicationEstablished() {
         if (isActive) {
             if (state == State.ESTABLISHED) {

@@ -38,8 +38,8 @@ import verbena.wire.cm.SidrReq;
 /// costs the same however many there are, and what it leaves behind has limits ([CmLimits]): a peer alone cannot
 /// use up what there is for all.
 public final class CommunicationManager {
-    /// Code of the time that a peer is asked for when a message has to wait for the application: 69 s, as Linux has
-    /// it.
+    /// Code of the time that a peer is asked for when a message has to wait for the application: 69 s, as Linux
+    /// has it.
     static final int SERVICE_TIMEOUT = 24;
     /// A peer may not ask for more.
     static final int SERVICE_TIMEOUT_MAX = 24;
@@ -135,6 +135,7 @@ public final class CommunicationManager {
                 caGuid,
                 0,
                 own.qpn(),
+                own.stamp(),
                 own.responderResources(),
                 own.initiatorDepth(),
                 call.responseTimeout(),
@@ -368,7 +369,8 @@ public final class CommunicationManager {
         return connections.size() < limits.connections();
     }
 
-    /// For one more that a stranger asks for: at the service, and among the half open, where the oldest makes room.
+    /// For one more that a stranger asks for: at the service, and among the half open, where the oldest makes
+    /// room.
     private boolean makeRoomForStranger(CmService service, Gid peer) {
         if (halfOpenOfPeer.getOrDefault(peer, 0) >= limits.perPeer()) {
             return false;

@@ -18,7 +18,8 @@ import verbena.wire.cm.Rtu;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
-/// A million requests that lead to nothing (goal S6): what they leave behind stays small, and others still connect.
+/// A million requests that lead to nothing (goal S6): what they leave behind stays small, and others still
+/// connect.
 class FloodTest {
     private static final int REQUESTS = 1_000_000;
     /// Every so many hostile requests somebody honest connects.
@@ -54,7 +55,7 @@ class FloodTest {
             }
             boolean isHonest = connection.route().remote().equals(HONEST);
             if (owner == Owner.ACCEPTS || isHonest) {
-                connection.accept(new CmEnd(req.localQpn(), 1, 1, 1, 7, false, PrivateData.NONE), now);
+                connection.accept(new CmEnd(req.localQpn(), 1, 1, 1, 7, false, 0, PrivateData.NONE), now);
             } else if (owner == Owner.REJECTS) {
                 connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.NONE, now);
             }
@@ -69,6 +70,7 @@ class FloodTest {
                 random.nextLong(),
                 0,
                 random.nextInt(1 << 24),
+                0,
                 1,
                 1,
                 31, // as long as can be
@@ -183,7 +185,8 @@ class FloodTest {
         assertThat(server.get(CmCounter.SHED)).isGreaterThan(REQUESTS / 2);
     }
 
-    /// Who makes up addresses can fill the backlog of an owner that does not decide, as with any listener; no more.
+    /// Who makes up addresses can fill the backlog of an owner that does not decide, as with any listener; no
+    /// more.
     @Test
     void ofAHundredThousandAddressesThatNobodyDecides() {
         serve(Owner.SLEEPS);

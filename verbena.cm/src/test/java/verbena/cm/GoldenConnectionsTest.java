@@ -243,6 +243,7 @@ class GoldenConnectionsTest {
                                             rep.initiatorDepth(),
                                             rep.rnrRetryCount(),
                                             rep.sharedReceiveQueue(),
+                                            rep.localEecn(),
                                             rep.privateData()),
                                     now);
                 case Rtu rtu -> active(rtu.localCommId()).ready(rtu.privateData(), now);
@@ -306,6 +307,7 @@ class GoldenConnectionsTest {
                             req.initiatorDepth(),
                             req.rnrRetryCount(),
                             req.sharedReceiveQueue(),
+                            req.localEecn(),
                             req.privateData()),
                     (_, _) -> {},
                     now);

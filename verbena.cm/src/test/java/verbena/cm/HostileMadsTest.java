@@ -21,9 +21,9 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.Rtu;
 
-/// Management datagrams that nobody should send (goal H4), to a manager that is at work: noise, and what was really
-/// said with something wrong in it, from addresses that the attacker has. He sees and knows everything but cannot
-/// send from the honest peer's address; so the honest peer's connections stay.
+/// Management datagrams that nobody should send (goal H4), to a manager that is at work: noise, and what was
+/// really said with something wrong in it, from addresses that the attacker has. He sees and knows everything but
+/// cannot send from the honest peer's address; so the honest peer's connections stay.
 class HostileMadsTest {
     private static final long DATAGRAMS = Boolean.getBoolean("verbena.deep") ? 20_000_000 : 1_000_000;
     private static final long SEED = Long.getLong("verbena.seed", 1);
@@ -58,7 +58,7 @@ class HostileMadsTest {
 
     private CmEnd end() {
         qpn = qpn % 0xFF_FFFE + 1;
-        return new CmEnd(qpn, random.nextInt(1 << 24), 1, 1, 7, false, PrivateData.NONE);
+        return new CmEnd(qpn, random.nextInt(1 << 24), 1, 1, 7, false, 0, PrivateData.NONE);
     }
 
     private void hear(CmMessage message) {

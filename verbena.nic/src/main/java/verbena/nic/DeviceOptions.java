@@ -58,10 +58,20 @@ record DeviceOptions(
             case "link" -> new DeviceOptions(engines, link.with(UdpLinks.Kind.parse(value)), mtu, faults);
             case "mtu" -> new DeviceOptions(engines, link, Mtu.ofBytes(Integer.parseInt(value)), faults);
             case "faults" -> new DeviceOptions(engines, link, mtu, Faults.parse(value));
+            case "icrc" -> new DeviceOptions(engines, parseIcrc(value) ? link : link.stamp(), mtu, faults);
             case "engines" -> new DeviceOptions(parseEngines(value), link, mtu, faults);
             default ->
                 throw new IllegalArgumentException(
-                        "there is no option \"" + pair[0] + "\"; there are engines, link, mtu and faults");
+                        "there is no option \"" + pair[0] + "\"; there are engines, faults, icrc, link and mtu");
+        };
+    }
+
+    /// Whether every packet is to have one.
+    private static boolean parseIcrc(String value) {
+        return switch (value) {
+            case "always" -> true;
+            case "optional" -> false;
+            default -> throw new IllegalArgumentException("always or optional, got \"" + value + "\"");
         };
     }
 

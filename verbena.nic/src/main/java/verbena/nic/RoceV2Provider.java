@@ -18,8 +18,8 @@ import verbena.verbs.spi.Provider;
 ///
 /// | option | value |
 /// |---|---|
-/// | `engines` | how many engines share the work, each with a thread: 1 to 64; one for four processors unless told
-/// |
+/// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
+/// | `icrc` | `always` (default); `optional`: on loopback, not between two ends that both say so |
 /// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |

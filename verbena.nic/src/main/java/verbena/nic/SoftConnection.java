@@ -102,7 +102,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own) {
         ConnectionParameters parameters = own.parameters();
-        CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData);
+        CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), stamp(own), privateData);
         attach(own);
         ask = mtu -> {
             var call = new CmCall(
@@ -143,7 +143,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         return begun != null;
     }
 
-    private CmEnd end(End own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
+    private CmEnd end(
+            End own, int responderResources, int initiatorDepth, int stamp, verbena.wire.cm.PrivateData said) {
         return new CmEnd(
                 own.qpn(),
                 startingPsn,
@@ -151,7 +152,24 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 initiatorDepth,
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
+                stamp,
                 said);
+    }
+
+    /// What the peer's packets may carry in place of the ICRC; 0 for nothing. Said on loopback only.
+    private int stamp(End own) {
+        return own.queuePair().orElse(null) instanceof SoftQueuePair soft
+                        && route.remote().address().isLoopbackAddress()
+                ? soft.engine().link().stamp()
+                : 0;
+    }
+
+    /// Both sides do without the ICRC, if both say so (decision 0035).
+    private void agreeOnStamps(int own, int peers) {
+        SoftQueuePair soft = queuePair;
+        if (soft != null && own != 0 && peers != 0) {
+            soft.engine().execute(() -> soft.stamp(peers));
+        }
     }
 
     private void attach(End own) {
@@ -212,6 +230,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             case CmEvent.Requested requested -> throw new AssertionError("begins a connection only: " + requested);
             case CmEvent.Accepted(Rep rep) -> {
                 reply = rep;
+                agreeOnStamps(begun().request().localEecn(), rep.localEecn());
                 tell(new News.Accepted(new PeerParameters(
                         PrivateData.of(rep.privateData().bytes()),
                         rep.responderResources(),
@@ -406,14 +425,17 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         var said = toAcceptWith(own);
         on("accept", () -> {
             Req req = begun().request();
+            int stamp = req.localEecn() == 0 ? 0 : stamp(own);
             begun().accept(
                             end(
                                     own,
                                     Math.min(parameters.responderResources(), req.initiatorDepth()),
                                     Math.min(parameters.initiatorDepth(), req.responderResources()),
+                                    stamp,
                                     said),
                             now());
             attach(own);
+            agreeOnStamps(stamp, req.localEecn());
             return true;
         });
     }

@@ -339,6 +339,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             QpState from = parameters.state;
             QpState next = QpStateTable.check(type(), from, modification);
             if (next == QpState.RESET) {
+                station.stamp(0);
                 forget();
             } else {
                 apply(modification, to, way);
@@ -609,6 +610,11 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     /// Engine: who is told, in words, when the queue pair goes to ERR by itself; null for nobody.
     void failureListener(@Nullable Consumer<String> listener) {
         failureListener = listener;
+    }
+
+    /// Engine: what its packets carry in place of the ICRC until it is reset; 0 for the ICRC.
+    void stamp(int value) {
+        station.stamp(value);
     }
 
     /// Engine: when nothing has come from the peer for so long, it is asked whether it lives; zero for never.

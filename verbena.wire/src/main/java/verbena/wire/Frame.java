@@ -49,6 +49,9 @@ public final class Frame {
     public int hopLimit;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
+    /// On the way out: what stands in place of the ICRC, 24 bits; 0 for the ICRC. Only what both ends of a
+    /// connection on loopback have agreed on (decision 0035).
+    public int stamp;
     /// On the way out: the bit, counted from the first byte's lowest, that is turned over when the ICRC is in
     /// place;
     /// -1 for none. For those who inject faults: what arrives then is what a wire has damaged.
@@ -124,6 +127,7 @@ public final class Frame {
         trafficClass = other.trafficClass;
         hopLimit = other.hopLimit;
         icrcValid = other.icrcValid;
+        stamp = other.stamp;
         damagedBit = other.damagedBit;
     }
 

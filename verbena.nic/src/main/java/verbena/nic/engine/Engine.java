@@ -672,7 +672,9 @@ public final class Engine implements AutoCloseable {
             int turn = Math.min(TURN, BATCH - departuresTo);
             boolean more = true;
             while (turn-- > 0 && more && !station.isGone) {
-                more = station.protocol.poll(departures[departuresTo], now);
+                Frame frame = departures[departuresTo];
+                more = station.protocol.poll(frame, now);
+                frame.stamp = station.stamp;
                 departuresTo += more ? 1 : 0;
             }
             if (station.isGone) {

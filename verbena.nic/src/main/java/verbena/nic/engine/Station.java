@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Protocol;
 import verbena.wire.ib.Transport;
 
-/// A queue pair as the engine sees it: its protocol, and where it stands in the engine's lists. Engine-confined but
-/// for the doorbell.
+/// A queue pair as the engine sees it: its protocol, and where it stands in the engine's lists. Engine-confined
+/// but for the doorbell.
 public final class Station {
     private static final VarHandle RUNG;
 
@@ -38,10 +38,19 @@ public final class Station {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private boolean rung;
 
+    /// What its packets carry in place of the ICRC; 0 for the ICRC.
+    int stamp;
+
     /// A queue pair whose packets are of `transport`.
     public Station(Protocol protocol, Transport transport) {
         this.protocol = protocol;
         this.transport = transport;
+    }
+
+    /// What the packets from here on carry in place of the ICRC ([verbena.wire.Frame#stamp]); 0 for the ICRC.
+    /// Called by the engine's owner.
+    public void stamp(int value) {
+        stamp = value;
     }
 
     /// True for the one who has to put the station on the list.

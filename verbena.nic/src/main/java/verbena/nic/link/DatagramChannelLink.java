@@ -95,7 +95,7 @@ public final class DatagramChannelLink extends UdpLink {
 
     /// @throws LinkException when an address cannot be had
     DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
-        super(addresses, port);
+        super(addresses, port, options);
         this.options = options;
         Selector opening = openSelector();
         boolean opened = false;
@@ -344,7 +344,7 @@ public final class DatagramChannelLink extends UdpLink {
             frame.trafficClass = 0;
             frame.hopLimit = 0;
             buffer.clear();
-            frame.icrcValid = roce.verify(frame);
+            frame.icrcValid = isWhole(frame, 0);
             return Arrival.PACKET;
         } catch (IOException _) {
             // Closed, or late news about what was sent (ICMP): nothing arrived.

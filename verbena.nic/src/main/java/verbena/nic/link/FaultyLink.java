@@ -153,6 +153,12 @@ public final class FaultyLink extends ForwardingLink {
         return given;
     }
 
+    /// None: a damaged packet that carries it would not be noticed.
+    @Override
+    public int stamp() {
+        return 0;
+    }
+
     @Override
     public int transmit(Frame[] frames, int from, int count) {
         if (closed) {

@@ -72,6 +72,11 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public int stamp() {
+        return link.stamp();
+    }
+
+    @Override
     public void await(long timeoutNanos) {
         link.await(timeoutNanos);
     }

@@ -83,6 +83,12 @@ public interface Link extends AutoCloseable {
     /// Ends that; not claimed: does nothing. Called like [#join(Gid)].
     default void releaseService(long serviceId) {}
 
+    /// What packets may carry here in place of the ICRC ([Frame#stamp]), 24 bits that nobody guesses; 0 when the
+    /// ICRC it has to be. Never changes. Any thread.
+    default int stamp() {
+        return 0;
+    }
+
     /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
     /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
     void await(long timeoutNanos);

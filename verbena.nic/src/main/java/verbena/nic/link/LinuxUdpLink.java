@@ -155,7 +155,7 @@ public final class LinuxUdpLink extends UdpLink {
 
     /// @throws LinkException when an address cannot be had
     LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
-        super(addresses, port);
+        super(addresses, port, options);
         this.options = options;
         one.set(JAVA_LONG, 0, 1);
         endpoints = new Endpoint[addresses.size()];
@@ -468,7 +468,7 @@ public final class LinuxUdpLink extends UdpLink {
         int most = (count + 1) / 2;
         boolean others = false;
         for (SharedAddress address : shared) {
-            received += address.receive(frames, from + received, most - received, envelopes, roce);
+            received += address.receive(frames, from + received, most - received, envelopes, this);
             address.tick(outgoing);
             others |= address.hasNeighbours();
         }
@@ -532,7 +532,7 @@ public final class LinuxUdpLink extends UdpLink {
                 frame.destinationHigh = endpoint.gidHigh;
                 frame.destinationLow = endpoint.gidLow;
                 incoming.takeReceived(message, frame);
-                frame.icrcValid = roce.verify(frame, consumed / segment);
+                frame.icrcValid = isWhole(frame, consumed / segment);
                 taken++;
             }
             consumed += segment;

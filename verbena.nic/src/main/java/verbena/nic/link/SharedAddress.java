@@ -22,7 +22,6 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.roce.RoceV2;
 
 /// One address whose UDP port several links of this host have, in one process or in many of one user.
 ///
@@ -413,7 +412,7 @@ final class SharedAddress {
     // --- what comes by the side door
 
     /// Fills frames as [Link#receive] does, with what neighbours have passed on.
-    int receive(Frame[] frames, int from, int count, MessageBlock incoming, RoceV2 roce) {
+    int receive(Frame[] frames, int from, int count, MessageBlock incoming, UdpLink link) {
         int ready = LinuxSockets.ready(watcher, events, EVENTS);
         isStuck = false;
         int received = 0;
@@ -425,7 +424,7 @@ final class SharedAddress {
             if (door.listening) {
                 isStuck = letIn(door) == 0;
             } else {
-                received += read(door, frames, from + received, count - received, incoming, roce);
+                received += read(door, frames, from + received, count - received, incoming, link);
             }
         }
         return received;
@@ -450,7 +449,7 @@ final class SharedAddress {
         return count;
     }
 
-    private int read(Door door, Frame[] frames, int from, int count, MessageBlock incoming, RoceV2 roce) {
+    private int read(Door door, Frame[] frames, int from, int count, MessageBlock incoming, UdpLink link) {
         int asked = Math.min(count, MessageBlock.COUNT);
         for (int i = 0; i < asked; i++) {
             frames[from + i].viewOwn();
@@ -477,7 +476,7 @@ final class SharedAddress {
                         if (taken < i) {
                             frames[from + taken].copyFrom(frame);
                         }
-                        take(frames[from + taken], roce);
+                        take(frames[from + taken], link);
                         taken++;
                     } else {
                         stray.incrementAndGet();
@@ -500,10 +499,10 @@ final class SharedAddress {
         return addressee < 0 || addressee == slot;
     }
 
-    private void take(Frame frame, RoceV2 roce) {
+    private void take(Frame frame, UdpLink link) {
         frame.destinationHigh = gid.high();
         frame.destinationLow = gid.low();
-        frame.icrcValid = roce.verify(frame);
+        frame.icrcValid = link.isWhole(frame, 0);
         arrived.incrementAndGet();
     }
 

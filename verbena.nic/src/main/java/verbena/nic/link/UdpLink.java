@@ -10,6 +10,7 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.DatagramChannel;
+import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -31,12 +32,13 @@ import verbena.wire.roce.RoceV2;
 /// sent is the link's own port, whatever [Frame#sourcePort] says on the way in; the link writes it there. Every
 /// arriving frame's destination is the address of the socket it came through.
 ///
-/// What is sent to a multicast group leaves by these sockets too, and without a hop limit it goes no further than the
-/// network of its source (RFC 1112, 6.1). It arrives through further sockets, because one that is bound to an address
-/// gets nothing else: one for each group and interface, bound to the group and shared with whoever binds it likewise.
+/// What is sent to a multicast group leaves by these sockets too, and without a hop limit it goes no further than
+/// the network of its source (RFC 1112, 6.1). It arrives through further sockets, because one that is bound to an
+/// address gets nothing else: one for each group and interface, bound to the group and shared with whoever binds
+/// it likewise.
 ///
-/// Safe for one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call. After
-/// [#close()] nothing is received or taken and [#await(long)] returns at once.
+/// Safe for one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call.
+/// After [#close()] nothing is received or taken and [#await(long)] returns at once.
 public abstract sealed class UdpLink implements Link permits LinuxUdpLink, DatagramChannelLink {
     /// Bytes of the smallest packet: BTH and ICRC.
     static final int PACKET_MIN = Bth.BYTES + 4;
@@ -47,11 +49,14 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     /// What a multicast without a hop limit leaves a socket with (RFC 1112, 6.1; RFC 3493, 5.2).
     static final int MULTICAST_HOPS_DEFAULT = 1;
 
+    private static final int STAMP_MAX = 0xFF_FFFF;
+
     private final List<GidEntry> gids;
     private final Set<Gid> groups = new HashSet<>();
     private final int port;
     private final int packetMax;
     private final Mtu pathMtu;
+    private final int stamp;
 
     final RoceV2 roce = new RoceV2();
     final WakeSignal signal = new WakeSignal();
@@ -59,7 +64,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     final AtomicLong malformed = new AtomicLong();
     final AtomicLong unsendable = new AtomicLong();
 
-    UdpLink(List<GidEntry> addresses, int port) {
+    UdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException("addresses: at least one");
         }
@@ -79,6 +84,20 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         // Packets are whole words (IBTA 9.2, PadCnt).
         this.packetMax = packetMax & ~3;
         this.pathMtu = pathMtu;
+        boolean isLoopback =
+                gids.stream().allMatch(entry -> entry.gid().address().isLoopbackAddress());
+        this.stamp = options.stamped() && isLoopback ? 1 + new SecureRandom().nextInt(STAMP_MAX) : 0;
+    }
+
+    @Override
+    public final int stamp() {
+        return stamp;
+    }
+
+    /// Whether an arrival is whole: it has the stamp, or the right ICRC, which is found quicker when the IPv4
+    /// identification is the likely one.
+    final boolean isWhole(Frame frame, int likelyIdentification) {
+        return (stamp != 0 && RoceV2.isStamped(frame, stamp)) || roce.verify(frame, likelyIdentification);
     }
 
     private static int interfaceMtu(GidEntry entry) {
@@ -136,8 +155,8 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return pathMtu;
     }
 
-    /// Bytes of the smallest receive buffer among the sockets, as the operating system accounts them: what may wait
-    /// while nobody calls [#receive].
+    /// Bytes of the smallest receive buffer among the sockets, as the operating system accounts them: what may
+    /// wait while nobody calls [#receive].
     public abstract long receiveBufferBytes();
 
     /// Bytes of the smallest send buffer among the sockets.

@@ -34,11 +34,12 @@ public final class UdpLinks {
     /// @param sendBufferBytes likewise
     /// @param shared whether others of the same user may open a link at the same addresses, which must then say so
     ///     too; [DatagramChannelLink] cannot and does not
-    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared) {
-        /// [Kind#AUTO], not shared; 16 MiB of receive buffer (a full packet is accounted with up to twice its size:
-        /// some 2,000 of
-        /// them may wait) and 4 MiB of send buffer.
-        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20, false);
+    /// @param stamped whether packets may come with a stamp in place of the ICRC ([Link#stamp()]), where all
+    ///     addresses are loopback's
+    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean stamped) {
+        /// [Kind#AUTO], not shared; 16 MiB of receive buffer (a full packet is accounted with up to twice its
+        /// size: some 2,000 of them may wait) and 4 MiB of send buffer.
+        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20, false, false);
 
         public Options {
             if (receiveBufferBytes < 1 || sendBufferBytes < 1) {
@@ -49,12 +50,17 @@ public final class UdpLinks {
 
         /// These, with another kind.
         public Options with(Kind other) {
-            return new Options(other, receiveBufferBytes, sendBufferBytes, shared);
+            return new Options(other, receiveBufferBytes, sendBufferBytes, shared, stamped);
         }
 
         /// These, for a link at addresses that others have too.
         public Options share() {
-            return new Options(kind, receiveBufferBytes, sendBufferBytes, true);
+            return new Options(kind, receiveBufferBytes, sendBufferBytes, true, stamped);
+        }
+
+        /// These, for a link that takes stamps on loopback.
+        public Options stamp() {
+            return new Options(kind, receiveBufferBytes, sendBufferBytes, shared, true);
         }
     }
 

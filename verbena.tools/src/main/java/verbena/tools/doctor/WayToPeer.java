@@ -234,6 +234,7 @@ final class WayToPeer implements Check {
                 random.nextLong(1, Long.MAX_VALUE),
                 0,
                 random.nextInt(2, 0xFF_FFFF),
+                0,
                 1,
                 1,
                 RESPONSE_TIMEOUT,

@@ -277,6 +277,7 @@ class WayToPeerTest {
                 0,
                 9,
                 0,
+                0,
                 1,
                 1,
                 15,

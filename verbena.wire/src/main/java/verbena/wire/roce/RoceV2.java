@@ -90,9 +90,9 @@ public final class RoceV2 {
         seal(frame, ipv4Identification, DONT_FRAGMENT);
     }
 
-    /// Writes the ICRC for any IPv4 fragment field.
+    /// Writes the ICRC for any IPv4 fragment field, or the frame's stamp where it has one.
     public void seal(Frame frame, int ipv4Identification, int flagsFragment) {
-        Icrc.store(frame, compute(frame, ipv4Identification, flagsFragment));
+        Icrc.store(frame, frame.stamp != 0 ? frame.stamp : compute(frame, ipv4Identification, flagsFragment));
         if (frame.damagedBit >= 0) {
             frame.flip(frame.damagedBit);
         }
@@ -113,6 +113,11 @@ public final class RoceV2 {
         boolean right = hiddenFields(frame, likelyIdentification) >= 0;
         MemorySegment.copy(before, 0, frame.slot, frame.start - Frame.HEADROOM, Frame.HEADROOM);
         return right;
+    }
+
+    /// Whether the packet carries `stamp` in place of the ICRC.
+    public static boolean isStamped(Frame frame, int stamp) {
+        return Icrc.stored(frame) == stamp;
     }
 
     /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean
