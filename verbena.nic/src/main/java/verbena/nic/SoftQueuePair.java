@@ -131,6 +131,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         this.receiveCq = receiveCq;
         this.parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = domain.number();
+        parameters.windows = engine.windows();
         parameters.pathMtu = type() == QpType.UD ? context.mtu().bytes() : parameters.pathMtu;
         var inline = new InlineMemory(context.slabs);
         this.inlineMemory = inline;
@@ -587,6 +588,11 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             fatalTold = true;
         }
         context.raise(new AsyncEvent.QueuePairEvent(type, this));
+    }
+
+    @Override
+    public void onReady() {
+        engine.makeReady(station);
     }
 
     @Override

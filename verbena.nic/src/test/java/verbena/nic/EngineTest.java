@@ -191,6 +191,11 @@ class EngineTest {
 
     @Test
     void queuePairsTakeTurns() {
+        for (int i = 0; i < 16; i++) { // the window to b grows
+            a.qp.postWrite(i, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+        }
+        pair.settleWithin(Duration.ofSeconds(1).toNanos());
+        var senders = new ArrayList<QueuePair>();
         var pairs = new ArrayList<QueuePair>();
         for (int i = 0; i < 3; i++) {
             QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
@@ -198,8 +203,12 @@ class EngineTest {
             here.connect(there.endpoint());
             there.connect(here.endpoint());
             pairs.add(there);
-            here.postWrite(i, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
-            here.postWrite(i, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+            senders.add(here);
+        }
+        pair.settle();
+        for (QueuePair here : senders) {
+            here.postWrite(1, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
+            here.postWrite(2, a.memory, 0, Pair.MEMORY_BYTES, b.memory.address(), b.memory.rkey());
         }
         var order = new ArrayList<Integer>();
         a.wire.loses = sent -> {

@@ -111,6 +111,10 @@ public final class Network {
 
     // ---- sending
 
+    long nowNanos() {
+        return clock.getAsLong();
+    }
+
     boolean hasRoom(SimLink from) {
         return from.freeNanos - clock.getAsLong() < QUEUE_NANOS;
     }

@@ -69,6 +69,17 @@ public final class SimDevice {
         world.trace().note(world.nowNanos(), name(), text);
     }
 
+    /// Makes it a slow receiver: only so many packets, up to 4,096, may wait to be received, as in a socket's
+    /// buffer, and each takes so long.
+    public void slow(int packets, long nanosPerPacket) {
+        link.slow(packets, nanosPerPacket);
+    }
+
+    /// Most packets that ever waited to be received.
+    public int arrivalsMost() {
+        return link.arrivalsMost();
+    }
+
     /// Leaves the device alone for so long: nothing is received, sent or timed out meanwhile.
     public void pause(long nanos) {
         pausedUntil = world.nowNanos() + nanos;
@@ -81,7 +92,7 @@ public final class SimDevice {
 
     /// When it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
     long dueNanos() {
-        return Math.max(pausedUntil, context.deadlineNanos());
+        return Math.max(pausedUntil, Math.min(link.readableNanos(), context.deadlineNanos()));
     }
 
     /// Drives it until it has nothing to do now.

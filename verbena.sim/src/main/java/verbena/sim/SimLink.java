@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
+import verbena.transport.Protocol;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
@@ -14,7 +15,7 @@ import verbena.wire.roce.RoceV2;
 /// receives by what a socket can see, takes fewer frames when its way out is full, and loses what arrives when
 /// nobody has received for long.
 final class SimLink implements Link {
-    /// Packets that wait to be received; more are lost, as in a socket's buffer.
+    /// Packets that may wait to be received; more are lost, as in a socket's buffer.
     static final int ARRIVALS_MAX = 4_096;
 
     private static final int SOURCE_PORT = RoceV2.UDP_PORT;
@@ -31,6 +32,11 @@ final class SimLink implements Link {
     private final Flight[] arrivals = new Flight[ARRIVALS_MAX];
     private int arrivalsFirst;
     private int arrivalsCount;
+    private int arrivalsMax = ARRIVALS_MAX;
+    private int arrivalsMost;
+    private long nanosPerPacket;
+    /// The device works on what it has received last, and takes no more before then.
+    private long busyUntil = Long.MIN_VALUE;
 
     // The network's, of this link as a sender.
 
@@ -66,15 +72,32 @@ final class SimLink implements Link {
 
     @Override
     public boolean hasArrivals() {
-        return arrivalsCount > 0;
+        return arrivalsCount > 0 && network.nowNanos() >= busyUntil;
+    }
+
+    /// From now on so few may wait, and receiving one takes so long.
+    void slow(int packets, long nanosPerPacket) {
+        arrivalsMax = packets;
+        this.nanosPerPacket = nanosPerPacket;
+    }
+
+    /// Most packets that ever waited.
+    int arrivalsMost() {
+        return arrivalsMost;
+    }
+
+    /// When something can be received; [Protocol#NEVER] when nothing has arrived.
+    long readableNanos() {
+        return arrivalsCount > 0 ? busyUntil : Protocol.NEVER;
     }
 
     /// A packet is there; false when it is one too many.
     boolean arrive(Flight flight) {
-        if (arrivalsCount == ARRIVALS_MAX) {
+        if (arrivalsCount == arrivalsMax) {
             return false;
         }
         arrivals[(arrivalsFirst + arrivalsCount++) % ARRIVALS_MAX] = flight;
+        arrivalsMost = Math.max(arrivalsMost, arrivalsCount);
         return true;
     }
 
@@ -92,6 +115,10 @@ final class SimLink implements Link {
 
     @Override
     public int receive(Frame[] frames, int from, int count) {
+        long now = network.nowNanos();
+        if (now < busyUntil) {
+            return 0;
+        }
         int n = 0;
         while (n < count && arrivalsCount > 0) {
             Flight flight = arrivals[arrivalsFirst];
@@ -102,6 +129,7 @@ final class SimLink implements Link {
             frame.icrcValid = roce.verify(frame);
             network.free(flight);
         }
+        busyUntil = now + n * nanosPerPacket;
         return n;
     }
 

@@ -20,6 +20,8 @@ public enum Counter {
     ACK_TIMEOUTS("ack-timeouts"),
     /// A later acknowledgement showed that a response was lost.
     IMPLIED_NAKS("implied-naks"),
+    /// Questions what became of packets that should have been answered by now.
+    PROBES("probes"),
     RETRANSMITTED_PACKETS("retransmitted.packets"),
     /// Questions whether an idle peer lives, repeated ones included.
     KEEP_ALIVES("keep-alives"),

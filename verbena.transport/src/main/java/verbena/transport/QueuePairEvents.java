@@ -11,6 +11,9 @@ public interface QueuePairEvents {
     /// The protocol itself changed the state (to ERR or SQE).
     void onState(QpState state);
 
+    /// The protocol may have something to send, though nothing has come for it: another connection has made room.
+    default void onReady() {}
+
     /// The first packet that fits has come since RTR, so the peer knows the connection: once a request, once an
     /// answer.
     default void onFirstPacket(boolean isAnswer) {}

@@ -42,8 +42,8 @@ public final class QueuePairParameters {
     /// The way to the peer of a connection.
     public Path path = Path.NONE;
 
-    /// PSNs that may be unacknowledged.
-    public int windowPackets = 128;
+    /// Where the window to the peer comes from; by itself, one that nobody shares.
+    public PeerWindows windows = new PeerWindows();
     /// Whether SQ_DRAINED is raised.
     public boolean notifyWhenDrained;
 

@@ -14,6 +14,7 @@ import verbena.nic.link.Link;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
+import verbena.transport.PeerWindows;
 import verbena.transport.Protocol;
 import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
@@ -110,6 +111,7 @@ public final class Engine implements AutoCloseable {
     private final ArrayDeque<Station> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
     private final MulticastGroups groups = new MulticastGroups();
+    private final PeerWindows windows = new PeerWindows();
     private final ConcurrentLinkedQueue<Task<?>> commands = new ConcurrentLinkedQueue<>();
     private @Nullable Station generalServices;
 
@@ -188,6 +190,11 @@ public final class Engine implements AutoCloseable {
 
     public Link link() {
         return link;
+    }
+
+    /// What its reliable connections to each peer have under way; for the owner only.
+    public PeerWindows windows() {
+        return windows;
     }
 
     public long nowNanos() {

@@ -67,6 +67,10 @@ final class ReliableRules {
                 yield true;
             }
             case Answer.Refused refused -> {
+                if (request.operation() == Operation.READ) {
+                    // A long one may be asked for in pieces, of which the first have been answered.
+                    MemoryRules.leaveUndefined(queuePair.domain(), request.pieces());
+                }
                 queuePair.end(refused.status);
                 yield true;
             }

@@ -15,6 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
+import verbena.transport.PeerWindow;
+import verbena.transport.PeerWindows;
 import verbena.transport.Protocol;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -287,7 +289,7 @@ public final class PacketScript implements Names {
         p.ackTimeoutNanos = AckTimeout.nanos(timeoutCode);
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
-        p.windowPackets = window;
+        p.windows = new PeerWindows(window, PeerWindow.PROBE_NANOS_MIN);
         p.path = path(end, peer);
         end.modify(QpState.INIT, now);
         end.modify(QpState.RTR, now);

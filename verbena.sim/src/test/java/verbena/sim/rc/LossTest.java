@@ -176,7 +176,7 @@ class LossTest {
                 b -> a    READ_RESPONSE_FIRST   psn 100
                 b -> a    READ_RESPONSE_MIDDLE  psn 101
                 b -x a    READ_RESPONSE_LAST    psn 102     lost
-                +67.108864ms  a -> b    READ_REQUEST  psn 102  r1+512 len 88  => duplicate
+                +1ms      a -> b    READ_REQUEST  psn 102  r1+512 len 88  => duplicate
                 b -> a    READ_RESPONSE_ONLY    psn 102  | 88
                 a         completion  wr 7 success
                 a         memory  in+0 len 600 as r1+0 only
@@ -190,7 +190,7 @@ class LossTest {
                 a         post  read 700 <- r1+0  wr 7 signaled
                 a -> peer    READ_REQUEST  psn 100  r1+0 len 700
                 peer -> a    READ_RESPONSE_FIRST   psn 100  msn 1  | 256
-                +67.108864ms  a -> peer    READ_REQUEST  psn 101  r1+256 len 444
+                +1ms      a -> peer    READ_REQUEST  psn 101  r1+256 len 444
                 peer -> a    READ_RESPONSE_MIDDLE  psn 101  | 256  => accepted
                 peer -> a    READ_RESPONSE_LAST    psn 102  msn 1  | 188
                 a         completion  wr 7 success

@@ -23,6 +23,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.PeerWindow;
+import verbena.transport.PeerWindows;
 import verbena.transport.Protocol;
 import verbena.transport.memory.Region;
 import verbena.transport.queue.ReceiveRequest;
@@ -485,6 +487,7 @@ final class Replay {
         private void connect(Gid to) {
             var p = end.parameters;
             p.path(host.address, to);
+            p.windows = new PeerWindows(PeerWindow.PACKETS_MAX, Protocol.NEVER); // rxe knows no probes
             p.pathMtu = number(json, "path MTU", 1024);
             p.access = number(json, "access", ALL);
             p.destinationQpn = other.qpn();

@@ -53,6 +53,8 @@ public final class SendRequest {
     public int firstPsn;
     /// PSNs it takes.
     public int psnCount;
+    /// How many of them one READ request asks for.
+    public int piecePsns;
     /// Set when the request failed on this side, to be reported once all before it are done.
     public @Nullable WcStatus localError;
     public String localCause = "";

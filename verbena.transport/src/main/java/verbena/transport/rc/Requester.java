@@ -2,9 +2,11 @@ package verbena.transport.rc;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
+import verbena.transport.PeerWindow;
 import verbena.transport.Protocol;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
@@ -47,9 +49,17 @@ import verbena.wire.ib.Transport;
 ///
 /// A keep-alive is a WRITE of no bytes that nobody has posted. It is sent only when nothing is unacknowledged, so
 /// while it is outstanding `unacked` is its PSN, and whatever is posted meanwhile stands behind it.
-final class Requester {
-    /// A READ asks for at most this many packets at once, so that PSNs outstanding stay below 2^23 (IBTA 9.7.2).
-    static final int READ_PACKETS_MAX = 1 << 20;
+///
+/// How far `next` may run ahead of `unacked` is for the [PeerWindow], which all connections to a peer share. A
+/// READ asks for no more than it has room for, and goes on asking as the answers come.
+///
+/// When nothing is heard for longer than answers take, a probe is sent: the oldest and the newest packet once
+/// more. Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out.
+final class Requester implements PeerWindow.Waiter {
+    /// Packets between two that ask for an ACK, at most: two runs ([PeerWindow]).
+    private static final int ASK_PACKETS_MAX = 32;
+    /// Waiting for the answer to a probe doubles at most so often.
+    private static final int PROBE_DOUBLINGS_MAX = 10;
     /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run
     /// up to four times its value (IBTA C9-141).
     static final long ACK_TIMEOUT_NANOS_MIN = 2_000_000;
@@ -71,8 +81,18 @@ final class Requester {
     private int next;
     private int sent;
 
+    /// Of the peer; null before RTS and in ERR.
+    private @Nullable PeerWindow window;
+    /// It will tell us when there is room.
+    private boolean waitsForRoom;
+    /// PSNs before `next` that take up room in it.
+    private int charged;
+
     /// READ and atomic requests that were sent and not answered.
     private int readsOutstanding;
+    /// The last PSN of each of them, in a ring that is made when it is needed.
+    private int[] readEnds = {};
+    private int readsFirst;
     /// Packets since the last that asked for an ACK.
     private int sinceAckRequest;
     /// We went back, and nothing has been acknowledged since: more NAKs of the same gap are ignored.
@@ -85,6 +105,17 @@ final class Requester {
     private int rnrRetriesLeft;
     private long ackDeadline = Protocol.NEVER;
     private long rnrDeadline = Protocol.NEVER;
+
+    private long probeDeadline = Protocol.NEVER;
+    /// Probes since there was progress.
+    private int probes;
+    /// What is left to be sent of a probe: 2 the oldest packet and the newest, 1 the newest.
+    private int probesDue;
+    /// The packet being made belongs to a probe.
+    private boolean probing;
+    /// A packet whose answer is awaited by the clock, and when it was sent; [Protocol#NEVER] when there is none.
+    private int timedPsn;
+    private long timedNanos = Protocol.NEVER;
 
     /// A keep-alive has no answer yet.
     private boolean keepAliveOutstanding;
@@ -113,6 +144,7 @@ final class Requester {
     /// The queue pair has entered RTS from RTR.
     void start() {
         unacked = next = sent = p.sqPsn;
+        window = p.windows.join(p.path.destinationHigh(), p.path.destinationLow());
         retriesLeft = p.retryCount;
         rnrRetriesLeft = p.rnrRetry;
     }
@@ -171,7 +203,17 @@ final class Requester {
     }
 
     private void stop() {
-        ackDeadline = Protocol.NEVER;
+        PeerWindow left = window;
+        if (left != null) {
+            window = null;
+            left.forget(this);
+            left.done(charged);
+            charged = 0;
+            p.windows.leave(left);
+        }
+        waitsForRoom = false;
+        unacked = next = sent;
+        disarm();
         rnrDeadline = Protocol.NEVER;
         keepAliveDeadline = Protocol.NEVER;
         keepAliveOutstanding = false;
@@ -185,9 +227,18 @@ final class Requester {
     // ---- departures
 
     boolean poll(Frame frame, long now) {
-        if (keepAliveDue && isWorking() && rnrDeadline == Protocol.NEVER) {
-            sendKeepAlive(frame, now);
+        PeerWindow way = window;
+        if (way == null || !isWorking() || rnrDeadline != Protocol.NEVER) {
+            return false;
+        }
+        if (keepAliveDue) {
+            sendKeepAlive(way, frame, now);
             return true;
+        }
+        while (probesDue > 0) {
+            if (sendProbe(way, frame, now)) {
+                return true;
+            }
         }
         while (mayProceed()) {
             SendRequest request = sends.at(current);
@@ -201,24 +252,60 @@ final class Requester {
                     }
                     continue;
                 }
-                if (!start(request)) {
+                if (!start(request, way)) {
                     return false;
                 }
             }
-            if (Psn.distance(unacked, next) >= p.windowPackets
-                    || (request.operation.needsResponse() && readsOutstanding >= p.readsOutstandingMax)) {
-                return false;
-            }
-            return send(request, frame, now);
+            int psns = share(request, way);
+            return psns > 0 && send(request, psns, way, frame, now);
         }
         return false;
     }
 
+    /// How many PSNs the next packet of `request` may take: as many as a READ asks for, else 1; 0 when it has to
+    /// wait.
+    private int share(SendRequest request, PeerWindow way) {
+        int wanted = 1;
+        if (request.operation.needsResponse()) {
+            if (readsOutstanding >= p.readsOutstandingMax) {
+                return 0;
+            }
+            wanted = readPsns(request, packet);
+        }
+        int enough = Math.min(wanted, Math.max(1, way.limit() / 2));
+        if (way.room() < enough) {
+            if (!waitsForRoom) {
+                waitsForRoom = true;
+                way.await(this);
+            }
+            return 0;
+        }
+        // Also what is not charged any more may still be answered: no more than a window of its own.
+        return way.limit() - Psn.distance(unacked, next) >= enough ? wanted : 0;
+    }
+
+    /// Takes up no more room than there are PSNs between `unacked` and `next`.
+    private void settle(PeerWindow way) {
+        int excess = charged - Math.max(0, Psn.distance(unacked, next));
+        if (excess > 0) {
+            charged -= excess;
+            way.done(excess);
+        }
+    }
+
+    /// How many PSNs a READ request or atomic takes that begins with packet `index`: to the end of its piece.
+    private static int readPsns(SendRequest request, int index) {
+        return Math.min(request.psnCount - index, request.piecePsns - index % request.piecePsns);
+    }
+
+    @Override
+    public void onRoom() {
+        waitsForRoom = false;
+        core.events.onReady();
+    }
+
     private boolean mayProceed() {
-        return isWorking()
-                && rnrDeadline == Protocol.NEVER
-                && current < sends.published()
-                && (failedAt < 0 || current < failedAt);
+        return current < sends.published() && (failedAt < 0 || current < failedAt);
     }
 
     private boolean isWorking() {
@@ -235,7 +322,7 @@ final class Requester {
     }
 
     /// Gives the request its PSNs; false when it fails on this side.
-    private boolean start(SendRequest request) {
+    private boolean start(SendRequest request, PeerWindow way) {
         MemoryVerdict verdict = request.isInline
                 ? MemoryVerdict.OK
                 : core.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
@@ -249,6 +336,9 @@ final class Requester {
         }
         request.firstPsn = next;
         request.psnCount = request.operation.isAtomic() ? 1 : Psn.count(request.bytes(), p.pathMtu);
+        // A READ is asked for in pieces of half a window, where the peer takes two at a time, so that it always has one
+        // to answer. Pieces stay as they are: only what was asked for can be asked for again (IBTA 9.7.5.1.3).
+        request.piecePsns = p.readsOutstandingMax == 1 ? way.limit() : Math.max(1, way.limit() / 2);
         started++;
         return true;
     }
@@ -265,13 +355,11 @@ final class Requester {
         return true;
     }
 
-    private boolean send(SendRequest request, Frame frame, long now) {
+    private boolean send(SendRequest request, int psns, PeerWindow way, Frame frame, long now) {
         int index = packet;
         boolean last;
-        int psns = 1;
         switch (request.operation) {
             case READ -> {
-                psns = readPackets(request, index);
                 last = index + psns == request.psnCount;
                 long skipped = (long) index * p.pathMtu;
                 long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
@@ -306,16 +394,19 @@ final class Requester {
             }
             default -> {
                 last = index + 1 == request.psnCount;
-                if (!sendData(request, frame, index, last)) {
+                if (!sendData(request, way, frame, index, last, now)) {
                     return false;
                 }
             }
         }
         if (request.operation.needsResponse()) {
-            readsOutstanding++;
+            if (!probing) {
+                expectAnswer(Psn.add(next, psns - 1));
+            }
             sinceAckRequest = 0;
+            time(now);
         }
-        advance(psns, now);
+        advance(psns, way, now);
         packet = index + psns;
         if (last) {
             current++;
@@ -324,27 +415,94 @@ final class Requester {
         return true;
     }
 
+    /// One more READ request or atomic is outstanding, until there is an answer to PSN `end`.
+    private void expectAnswer(int end) {
+        if (readsOutstanding == readEnds.length) {
+            int[] more = new int[Math.max(p.readsOutstandingMax, readsOutstanding + 1)];
+            for (int i = 0; i < readsOutstanding; i++) {
+                more[i] = readEnds[(readsFirst + i) % readEnds.length];
+            }
+            readEnds = more;
+            readsFirst = 0;
+        }
+        readEnds[(readsFirst + readsOutstanding++) % readEnds.length] = end;
+    }
+
     /// Behind what has just been sent.
-    private void advance(int psns, long now) {
+    private void advance(int psns, PeerWindow way, long now) {
         if (Psn.isBefore(next, sent)) {
             core.counters.count(Counter.RETRANSMITTED_PACKETS);
         }
         next = Psn.add(next, psns);
         sent = Psn.max(sent, next);
-        if (ackDeadline == Protocol.NEVER) {
-            armAckTimer(now);
+        if (!probing) {
+            charged += psns;
+            way.sent(psns);
+        }
+        if (ackDeadline == Protocol.NEVER && probeDeadline == Protocol.NEVER) {
+            arm(way, now);
+        }
+    }
+
+    /// Takes the time of what is about to be sent and will be answered, unless another is being timed. What is
+    /// sent again is not: nobody could tell which of the two the answer is for (Karn's rule, RFC 6298, 3).
+    private void time(long now) {
+        if (timedNanos == Protocol.NEVER && next == sent) {
+            timedPsn = next;
+            timedNanos = now;
         }
     }
 
     /// No bytes need no key (IBTA C9-88), and every peer acknowledges them that lets itself be written to at all.
-    private void sendKeepAlive(Frame frame, long now) {
+    private void sendKeepAlive(PeerWindow way, Frame frame, long now) {
         Opcode opcode = Opcode.RC_WRITE_ONLY;
         core.begin(frame, opcode, 0, false, true, next);
         Reth.write(frame.slot, frame.start + opcode.rethOffset(), 0, 0, 0);
         core.counters.count(Counter.KEEP_ALIVES);
         keepAliveDue = false;
         sinceAckRequest = 0;
-        advance(1, now);
+        advance(1, way, now);
+    }
+
+    /// One of the packets that a probe consists of; false when there is none or it failed. The responder answers
+    /// the oldest with an ACK in any case; if it has missed something, the newest is ahead of what it expects
+    /// then, and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer
+    /// of its own.
+    private boolean sendProbe(PeerWindow way, Frame frame, long now) {
+        boolean oldest = probesDue-- == 2;
+        int newest = Psn.previous(next);
+        if (next == unacked || (!oldest && newest == unacked)) {
+            return false;
+        }
+        long currentBefore = current;
+        int packetBefore = packet;
+        int nextBefore = next;
+        probing = true;
+        boolean made = true;
+        if (oldest && keepAliveOutstanding) {
+            next = unacked;
+            sendKeepAlive(way, frame, now);
+        } else {
+            current = oldest ? head : packet > 0 ? current : current - 1;
+            next = oldest ? unacked : newest;
+            SendRequest request = sends.at(current);
+            packet = Psn.distance(request.firstPsn, next);
+            if (!request.operation.needsResponse()) {
+                made = send(request, 1, way, frame, now);
+            } else if (oldest) {
+                probesDue = 0;
+                made = send(request, readPsns(request, packet), way, frame, now);
+            } else {
+                made = false;
+            }
+        }
+        probing = false;
+        if (isWorking()) { // nothing has failed
+            current = currentBefore;
+            packet = packetBefore;
+            next = nextBefore;
+        }
+        return made;
     }
 
     /// The value travels as it lies in this host's memory (IBTA A19).
@@ -363,7 +521,7 @@ final class Requester {
                 frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
     }
 
-    private boolean sendData(SendRequest request, Frame frame, int index, boolean last) {
+    private boolean sendData(SendRequest request, PeerWindow way, Frame frame, int index, boolean last, long now) {
         Opcode opcode = Messages.opcode(Transport.RC, request.operation, index == 0, last);
         long position = (long) index * p.pathMtu;
         int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
@@ -379,9 +537,11 @@ final class Requester {
         }
         // rxe and the standard's advice (IBTA 9.7.3.2): the last packet of a message asks, and enough in between that
         // the window never closes without an ACK on its way.
-        boolean ask = last || ++sinceAckRequest >= Math.max(1, p.windowPackets / 2);
+        boolean closes = way.room() <= 1 || Psn.distance(unacked, next) + 1 >= way.limit();
+        boolean ask = last || closes || probing || ++sinceAckRequest >= askInterval(way);
         if (ask) {
             sinceAckRequest = 0;
+            time(now);
         }
         boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
         core.begin(frame, opcode, bytes, solicited, ask, next);
@@ -402,11 +562,8 @@ final class Requester {
         return true;
     }
 
-    /// How many packets a READ request asks for from packet `index` on: to the end, or to the next multiple of
-    /// [#READ_PACKETS_MAX].
-    private static int readPackets(SendRequest request, int index) {
-        int chunkEnd = (index / READ_PACKETS_MAX + 1) * READ_PACKETS_MAX;
-        return Math.min(request.psnCount, chunkEnd) - index;
+    private static int askInterval(PeerWindow way) {
+        return Math.max(1, Math.min(ASK_PACKETS_MAX, way.limit() / 2));
     }
 
     // ---- arrivals
@@ -478,7 +635,7 @@ final class Requester {
         goBack();
         // The peer answers, and that is what retries of the other kind are counted for: ibv_modify_qp(3), retry_cnt.
         retriesLeft = p.retryCount;
-        ackDeadline = Protocol.NEVER; // IBTA 9.7.5.2.8: not while we wait as asked
+        disarm(); // IBTA 9.7.5.2.8: not while we wait as asked
         rnrDeadline = now + RnrTimer.nanos(Syndrome.value(syndrome));
         return PacketFate.ACCEPTED;
     }
@@ -515,7 +672,6 @@ final class Requester {
         if (verdict != MemoryVerdict.OK) {
             return failHead(WcStatus.LOC_PROT_ERR, 0, "the atomic's result: " + verdict.explanation());
         }
-        readAnswered();
         progress(Psn.next(psn), now);
         finishHead(request);
         afterProgress();
@@ -550,9 +706,6 @@ final class Requester {
             return failHead(WcStatus.LOC_PROT_ERR, 0, "a scatter entry of the READ: " + verdict.explanation());
         }
         boolean last = index + 1 == request.psnCount;
-        if (last || (index + 1) % READ_PACKETS_MAX == 0) {
-            readAnswered();
-        }
         progress(Psn.next(psn), now);
         if (last) {
             finishHead(request);
@@ -571,11 +724,6 @@ final class Requester {
         return false;
     }
 
-    /// After going back none counts as outstanding, and an old answer may come all the same.
-    private void readAnswered() {
-        readsOutstanding = Math.max(0, readsOutstanding - 1);
-    }
-
     /// What carries a result carries an ACK with it, where it has an AETH at all.
     private static boolean saysAck(Frame frame, Opcode opcode) {
         return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()));
@@ -590,13 +738,13 @@ final class Requester {
     /// Everything through `psn` has arrived. Stops at a READ or atomic whose response has not, and is false then.
     private boolean acknowledge(int psn, long now) {
         boolean complete = true;
-        int before = unacked;
-        if (keepAliveOutstanding && !Psn.isAfter(unacked, psn)) {
+        int reached = unacked;
+        if (keepAliveOutstanding && !Psn.isAfter(reached, psn)) {
             keepAliveOutstanding = false;
             keepAliveDue = false;
-            progress(Psn.next(unacked), now);
+            reached = Psn.next(reached);
         }
-        while (head < started && !Psn.isAfter(unacked, psn)) {
+        while (head < started && !Psn.isAfter(reached, psn)) {
             SendRequest request = sends.at(head);
             if (request.operation.needsResponse()) {
                 complete = false;
@@ -604,13 +752,14 @@ final class Requester {
             }
             int last = Psn.add(request.firstPsn, request.psnCount - 1);
             if (Psn.isAfter(last, psn)) {
-                progress(Psn.next(psn), now);
+                reached = Psn.next(psn);
                 break;
             }
-            progress(Psn.next(last), now);
+            reached = Psn.next(last);
             finishHead(request);
         }
-        if (unacked != before) {
+        if (reached != unacked) {
+            progress(reached, now);
             afterProgress();
         }
         return complete;
@@ -618,16 +767,34 @@ final class Requester {
 
     /// `psn` is the oldest that has no answer now. Forward progress gives all retries back (IBTA 9.7.5.1.1).
     private void progress(int psn, long now) {
+        int answered = Psn.distance(unacked, psn);
         unacked = psn;
         recovering = false;
         retriesLeft = p.retryCount;
         rnrRetriesLeft = p.rnrRetry;
         rnrDeadline = Protocol.NEVER;
-        if (unacked == sent) {
-            ackDeadline = Protocol.NEVER;
-        } else {
-            armAckTimer(now);
+        while (readsOutstanding > 0 && Psn.isBefore(readEnds[readsFirst], psn)) {
+            readsFirst = (readsFirst + 1) % readEnds.length;
+            readsOutstanding--;
         }
+        PeerWindow way = window;
+        if (way == null) {
+            return;
+        }
+        if (timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, psn)) {
+            way.roundTrip(now - timedNanos);
+            timedNanos = Protocol.NEVER;
+        }
+        boolean again = probes > 0;
+        if (unacked == sent) {
+            disarm();
+        } else {
+            arm(way, now);
+            // What the probe has brought to light is not all: the oldest packet is another one now, and may be missing.
+            probesDue = again ? 2 : 0;
+        }
+        way.answered(answered);
+        settle(way);
     }
 
     private void finishHead(SendRequest request) {
@@ -681,13 +848,23 @@ final class Requester {
         retriesLeft--;
         goBack();
         recovering = true;
-        armAckTimer(now);
+        PeerWindow way = window;
+        if (way != null) {
+            way.lost(now);
+            arm(way, now);
+        }
     }
 
     private void goBack() {
         standAtUnacked();
         readsOutstanding = 0;
         sinceAckRequest = 0;
+        timedNanos = Protocol.NEVER;
+        probesDue = 0;
+        PeerWindow way = window;
+        if (way != null) {
+            settle(way); // what was under way is lost, or will be thrown away
+        }
     }
 
     private void standAtUnacked() {
@@ -697,21 +874,42 @@ final class Requester {
         packet = head < started && !keepAliveOutstanding ? Psn.distance(sends.at(head).firstPsn, unacked) : 0;
     }
 
-    private void armAckTimer(long now) {
+    /// Something is unacknowledged, and there has just been a sign of life, or the beginning.
+    private void arm(PeerWindow way, long now) {
         ackDeadline =
                 p.ackTimeoutNanos == 0 ? Protocol.NEVER : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN);
+        probes = 0;
+        probesDue = 0;
+        long wait = way.probeNanos();
+        probeDeadline = wait == Protocol.NEVER ? wait : now + wait;
+    }
+
+    private void disarm() {
+        ackDeadline = Protocol.NEVER;
+        probeDeadline = Protocol.NEVER;
+        probesDue = 0;
     }
 
     long deadlineNanos() {
-        return Math.min(keepAliveDeadline, Math.min(ackDeadline, rnrDeadline));
+        return Math.min(Math.min(keepAliveDeadline, probeDeadline), Math.min(ackDeadline, rnrDeadline));
     }
 
     void onDeadline(long now) {
         if (rnrDeadline <= now) {
             rnrDeadline = Protocol.NEVER;
         }
+        PeerWindow way = window;
+        if (probeDeadline <= now && way != null) {
+            core.counters.count(Counter.PROBES);
+            probesDue = 2;
+            probes = Math.min(probes + 1, PROBE_DOUBLINGS_MAX);
+            probeDeadline = now + (way.probeNanos() << probes);
+            // What has no answer by now is not under way any more: others need not wait for it.
+            way.done(charged);
+            charged = 0;
+        }
         if (ackDeadline <= now) {
-            ackDeadline = Protocol.NEVER;
+            disarm();
             core.counters.count(Counter.ACK_TIMEOUTS);
             retry(now, "no answer to PSN " + unacked);
         }

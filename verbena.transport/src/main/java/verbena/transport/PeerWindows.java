@@ -1,0 +1,38 @@
+package verbena.transport;
+
+import java.util.HashMap;
+import java.util.Map;
+import verbena.verbs.Gid;
+
+/// The [PeerWindow] of each peer address that an engine has reliable connections to. Engine-confined.
+public final class PeerWindows {
+    private final Map<Gid, PeerWindow> windows = new HashMap<>();
+    private final int packetsMax;
+    private final long probeNanosMin;
+
+    public PeerWindows() {
+        this(PeerWindow.PACKETS_MAX, PeerWindow.PROBE_NANOS_MIN);
+    }
+
+    /// @param packetsMax no window is ever larger
+    /// @param probeNanosMin no probe is sent earlier after a sign of life; [Protocol#NEVER]: none is
+    public PeerWindows(int packetsMax, long probeNanosMin) {
+        this.packetsMax = packetsMax;
+        this.probeNanosMin = probeNanosMin;
+    }
+
+    /// The window to a peer for one more connection.
+    public PeerWindow join(long peerHigh, long peerLow) {
+        PeerWindow window = windows.computeIfAbsent(
+                new Gid(peerHigh, peerLow), peer -> new PeerWindow(peer, packetsMax, probeNanosMin));
+        window.users++;
+        return window;
+    }
+
+    /// A connection has ended; with the last one, what was known of the way is forgotten.
+    public void leave(PeerWindow window) {
+        if (--window.users == 0) {
+            windows.remove(window.peer);
+        }
+    }
+}
