@@ -45,10 +45,10 @@ public interface Link extends AutoCloseable {
     /// loss.
     int transmit(Frame[] frames, int from, int count);
 
-    /// Whether these packets, transmitted one right behind the other, arrive in one piece: the receiver gets both
-    /// at once.
-    default boolean keepsTogether(Frame first, Frame next) {
-        return false;
+    /// Moves what does not come and go in frames: a link of streams ([TcpLink]) reads what has arrived and tells
+    /// those whom it belongs to. Called like [#receive]. Returns how much was done; 0 when there was nothing.
+    default int moveStreams(long nowNanos) {
+        return 0;
     }
 
     /// Becomes a member of a multicast group, on the interface of each of [#gids()] that is of the group's family.

@@ -7,6 +7,7 @@ final class LinuxAbi {
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
     static final int AF_NETLINK = 16;
+    static final int SOCK_STREAM = 1;
     static final int SOCK_DGRAM = 2;
     static final int SOCK_RAW = 3;
     static final int SOCK_SEQPACKET = 5;
@@ -15,8 +16,11 @@ final class LinuxAbi {
 
     static final int SOL_SOCKET = 1;
     static final int SO_REUSEADDR = 2;
+    static final int SO_ERROR = 4;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
+    static final int SO_KEEPALIVE = 9;
+    static final int SO_LINGER = 13;
     static final int SO_REUSEPORT = 15;
     static final int SO_PEERCRED = 17;
     static final int SO_SNDBUFFORCE = 32;
@@ -33,6 +37,7 @@ final class LinuxAbi {
     static final int IP_PMTUDISC_DO = 2;
     static final int IP_RECVTTL = 12;
     static final int IP_RECVTOS = 13;
+    static final int IP_BIND_ADDRESS_NO_PORT = 24;
     static final int IP_MULTICAST_IF = 32;
     static final int IP_MULTICAST_LOOP = 34;
     /// Also a name of IPPROTO_IPV6's (RFC 3678).
@@ -50,6 +55,15 @@ final class LinuxAbi {
     static final int IPV6_DONTFRAG = 62;
     static final int IPV6_RECVTCLASS = 66;
     static final int IPV6_TCLASS = 67;
+
+    static final int IPPROTO_TCP = 6;
+    static final int TCP_NODELAY = 1;
+    static final int TCP_MAXSEG = 2;
+    static final int TCP_KEEPIDLE = 4;
+    static final int TCP_KEEPINTVL = 5;
+    static final int TCP_KEEPCNT = 6;
+    static final int TCP_USER_TIMEOUT = 18;
+    static final int SHUT_WR = 1;
 
     static final int IPPROTO_UDP = 17;
     static final int UDP_NO_CHECK6_RX = 102;
@@ -71,7 +85,11 @@ final class LinuxAbi {
 
     static final int EPOLL_CLOEXEC = 0x8_0000;
     static final int EPOLL_CTL_ADD = 1;
+    static final int EPOLL_CTL_MOD = 3;
     static final int EPOLLIN = 1;
+    static final int EPOLLOUT = 4;
+    static final int EPOLLERR = 8;
+    static final int EPOLLHUP = 0x10;
 
     static final int BPF_LD = 0x00;
     static final int BPF_ALU = 0x04;
@@ -101,9 +119,14 @@ final class LinuxAbi {
     static final int EADDRNOTAVAIL = 99;
     static final int ENODEV = 19;
     static final int EINVAL = 22;
+    static final int EPIPE = 32;
     static final int EMSGSIZE = 90;
+    static final int ECONNRESET = 104;
     static final int ENOBUFS = 105;
+    static final int ETIMEDOUT = 110;
     static final int ECONNREFUSED = 111;
+    static final int EHOSTUNREACH = 113;
+    static final int EINPROGRESS = 115;
 
     private LinuxAbi() {}
 
@@ -163,6 +186,24 @@ final class LinuxAbi {
         static final int IOV_LEN = 8; // 64 bits
 
         private Iovec() {}
+    }
+
+    /// `struct msghdr`.
+    static final class Msghdr {
+        static final int BYTES = 56;
+        static final int MSG_IOV = 16; // 64 bits
+        static final int MSG_IOVLEN = 24; // 64 bits; musl: 32 and padding, which little-endian cannot tell
+
+        private Msghdr() {}
+    }
+
+    /// `struct linger`.
+    static final class Linger {
+        static final int BYTES = 8;
+        static final int L_ONOFF = 0; // 32 bits
+        static final int L_LINGER = 4; // 32 bits, seconds
+
+        private Linger() {}
     }
 
     /// `struct mmsghdr`: a `struct msghdr` and the bytes moved.

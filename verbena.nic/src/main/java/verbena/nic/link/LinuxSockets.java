@@ -17,10 +17,10 @@ import java.lang.invoke.MethodHandle;
 
 /// Every Linux system call of this module.
 ///
-/// The methods of an instance answer with a negated errno when they fail, as the kernel does. The instance holds the
-/// memory through which errno comes back and belongs to one thread at a time. The static methods know no errno: the
-/// JDK makes a new slice of that memory at each call (25 does, unless the compiler sees through it), and nothing is
-/// to be allocated on the packet path.
+/// The methods of an instance answer with a negated errno when they fail, as the kernel does. The instance holds
+/// the memory through which errno comes back and belongs to one thread at a time. The static methods know no
+/// errno: the JDK makes a new slice of that memory at each call (25 does, unless the compiler sees through it),
+/// and nothing is to be allocated on the packet path.
 ///
 /// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop the
 /// garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and more.
@@ -46,6 +46,18 @@ final class LinuxSockets {
     private static final MethodHandle EPOLL_CREATE1 = call("epoll_create1", JAVA_INT);
     private static final MethodHandle EPOLL_CTL = call("epoll_ctl", JAVA_INT, JAVA_INT, JAVA_INT, POINTER);
     private static final MethodHandle EPOLL_WAIT = quiet("epoll_wait", JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT);
+    private static final MethodHandle GETSOCKNAME = call("getsockname", JAVA_INT, POINTER, POINTER);
+    private static final MethodHandle SHUTDOWN = call("shutdown", JAVA_INT, JAVA_INT);
+    // Both with three more arguments than the function has, which the calling conventions of x86-64 and aarch64 pass
+    // in registers that it does not look at: a segment that is passed stays alive until the call returns, and those
+    // that an iovec names are not.
+    private static final MethodHandle SENDMSG =
+            quiet("sendmsg", JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER, POINTER, POINTER);
+    private static final MethodHandle READV = quiet("readv", JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER);
+    private static final MethodHandle SENDMSG_ERRNO = LINKER.downcallHandle(
+            symbol("sendmsg"),
+            FunctionDescriptor.of(JAVA_LONG, JAVA_INT, POINTER, JAVA_INT, POINTER, POINTER, POINTER),
+            Linker.Option.captureCallState("errno"));
     private static final MethodHandle GETEUID = quiet("geteuid", JAVA_INT);
     private static final MethodHandle EVENTFD = call("eventfd", JAVA_INT, JAVA_INT);
     private static final MethodHandle CLOSE = quiet("close", JAVA_INT, JAVA_INT);
@@ -135,6 +147,67 @@ final class LinuxSockets {
         }
     }
 
+    /// A non-blocking TCP socket.
+    int streamSocket(int family) {
+        try {
+            return result(
+                    (int) SOCKET.invokeExact(state, family, LinuxAbi.SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// A non-blocking socket, and who has connected; -1 when nobody has, or there is no descriptor for it.
+    static int accept(int fd, MemorySegment address, MemorySegment length) {
+        try {
+            return (int) ACCEPT4.invokeExact(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// Where a socket is bound.
+    int name(int fd, MemorySegment address, MemorySegment length) {
+        try {
+            return result((int) GETSOCKNAME.invokeExact(state, fd, address, length));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    int shutdown(int fd, int how) {
+        try {
+            return result((int) SHUTDOWN.invokeExact(state, fd, how));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// How many bytes of what a `struct msghdr` gathers were taken. The three segments stay alive meanwhile.
+    long sendGathered(int fd, MemorySegment msghdr, MemorySegment a, MemorySegment b, MemorySegment c) {
+        try {
+            long sent = (long) SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
+            if (sent >= 0) {
+                return sent;
+            }
+            // Nothing was sent: asking again, this time for the reason, does no harm, also when it now succeeds.
+            long again = (long) SENDMSG_ERRNO.invokeExact(state, fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
+            return again >= 0 ? again : -state.get(JAVA_INT, ERRNO);
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// How many bytes were read into what the iovecs name; 0 at the end of a stream, -1 when there was nothing, or
+    /// an error. `alive` stays alive meanwhile.
+    static long readScattered(int fd, MemorySegment iovecs, int count, MemorySegment alive) {
+        try {
+            return (long) READV.invokeExact(fd, iovecs, count, alive);
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
     /// Whether it was taken.
     static boolean send(int fd, MemorySegment message) {
         try {
@@ -144,8 +217,8 @@ final class LinuxSockets {
         }
     }
 
-    /// The effective user who is at the other end of a connected [#localSocket()], or listened there; negative when
-    /// nobody is.
+    /// The effective user who is at the other end of a connected [#localSocket()], or listened there; negative
+    /// when nobody is.
     int peerUser(int fd) {
         try {
             optionLength.set(JAVA_INT, 0, LinuxAbi.Ucred.BYTES);
@@ -179,6 +252,15 @@ final class LinuxSockets {
     int watch(int watcher, int fd, MemorySegment event) {
         try {
             return result((int) EPOLL_CTL.invokeExact(state, watcher, LinuxAbi.EPOLL_CTL_ADD, fd, event));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// What is to be told of a descriptor of the set from now on.
+    int rewatch(int watcher, int fd, MemorySegment event) {
+        try {
+            return result((int) EPOLL_CTL.invokeExact(state, watcher, LinuxAbi.EPOLL_CTL_MOD, fd, event));
         } catch (Throwable e) {
             throw impossible(e);
         }

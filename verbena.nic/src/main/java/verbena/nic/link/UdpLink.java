@@ -123,6 +123,11 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     @Override
     public final List<GidEntry> liveGids() {
+        return live(gids);
+    }
+
+    /// Those that the host has now, on an interface that is up.
+    static List<GidEntry> live(List<GidEntry> gids) {
         return gids.stream().filter(UdpLink::isLive).toList();
     }
 

@@ -70,6 +70,7 @@ class LinuxAbiTest {
                 #include <stdio.h>
                 #include <time.h>
                 #include <netinet/in.h>
+                #include <netinet/tcp.h>
                 #include <asm/socket.h>
                 #include <sys/epoll.h>
                 #include <sys/eventfd.h>

@@ -1,0 +1,403 @@
+package verbena.nic.link;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.iwarp.StreamBuffer;
+import verbena.transport.iwarp.StreamOutput;
+import verbena.transport.iwarp.StreamTarget;
+import verbena.verbs.Gid;
+
+/// One TCP stream. Used by whoever may move its link, one thread at a time.
+///
+/// What the system does not take at once is copied and leaves later, so that nobody else's memory is remembered;
+/// and what arrives in pieces is kept until the handler has all that it needs.
+public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLink.Socket {
+    /// A payload of at least this goes straight to its place, with little room behind it for what follows, because
+    /// that is copied.
+    private static final int DIRECT_BYTES_MIN = 16 << 10;
+
+    private static final int BEHIND_DIRECT_BYTES = 4 << 10;
+    /// Bytes that one stream may bring before the next has its turn.
+    private static final int TURN_BYTES = 512 << 10;
+
+    /// How often, and after which pauses, the system is asked to take the rest when the link closes: 0.5 s.
+    private static final int LAST_ATTEMPTS = 500;
+
+    private static final long LAST_PAUSE_NANOS = 1_000_000;
+
+    private final TcpLink link;
+    private final Gid remote;
+    private final int remotePort;
+    private final StreamTarget target = new StreamTarget();
+    private @Nullable StreamHandler handler;
+    private boolean isConnected;
+    private boolean isClosed;
+
+    // What has arrived and is not done with: in a buffer, or, when it is little and nothing else comes, on its own.
+    private @Nullable StreamBuffer in;
+    private int inFrom;
+    private int inTo;
+    private @Nullable MemorySegment little;
+    // What has been written and is not taken by the system.
+    private @Nullable StreamBuffer out;
+    private int outFrom;
+    private int outTo;
+    private boolean endsWhenEmpty;
+    private boolean hasEnded;
+    private boolean isPaused;
+
+    TcpSocket(TcpLink link, Gid remote, int remotePort, boolean isConnected) {
+        this.link = link;
+        this.remote = remote;
+        this.remotePort = remotePort;
+        this.isConnected = isConnected;
+    }
+
+    public final Gid remote() {
+        return remote;
+    }
+
+    public final int remotePort() {
+        return remotePort;
+    }
+
+    public final boolean isClosed() {
+        return isClosed;
+    }
+
+    final boolean isConnected() {
+        return isConnected;
+    }
+
+    /// Who is told from now on.
+    public final void handler(StreamHandler to) {
+        handler = to;
+    }
+
+    // ---- what each implementation brings
+
+    /// Reads once; the bytes read, 0 for the end of the stream, -1 when there is nothing now.
+    abstract long read(StreamBuffer buffer, int from, int to);
+
+    /// Reads once into a target, and what is more into a buffer; answers likewise.
+    abstract long read(StreamTarget first, StreamBuffer then, int from, int to);
+
+    /// Writes once; the bytes taken, -1 when the stream is broken.
+    abstract long send(StreamBuffer bytes, int from, int to);
+
+    /// Writes what was gathered, once; answers likewise.
+    ///
+    /// @throws LinkException when it cannot be read
+    /// @throws IllegalStateException when its arena is closed
+    abstract long send(StreamOutput output);
+
+    /// What is to be told from now on: arrivals, room.
+    abstract void watch(boolean arrivals, boolean room);
+
+    /// No more is sent.
+    abstract void endOutput();
+
+    /// Gives the system's part back.
+    ///
+    /// @param reset whether the peer is to see that it broke off
+    abstract void release(boolean reset);
+
+    /// Bytes of a TCP segment that the connection may fill now (EMSS, RFC 5044, 4.1).
+    public abstract int segmentBytes();
+
+    /// When nothing has come for so many seconds, the peer is asked whether it lives; 0: never.
+    public abstract void keepAlive(int seconds);
+
+    // ---- writing
+
+    /// Whether what was written last has not left yet: [#write] has to wait for [StreamHandler#onWritable].
+    public final boolean isFull() {
+        return out != null;
+    }
+
+    /// Writes all that `output` has gathered, not more than [TcpLink#BURST_BYTES_MAX]. Remembers nothing of the
+    /// memory that it names. Not while [#isFull()].
+    public final void write(StreamOutput output, long now) {
+        if (isClosed || output.total() == 0) {
+            return;
+        }
+        try {
+            long sent = send(output);
+            if (sent >= 0 && sent < output.total()) { // a broken stream is told of by whoever reads
+                keep(output, sent);
+            }
+        } catch (LinkException | IllegalStateException | InternalError e) {
+            // Memory that is not there any more: a closed arena, a mapped file that was cut short.
+            break_(StreamHandler.Cause.LOCAL, "what was to be sent is gone: " + e.getMessage(), now);
+        }
+    }
+
+    /// Writes a copy of little: not more than [TcpLink#LITTLE_BYTES]. Not while [#isFull()].
+    public final void write(MemorySegment bytes) {
+        if (isClosed) {
+            return;
+        }
+        StreamBuffer copy = link.take();
+        MemorySegment.copy(bytes, 0, copy.segment, 0, bytes.byteSize());
+        int to = (int) bytes.byteSize();
+        long sent = send(copy, 0, to);
+        if (sent < 0 || sent == to) {
+            link.giveBack(copy);
+            return;
+        }
+        out = copy;
+        outFrom = (int) sent;
+        outTo = to;
+        watch(!isPaused, true);
+    }
+
+    private void keep(StreamOutput output, long sent) {
+        StreamBuffer rest = link.take();
+        long skip = sent;
+        int at = 0;
+        for (int i = 0; i < output.count(); i++) {
+            int n = output.length(i);
+            if (skip >= n) {
+                skip -= n;
+                continue;
+            }
+            MemorySegment.copy(output.segment(i), output.offset(i) + skip, rest.segment, at, n - skip);
+            at += (int) (n - skip);
+            skip = 0;
+        }
+        out = rest;
+        outFrom = 0;
+        outTo = at;
+        watch(!isPaused, true);
+    }
+
+    /// Nothing more is written: what was leaves, then the end of the stream.
+    public final void end() {
+        if (isClosed) {
+            return;
+        }
+        if (isFull()) {
+            endsWhenEmpty = true;
+        } else {
+            hasEnded = true;
+            endOutput();
+        }
+    }
+
+    /// Whether everything has been said: closing it then takes nothing from the peer.
+    final boolean isEnding() {
+        return hasEnded || endsWhenEmpty;
+    }
+
+    /// The system has room.
+    final void onRoom(long now) {
+        StreamBuffer rest = out;
+        if (rest != null) {
+            long sent = send(rest, outFrom, outTo);
+            if (sent < 0) {
+                return;
+            }
+            outFrom += (int) sent;
+            if (outFrom < outTo) {
+                return;
+            }
+            out = null;
+            link.giveBack(rest);
+        }
+        watch(!isPaused, false);
+        if (endsWhenEmpty) {
+            hasEnded = true;
+            endOutput();
+        } else if (handler != null) {
+            handler.onWritable(now);
+        }
+    }
+
+    // ---- reading
+
+    /// Something has arrived, perhaps the end. Returns the number of bytes.
+    final int onReadable(long now) {
+        int got = 0;
+        while (!isClosed && !isPaused && got < TURN_BYTES) {
+            StreamHandler to = handler;
+            StreamBuffer buffer = roomy();
+            int room = buffer.size() - inTo;
+            if (to == null || room == 0) {
+                break_(StreamHandler.Cause.RESET, "the peer has sent more than it may before it is answered", now);
+                return got;
+            }
+            long n;
+            if (inFrom == inTo && to.direct(target)) {
+                int behind = target.bytes >= DIRECT_BYTES_MIN ? Math.min(room, BEHIND_DIRECT_BYTES) : room;
+                n = read(target, buffer, inTo, inTo + behind);
+                room = behind + target.bytes;
+                if (n > 0) {
+                    int direct = (int) Math.min(n, target.bytes);
+                    target.segment = MemorySegment.NULL;
+                    to.onDirect(direct, now);
+                    inTo += (int) n - direct;
+                }
+            } else {
+                n = read(buffer, inTo, inTo + room);
+                inTo += (int) Math.max(0, n);
+            }
+            if (n > 0) {
+                got += (int) n;
+                deliver(now);
+            }
+            if (n == 0 && !isPaused) {
+                close(false);
+                to.onEnd(now);
+            } else if (n < room) {
+                settle();
+                break; // that was all
+            }
+        }
+        settle();
+        return got;
+    }
+
+    /// Reads no more until it is to go on: what the peer sends stays with the system, and when that is full with
+    /// the peer.
+    public final void pause(boolean isWanted) {
+        if (isPaused != isWanted) {
+            isPaused = isWanted;
+            if (!isClosed) {
+                watch(!isPaused, isFull());
+            }
+        }
+    }
+
+    final boolean isPaused() {
+        return isPaused;
+    }
+
+    /// Presents again what was kept.
+    public final void again(long now) {
+        if (!isClosed && inTo > 0) {
+            roomy();
+            deliver(now);
+            settle();
+        }
+    }
+
+    private void deliver(long now) {
+        StreamHandler to = handler;
+        StreamBuffer buffer = in;
+        if (to != null && buffer != null && inFrom < inTo) {
+            int done = to.onBytes(buffer, inFrom, inTo, now);
+            inFrom += done;
+            if (inFrom == inTo) {
+                inFrom = inTo = 0;
+            }
+        }
+    }
+
+    /// A buffer with what was kept in it, and room behind that.
+    private StreamBuffer roomy() {
+        StreamBuffer buffer = in;
+        if (buffer == null) {
+            buffer = link.take();
+            in = buffer;
+            MemorySegment kept = little;
+            if (kept == null) {
+                inFrom = inTo = 0;
+            } else {
+                little = null;
+                moveToFront(kept, buffer);
+                link.giveBack(kept);
+            }
+        } else if (inFrom > 0 && buffer.size() - inTo < TcpLink.ROOM_BYTES_MIN) {
+            moveToFront(buffer.segment, buffer);
+        }
+        return buffer;
+    }
+
+    private void moveToFront(MemorySegment from, StreamBuffer to) {
+        MemorySegment.copy(from, inFrom, to.segment, 0, inTo - inFrom);
+        inTo -= inFrom;
+        inFrom = 0;
+    }
+
+    /// Holds no more memory than what is kept needs: thousands of connections wait with nothing, or with little.
+    private void settle() {
+        StreamBuffer buffer = in;
+        if (buffer == null) {
+            return;
+        }
+        int kept = inTo - inFrom;
+        if (kept > TcpLink.LITTLE_BYTES) {
+            return;
+        }
+        if (kept > 0) {
+            MemorySegment own = link.takeLittle();
+            MemorySegment.copy(buffer.segment, inFrom, own, 0, kept);
+            little = own;
+        }
+        in = null;
+        inFrom = 0;
+        inTo = kept;
+        link.giveBack(buffer);
+    }
+
+    // ---- the end
+
+    /// The connection that was asked for is there.
+    final void onConnected(long now) {
+        isConnected = true;
+        StreamHandler to = handler;
+        if (to != null) {
+            to.onConnected(now);
+        }
+    }
+
+    final void break_(StreamHandler.Cause cause, String why, long now) {
+        if (isClosed) {
+            return;
+        }
+        StreamHandler to = handler;
+        close(true);
+        if (to != null) {
+            to.onBroken(cause, why, now);
+        }
+    }
+
+    /// The link closes: what has been said to its end still gets to the peer, for which the system cares once it
+    /// has it all; everything else breaks off.
+    final void closeAtLast() {
+        for (int i = 0; i < LAST_ATTEMPTS && isFull() && endsWhenEmpty && !isClosed; i++) {
+            onRoom(0);
+            LockSupport.parkNanos(LAST_PAUSE_NANOS);
+        }
+        close(!hasEnded);
+    }
+
+    /// Closes at once; the handler hears nothing more. Idempotent.
+    ///
+    /// @param reset whether the peer is to see that it broke off
+    public final void close(boolean reset) {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        release(reset);
+        link.forget(this);
+        StreamBuffer buffer = in;
+        if (buffer != null) {
+            in = null;
+            link.giveBack(buffer);
+        }
+        MemorySegment kept = little;
+        if (kept != null) {
+            little = null;
+            link.giveBack(kept);
+        }
+        inFrom = inTo = 0;
+        StreamBuffer rest = out;
+        if (rest != null) {
+            out = null;
+            link.giveBack(rest);
+        }
+    }
+}
