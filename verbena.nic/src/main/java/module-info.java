@@ -15,5 +15,6 @@ module verbena.nic {
     exports verbena.nic.link;
 
     provides verbena.verbs.spi.Provider with
-            verbena.nic.RoceV2Provider;
+            verbena.nic.RoceV2Provider,
+            verbena.nic.IwarpProvider;
 }

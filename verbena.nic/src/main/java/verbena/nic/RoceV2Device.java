@@ -34,6 +34,10 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
     /// From the hardware address as soft-RoCE does it (EUI-64); on loopback, which has none, from the name.
     @Override
     public long nodeGuid() {
+        return guid(host, name);
+    }
+
+    static long guid(HostInterface host, String name) {
         long mac = host.mac();
         if (mac == 0) {
             return guid(name);

@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmConnection;
@@ -46,9 +44,6 @@ final class SoftConnections implements ConnectionService {
     /// Engine-confined: who has a port, at which of the device's addresses.
     private final Map<Long, List<Port>> ports = new HashMap<>();
 
-    /// Who wants to know when the device fails.
-    private final Set<Consumer<String>> watchers = ConcurrentHashMap.newKeySet();
-
     SoftConnections(SoftContext context) {
         this.context = context;
     }
@@ -61,27 +56,7 @@ final class SoftConnections implements ConnectionService {
 
     @Override
     public Watch watch(Consumer<String> onFailure) {
-        // An own object for each call, as two callers may bring equal ones.
-        Consumer<String> watcher = why -> onFailure.accept(why);
-        watchers.add(watcher);
-        Throwable failure = context.failure();
-        if (failure != null && watchers.remove(watcher)) {
-            watcher.accept(why(failure));
-        }
-        return () -> watchers.remove(watcher);
-    }
-
-    /// The device has failed; the engine says so already.
-    void onFailure(Throwable cause) {
-        List.copyOf(watchers).forEach(watcher -> {
-            if (watchers.remove(watcher)) {
-                watcher.accept(why(cause));
-            }
-        });
-    }
-
-    private String why(Throwable cause) {
-        return "device " + context.device().name() + " has failed: " + cause;
+        return context.failureWatch().add(onFailure);
     }
 
     // ---- ports

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -28,6 +29,7 @@ import verbena.nic.engine.MulticastGroups;
 import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
+import verbena.nic.link.TcpLink;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
@@ -53,6 +55,7 @@ import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ResourceLimitException;
+import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.cm.Mad;
 
@@ -75,6 +78,47 @@ public final class SoftContext extends SoftObject implements Context {
     static final int AH_MAX = Integer.MAX_VALUE;
     static final int READ_ATOMIC_MAX = 128;
     static final long MESSAGE_BYTES_MAX = Messages.BYTES_MAX;
+    private static final Set<Capability> ALL = EnumSet.of(
+            Capability.RC,
+            Capability.UC,
+            Capability.UD,
+            Capability.SRQ,
+            Capability.RDMA_READ,
+            Capability.RDMA_WRITE,
+            Capability.ATOMICS,
+            Capability.IMMEDIATE_DATA,
+            Capability.SEND_WITH_IMMEDIATE,
+            Capability.SEND_WITH_INVALIDATE,
+            Capability.LOCAL_INVALIDATE,
+            Capability.MEMORY_WINDOW_TYPE_1,
+            Capability.MEMORY_WINDOW_TYPE_2,
+            Capability.FLUSH,
+            Capability.ATOMIC_WRITE,
+            Capability.MULTICAST,
+            Capability.RESIZE_CQ,
+            Capability.REREGISTER,
+            Capability.ZERO_BASED,
+            Capability.IOVA,
+            Capability.SQ_DRAIN,
+            Capability.ENDPOINTS,
+            Capability.CONNECTION_MANAGER);
+    private static final Set<Capability> IWARP = EnumSet.of(
+            Capability.RC,
+            Capability.SRQ,
+            Capability.RDMA_READ,
+            Capability.RDMA_WRITE,
+            Capability.ATOMICS,
+            Capability.IMMEDIATE_DATA,
+            Capability.SEND_WITH_INVALIDATE,
+            Capability.LOCAL_INVALIDATE,
+            Capability.MEMORY_WINDOW_TYPE_1,
+            Capability.MEMORY_WINDOW_TYPE_2,
+            Capability.RESIZE_CQ,
+            Capability.REREGISTER,
+            Capability.ZERO_BASED,
+            Capability.IOVA,
+            Capability.CONNECTION_MANAGER);
+
     /// The two first queue pair numbers are the standard's own (SMI and GSI).
     private static final int QPN_FIRST = 2;
     /// Asynchronous events that wait to be taken; the oldest go when there are more.
@@ -91,7 +135,12 @@ public final class SoftContext extends SoftObject implements Context {
     final int queuePairsMax;
     private final RandomGenerator random;
     private final EventQueue<AsyncEvent> events;
-    private final SoftConnections connections = new SoftConnections(this);
+    private final FailureWatch failureWatch = new FailureWatch(this);
+    private final ConnectionService connections;
+    /// The streams of an iWARP device; null when packets are sent.
+    private final @Nullable TcpLink streams;
+    /// Of an iWARP device, where no packet names a queue pair: by their numbers.
+    final Map<Integer, SoftQueuePair> streamQueuePairs = new ConcurrentHashMap<>();
     private final Runnable networkChanged = this::lookAtNetwork;
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> liveGids;
@@ -130,6 +179,9 @@ public final class SoftContext extends SoftObject implements Context {
         this.gsi = new Gsi(engines);
         this.events = new EventQueue<>(label(), EVENTS_MAX, this);
         this.liveGids = engine().link().gids();
+        this.streams = engine().link() instanceof TcpLink tcp ? tcp : null;
+        this.connections =
+                streams == null ? new SoftConnections(this) : new StreamConnections(this, streams, isCrcWanted(device));
     }
 
     /// Opens a device that is nothing but `link`: how a simulator, a test, or a program with a wire of its own
@@ -283,6 +335,39 @@ public final class SoftContext extends SoftObject implements Context {
         }
     }
 
+    FailureWatch failureWatch() {
+        return failureWatch;
+    }
+
+    /// The streams of an iWARP device; null when it sends packets.
+    @Nullable
+    TcpLink streams() {
+        return streams;
+    }
+
+    private static boolean isCrcWanted(Device device) {
+        return !(device instanceof IwarpDevice iwarp) || iwarp.options().crc();
+    }
+
+    /// One by its number, of an iWARP device; null when there is none.
+    @Nullable
+    SoftQueuePair queuePair(int qpn) {
+        return streamQueuePairs.get(qpn);
+    }
+
+    /// @throws UnsupportedException when this device does not have it
+    void require(String verb, Capability capability) {
+        if (!capabilities().contains(capability)) {
+            throw new UnsupportedException(verb, capability, device.name());
+        }
+    }
+
+    /// iWARP has reliable connections only, and neither FLUSH nor ATOMIC WRITE nor a SEND with immediate data (RFC
+    /// 5040, RFC 7306).
+    private Set<Capability> capabilities() {
+        return streams == null ? ALL : IWARP;
+    }
+
     /// Where regions and windows are added; the table of the first engine.
     MemoryTable memory() {
         return memories.getFirst();
@@ -312,7 +397,7 @@ public final class SoftContext extends SoftObject implements Context {
                     .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
             events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
             openQueues.forEach(SoftCompletionQueue::wakeAll);
-            connections.onFailure(cause);
+            failureWatch.onFailure(cause);
         }
 
         @Override
@@ -381,6 +466,8 @@ public final class SoftContext extends SoftObject implements Context {
 
     @Override
     public DeviceAttributes attributes() {
+        boolean isIwarp = streams != null;
+        int groups = isIwarp ? 0 : MulticastGroups.GROUPS_MAX;
         return new DeviceAttributes(
                 "verbena 0.1",
                 device.nodeGuid(),
@@ -404,10 +491,10 @@ public final class SoftContext extends SoftObject implements Context {
                 READ_ATOMIC_MAX,
                 AtomicCapability.HCA,
                 MR_MAX,
-                MulticastGroups.GROUPS_MAX,
-                MulticastGroups.ATTACHED_MAX,
-                MulticastGroups.GROUPS_MAX * MulticastGroups.ATTACHED_MAX,
-                AH_MAX,
+                groups,
+                isIwarp ? 0 : MulticastGroups.ATTACHED_MAX,
+                groups * MulticastGroups.ATTACHED_MAX,
+                isIwarp ? 0 : AH_MAX,
                 SRQ_MAX,
                 QP_WR_MAX,
                 SGE_MAX,
@@ -415,28 +502,7 @@ public final class SoftContext extends SoftObject implements Context {
                 15,
                 1,
                 MESSAGE_BYTES_MAX,
-                EnumSet.of(
-                        Capability.RC,
-                        Capability.UC,
-                        Capability.UD,
-                        Capability.SRQ,
-                        Capability.RDMA_READ,
-                        Capability.RDMA_WRITE,
-                        Capability.ATOMICS,
-                        Capability.IMMEDIATE_DATA,
-                        Capability.SEND_WITH_INVALIDATE,
-                        Capability.LOCAL_INVALIDATE,
-                        Capability.MEMORY_WINDOW_TYPE_1,
-                        Capability.MEMORY_WINDOW_TYPE_2,
-                        Capability.FLUSH,
-                        Capability.ATOMIC_WRITE,
-                        Capability.MULTICAST,
-                        Capability.RESIZE_CQ,
-                        Capability.REREGISTER,
-                        Capability.ZERO_BASED,
-                        Capability.IOVA,
-                        Capability.SQ_DRAIN,
-                        Capability.CONNECTION_MANAGER));
+                capabilities());
     }
 
     @Override

@@ -170,6 +170,14 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
+        context.require(
+                "createQueuePair",
+                switch (options.type()) {
+                    case RC -> Capability.RC;
+                    case UC -> Capability.UC;
+                    case UD -> Capability.UD;
+                });
+        options.extensions().forEach(extension -> context.require("createQueuePair", extension));
         check("createQueuePair", "maxSendWr", options.maxSendWr(), SoftContext.QP_WR_MAX);
         check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), SoftContext.QP_WR_MAX);
         check("createQueuePair", "maxSendSge", options.maxSendSge(), SoftContext.SGE_MAX);
@@ -211,6 +219,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     @Override
     public AddressHandle createAddressHandle(AddressVector to) {
         checkOpen("createAddressHandle");
+        context.require("createAddressHandle", Capability.UD);
         return new SoftAddressHandle(this, to, context.path("createAddressHandle", to));
     }
 

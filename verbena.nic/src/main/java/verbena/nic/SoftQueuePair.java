@@ -13,11 +13,13 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
+import verbena.nic.link.TcpLink;
 import verbena.transport.Counters;
 import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.iwarp.IwarpConnection;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
@@ -29,6 +31,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
@@ -72,6 +75,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     private final SoftCompletionQueue receiveCq;
     private final QueuePairParameters parameters;
     private final QueuePairProtocol protocol;
+    /// The protocol of an iWARP device; null when packets are sent.
+    private final @Nullable SoftStream stream;
     private final Station station;
     private final InlineMemory inlineMemory;
     private final SoftSends sends;
@@ -143,19 +148,41 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             case UC -> UnreliableConnection::new;
             case UD -> UnreliableDatagram::new;
         };
-        this.protocol = maker.make(
-                parameters,
-                sendQueue,
-                receiveQueue,
-                srq != null,
-                options.signalAll(),
-                sendCq.ring(),
-                receiveCq.ring(),
-                context.memory(engine),
-                engine.counters(),
-                this);
+        TcpLink streams = context.streams();
+        this.stream = streams == null
+                ? null
+                : new SoftStream(
+                        context,
+                        streams,
+                        new IwarpConnection(
+                                parameters,
+                                sendQueue,
+                                receiveQueue,
+                                srq != null,
+                                options.signalAll(),
+                                sendCq.ring(),
+                                receiveCq.ring(),
+                                context.memory(engine),
+                                engine.counters(),
+                                this));
+        this.protocol = stream != null
+                ? stream
+                : maker.make(
+                        parameters,
+                        sendQueue,
+                        receiveQueue,
+                        srq != null,
+                        options.signalAll(),
+                        sendCq.ring(),
+                        receiveCq.ring(),
+                        context.memory(engine),
+                        engine.counters(),
+                        this);
         Transport transport = transport(options.type());
         this.station = new Station(protocol, transport);
+        if (stream != null) {
+            stream.station(station);
+        }
         this.sends = new SoftSends(this, domain, transport, sendQueue, options);
         this.receives = srq != null
                 ? null
@@ -172,6 +199,20 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         }
         sendCq.attach(this);
         receiveCq.attach(this);
+        if (stream != null) {
+            context.streamQueuePairs.put(qpn, this);
+        }
+    }
+
+    /// What an iWARP connection runs through; null when packets are sent.
+    @Nullable
+    SoftStream stream() {
+        return stream;
+    }
+
+    /// Engine: why it is in ERR by itself, in words; empty when it is not.
+    String rootCause() {
+        return protocol.rootCause();
     }
 
     @Override
@@ -260,10 +301,11 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             }
         }
 
-        /// Receives need no doorbell, because a packet finds them; but nothing arrives any more in ERR.
+        /// Receives need no doorbell, because a packet finds them; but nothing arrives any more in ERR, and a
+        /// stream may have stopped for want of one.
         @Override
         public void posted() {
-            if (state == QpState.ERR) {
+            if (state == QpState.ERR || (stream != null && stream.isStalled())) {
                 ring();
             }
         }
@@ -331,14 +373,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                     Set.of(),
                     EnumSet.of(QpAttribute.ALT_PATH, QpAttribute.PATH_MIG_STATE));
         }
-        QpStateTable.check(type(), state, modification);
+        check(state, modification);
         checkValues(modification);
         AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
         engine.call(() -> {
             // Again, on the engine: it may have broken down meanwhile.
             QpState from = parameters.state;
-            QpState next = QpStateTable.check(type(), from, modification);
+            QpState next = check(from, modification);
             if (next == QpState.RESET) {
                 station.stamp(0);
                 forget();
@@ -351,6 +393,13 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             engine.makeReady(station);
             return next;
         });
+    }
+
+    /// The state after a modification.
+    private QpState check(QpState from, QpModification modification) {
+        return stream == null
+                ? QpStateTable.check(type(), from, modification)
+                : QpStateTable.checkIwarp(context.device().name(), from, modification);
     }
 
     /// RESET: as freshly made, with another first PSN.
@@ -471,6 +520,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     @Override
     public Endpoint endpoint(int gidIndex) {
         checkOpen("endpoint");
+        context.require("endpoint", Capability.ENDPOINTS);
         GidEntry own = context.gid(1, gidIndex);
         endpointGid = gidIndex;
         return new Endpoint(own.gid(), own.type(), qpn(), initialPsn, context.mtu());
@@ -479,6 +529,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     @Override
     public void connect(Endpoint remote, ConnectOptions choices) {
         checkOpen("connect");
+        context.require("connect", Capability.ENDPOINTS);
         if (type() == QpType.UD) {
             throw new InvalidStateException("connect: " + label() + " is of type UD, which has no peer: modify it to"
                     + " INIT, RTR and RTS, and name the receiver of each datagram with an address handle");
@@ -559,6 +610,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     private void checkMulticast(String verb, Gid group) {
         checkOpen(verb);
+        context.require(verb, Capability.MULTICAST);
         if (type() != QpType.UD) {
             throw new InvalidStateException(verb + ": " + label() + " is of type " + type() + "; only UD takes part");
         }
@@ -675,6 +727,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     void release() {
+        context.streamQueuePairs.remove(qpn());
         sendCq.detach(this);
         receiveCq.detach(this);
         engine.call(() -> {

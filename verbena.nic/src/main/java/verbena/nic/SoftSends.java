@@ -96,6 +96,7 @@ final class SoftSends implements SendBatch {
 
     @Override
     public SendBatch sendWithImmediate(long wrId, int immediate) {
+        domain.soft().require("sendWithImmediate", Capability.SEND_WITH_IMMEDIATE);
         begin(SendOperation.SEND_WITH_IMMEDIATE, wrId).immediateOrKey = immediate;
         return this;
     }
@@ -163,7 +164,8 @@ final class SoftSends implements SendBatch {
         return this;
     }
 
-    /// What many peers do not know, and leave without an answer, is posted only by those who said that they mean it.
+    /// What many peers do not know, and leave without an answer, is posted only by those who said that they mean
+    /// it.
     private void checkExtension(Capability extension) {
         if (!extensions.contains(extension)) {
             throw new InvalidStateException(

@@ -9,7 +9,10 @@ public enum Capability {
     RDMA_READ,
     RDMA_WRITE,
     ATOMICS,
+    /// A WRITE with immediate data.
     IMMEDIATE_DATA,
+    /// A SEND with immediate data.
+    SEND_WITH_IMMEDIATE,
     SEND_WITH_INVALIDATE,
     LOCAL_INVALIDATE,
     MEMORY_WINDOW_TYPE_1,
@@ -23,6 +26,9 @@ public enum Capability {
     IOVA,
     ON_DEMAND_PAGING,
     SQ_DRAIN,
+    /// Queue pairs are connected by what their [Endpoint]s say, and by modifying them to RTR and RTS; where this
+    /// is missing only the connection manager does it.
+    ENDPOINTS,
     /// Connections by address and port ([verbena.verbs.cm]).
     CONNECTION_MANAGER
 }

@@ -39,7 +39,8 @@ public final class QpStateTable {
                 ? step(Set.of(), Set.of(CUR_STATE))
                 : from == to || (from == QpState.RESET && to == QpState.INIT) ? step(Set.of(), taken) : null;
         String way = "; it is taken to RTS by connecting it (verbena.verbs.cm)";
-        return check("iWARP", way, from, to, from == QpState.ERR && to == from ? null : step, modification);
+        return check(
+                "iWARP", way, from, to, from == QpState.ERR && !modification.has(STATE) ? null : step, modification);
     }
 
     private static QpState target(QpState from, QpModification modification) {

@@ -179,6 +179,11 @@ public final class IwarpConnection implements StreamProtocol {
     }
 
     @Override
+    public void waitNoLonger() {
+        maySend = true;
+    }
+
+    @Override
     public boolean direct(StreamTarget into) {
         return receiver.direct(into);
     }

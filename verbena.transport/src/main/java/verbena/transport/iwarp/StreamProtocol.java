@@ -23,6 +23,10 @@ public interface StreamProtocol extends QueuePairLife {
     /// The message has waited for long enough: when it is presented again, and there is no receive, it is refused.
     void giveUp();
 
+    /// A responder that sends nothing before the initiator's first FPDU (RFC 5044 7.1.2) has waited for long
+    /// enough.
+    void waitNoLonger();
+
     /// Whether the bytes that come next may be read straight to where they belong, and where that is. At least one
     /// and at most [StreamTarget#bytes] of them are then told by [#onDirect], and no others before.
     boolean direct(StreamTarget into);

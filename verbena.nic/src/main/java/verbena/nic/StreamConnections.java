@@ -1,0 +1,283 @@
+package verbena.nic;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.cm.CmLimits;
+import verbena.nic.engine.Station;
+import verbena.nic.link.LinkException;
+import verbena.nic.link.StreamHandler;
+import verbena.nic.link.TcpLink;
+import verbena.nic.link.TcpPort;
+import verbena.nic.link.TcpSocket;
+import verbena.transport.PacketFate;
+import verbena.transport.Protocol;
+import verbena.verbs.Capability;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Gid;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.spi.ConnectionService;
+import verbena.wire.Frame;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Transport;
+
+/// An iWARP device's connections: ports are TCP's, and MPA asks and answers. As a [Protocol] it has no packets,
+/// only the times at which it loses patience with peers.
+final class StreamConnections implements ConnectionService, Protocol {
+    /// How long a peer is waited for.
+    enum Patience {
+        /// For the reply to a request, TCP's own connecting included; as soft-iWARP waits.
+        ASK(10_000_000_000L),
+        /// For the request of somebody who has connected; as soft-iWARP waits.
+        EXPECT(5_000_000_000L),
+        /// For the end of a stream that this side has ended.
+        END(5_000_000_000L);
+
+        private final long nanos;
+
+        Patience(long nanos) {
+            this.nanos = nanos;
+        }
+    }
+
+    private final SoftContext context;
+    private final TcpLink link;
+    private final boolean isCrcWanted;
+    private final Station station = new Station(this, Transport.RC);
+
+    // Engine-confined.
+    private final Set<Port> ports = new HashSet<>();
+    /// Those that wait for their peers, the oldest first, which is the first to lose patience.
+    private final List<LinkedHashSet<StreamConnection>> waiting =
+            List.of(new LinkedHashSet<>(), new LinkedHashSet<>(), new LinkedHashSet<>());
+    /// How many of each peer have connected and not asked.
+    private final Map<Gid, Integer> halfOpen = new HashMap<>();
+
+    /// @param isCrcWanted whether this side asks for CRCs
+    StreamConnections(SoftContext context, TcpLink link, boolean isCrcWanted) {
+        this.context = context;
+        this.link = link;
+        this.isCrcWanted = isCrcWanted;
+    }
+
+    SoftContext context() {
+        return context;
+    }
+
+    TcpLink link() {
+        return link;
+    }
+
+    boolean isCrcWanted() {
+        return isCrcWanted;
+    }
+
+    long nowNanos() {
+        return context.engine().nowNanos();
+    }
+
+    @Override
+    public Watch watch(Consumer<String> onFailure) {
+        return context.failureWatch().add(onFailure);
+    }
+
+    // ---- ports
+
+    @Override
+    public BoundPort bind(PortSpace space, Gid local, int port) {
+        requireStreams("bind", space);
+        if (port < 0 || port > 0xFFFF) {
+            throw new IllegalArgumentException("port: 0 to 65535, got " + port);
+        }
+        return context.engine().call(() -> {
+            if (port != 0 && find(local, port) != null) {
+                throw new ConnectionException(
+                        ConnectionException.Reason.ADDRESS,
+                        "port " + port + " of " + local + " is taken by this process");
+            }
+            try {
+                var bound = new Port(link.bind(local, port));
+                ports.add(bound);
+                return bound;
+            } catch (LinkException e) {
+                throw unusable(e);
+            }
+        });
+    }
+
+    /// TCP is all that iWARP has.
+    private void requireStreams(String verb, PortSpace space) {
+        if (space.isDatagram()) {
+            context.require(verb, Capability.UD);
+        }
+        if (space != PortSpace.TCP) {
+            throw new IllegalArgumentException(verb + ": port space: TCP is the only one of iWARP, got " + space);
+        }
+    }
+
+    private static ConnectionException unusable(LinkException e) {
+        return new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
+    }
+
+    private @Nullable Port find(Gid local, int number) {
+        for (Port port : ports) {
+            if (port.port() == number && port.local().equals(local)) {
+                return port;
+            }
+        }
+        return null;
+    }
+
+    /// A port, and those who have asked there and are not answered.
+    final class Port implements BoundPort {
+        private final TcpPort bound;
+        private final Set<StreamConnection> undecided = new HashSet<>();
+        private @Nullable Acceptor acceptor;
+        private int backlog;
+
+        private Port(TcpPort bound) {
+            this.bound = bound;
+        }
+
+        Gid local() {
+            return bound.local();
+        }
+
+        @Override
+        public int port() {
+            return bound.number();
+        }
+
+        @Override
+        public void listen(int most, Acceptor to) {
+            context.engine().call(() -> {
+                try {
+                    backlog = most;
+                    acceptor = to;
+                    bound.listen(this::onAccept);
+                    return true;
+                } catch (LinkException e) {
+                    throw unusable(e);
+                }
+            });
+        }
+
+        /// Somebody has connected, and may have nothing to ask.
+        private @Nullable StreamHandler onAccept(TcpSocket socket, long now) {
+            Gid from = socket.remote();
+            var oldest = waiting.get(Patience.EXPECT.ordinal());
+            if (halfOpen.getOrDefault(from, 0) >= CmLimits.DEFAULT.perPeer()) {
+                oldest.stream()
+                        .filter(each -> each.remote().equals(from))
+                        .findFirst()
+                        .ifPresent(StreamConnection::shed);
+            } else if (oldest.size() >= CmLimits.DEFAULT.halfOpen()) {
+                oldest.getFirst().shed();
+            }
+            var made = StreamConnection.passive(StreamConnections.this, this, socket);
+            halfOpen.merge(from, 1, Integer::sum);
+            await(made, Patience.EXPECT, now);
+            return made;
+        }
+
+        /// Who is to decide; null when nobody listens any more.
+        @Nullable
+        Acceptor acceptor() {
+            return acceptor;
+        }
+
+        /// Whether there is room for one more to be decided on.
+        boolean admit(StreamConnection connection) {
+            return undecided.size() < backlog && undecided.add(connection);
+        }
+
+        void decided(StreamConnection connection) {
+            undecided.remove(connection);
+        }
+
+        @Override
+        public void close() {
+            context.engine().call(() -> {
+                acceptor = null;
+                bound.close();
+                return ports.remove(this);
+            });
+        }
+    }
+
+    // ---- calls
+
+    @Override
+    public Exchange connect(Call call, End own, Listener listener) {
+        requireStreams("connect", call.space());
+        return context.engine().call(() -> {
+            Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());
+            try {
+                var made = StreamConnection.active(
+                        this,
+                        from == null ? null : from.bound,
+                        call.local(),
+                        call.remote(),
+                        call.remotePort(),
+                        own,
+                        listener);
+                await(made, Patience.ASK, nowNanos());
+                return made;
+            } catch (LinkException e) {
+                throw unusable(e);
+            }
+        });
+    }
+
+    // ---- patience; the engine's
+
+    /// Gives a connection's peer so much time, and forgets what it was given before.
+    void await(StreamConnection connection, Patience patience, long now) {
+        unwait(connection);
+        connection.dueNanos = now + patience.nanos;
+        waiting.get(patience.ordinal()).add(connection);
+        context.engine().makeReady(station);
+    }
+
+    void unwait(StreamConnection connection) {
+        for (int i = 0; i < waiting.size(); i++) {
+            if (waiting.get(i).remove(connection) && i == Patience.EXPECT.ordinal()) {
+                halfOpen.computeIfPresent(connection.remote(), (peer, n) -> n == 1 ? null : n - 1);
+            }
+        }
+    }
+
+    @Override
+    public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        return PacketFate.DROPPED_WRONG_SERVICE;
+    }
+
+    @Override
+    public boolean poll(Frame frame, long nowNanos) {
+        return false;
+    }
+
+    @Override
+    public long deadlineNanos() {
+        long earliest = NEVER;
+        for (int i = 0; i < waiting.size(); i++) {
+            var these = waiting.get(i);
+            earliest = these.isEmpty() ? earliest : Math.min(earliest, these.getFirst().dueNanos);
+        }
+        return earliest;
+    }
+
+    @Override
+    public void onDeadline(long nowNanos) {
+        for (var these : waiting) {
+            while (!these.isEmpty() && these.getFirst().dueNanos <= nowNanos) {
+                these.getFirst().onLate();
+            }
+        }
+    }
+}
