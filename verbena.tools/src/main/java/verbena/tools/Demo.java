@@ -8,18 +8,20 @@ import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.RemoteMemory;
+import verbena.verbs.TransportType;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 
 /// The demo, seen from the first process.
 ///
-/// Both processes know what the peer's memory holds at first, by a seed. After each step the peer is told what should
-/// have changed and compares all of its memory with that, byte by byte.
+/// Both processes know what the peer's memory holds at first, by a seed. After each step the peer is told what
+/// should have changed and compares all of its memory with that, byte by byte.
 final class Demo {
     private static final int WRITE_BYTES = 1 << 20;
     private static final int IMMEDIATE_OFFSET = 1 << 20;
@@ -48,11 +50,16 @@ final class Demo {
 
     /// Tells the story.
     ///
+    /// @return the figures; null when there are none
     /// @throws CommandFailed at the first thing that is not as it should be; says which
-    void run() throws IOException, InterruptedException {
-        story.title("RDMA between two processes of this host: RoCE v2 packets in UDP, no root, no hardware");
+    DemoFigures.@Nullable Result run() throws IOException, InterruptedException {
+        Device our = Device.named(device);
+        boolean isIwarp = our.transportType() == TransportType.IWARP;
+        story.title("RDMA between two processes of this host: " + (isIwarp ? "iWARP in TCP" : "RoCE v2 packets in UDP")
+                + ", no root, no hardware");
+        DemoFigures.Result result = null;
         try (var peer = new DemoPeerProcess(peerDevice, seed);
-                Context context = Device.named(device).open();
+                Context context = our.open();
                 DemoEnd we = connect(context, peer)) {
             RemoteMemory memory = offer(we, peer);
             write(we, peer, memory);
@@ -61,10 +68,11 @@ final class Demo {
             fetchAdd(we, peer, memory);
             compareSwap(we, peer, memory);
             if (seconds > 0) {
-                new DemoFigures(story, we, peer, memory, seconds).run();
+                result = new DemoFigures(story, we, peer, memory, seconds).run();
             }
             story.end("All verified: every completion, every byte of both memories.");
         }
+        return result;
     }
 
     private DemoEnd connect(Context context, DemoPeerProcess peer) throws InterruptedException {
@@ -82,10 +90,17 @@ final class Demo {
                         connection.queuePair().qpn()));
         story.line(
                 "connected",
-                "by that address and port, as with sockets; path MTU "
-                        + connection.queuePair().query().pathMtu() + "; each has " + DemoEnd.REGION_BYTES / (1 << 20)
+                "by that address and port, as with sockets; "
+                        + (isIwarp(context)
+                                ? ""
+                                : "path MTU " + connection.queuePair().query().pathMtu() + "; ")
+                        + "each has " + DemoEnd.REGION_BYTES / (1 << 20)
                         + " MiB of memory for the other");
         return new DemoEnd(context, connection);
+    }
+
+    private static boolean isIwarp(Context context) {
+        return context.device().transportType() == TransportType.IWARP;
     }
 
     private static String end(long pid, InetSocketAddress at, int qpn) {
@@ -120,12 +135,17 @@ final class Demo {
         fill(we.region, 0, DemoEnd.pattern(writeSeed, WRITE_BYTES));
         we.qp.postWrite(2, we.region, 0, WRITE_BYTES, memory.address(), memory.rkey());
         we.await("WRITE", WcOpcode.RDMA_WRITE);
+        we.settle(memory);
         String[] noticed = peer.order("bytes", 0, WRITE_BYTES, writeSeed);
         story.fact(
                 "posted",
                 String.format(Locale.ROOT, "we: one WRITE of %,d bytes to that address and key", WRITE_BYTES));
         packets(we);
-        story.fact("completed", "here only, when the peer's device had acknowledged it");
+        story.fact(
+                "completed",
+                isIwarp(we.context)
+                        ? "here only, when TCP had it; a READ behind it says that it has arrived"
+                        : "here only, when the peer's device had acknowledged it");
         uninvolved(noticed);
         story.checked(String.format(
                 Locale.ROOT,

@@ -1,6 +1,9 @@
 package verbena.tools;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -8,6 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import verbena.verbs.spi.Provider;
 
 /// `verbena demo`: what RDMA is, in one screen.
 @Command(
@@ -18,7 +22,7 @@ import picocli.CommandLine.Spec;
             "Starts a second process as the peer and does one operation of each kind with it, over real packets:"
                     + " SEND, WRITE, WRITE with immediate, READ, FETCH_ADD, CMP_SWAP. Tells for each who did what, checks"
                     + " all memory after each, and ends with figures beside those of a TCP socket. Needs no root and"
-                    + " takes some ten seconds. Status 0 says that all was as it should be."
+                    + " takes some ten seconds; --device iwarp does the same over TCP. Status 0 says that all was as it should be."
         })
 final class DemoCommand implements Callable<Integer> {
     @Spec
@@ -44,7 +48,13 @@ final class DemoCommand implements Callable<Integer> {
             description = "How long to measure for each figure; 0 leaves the figures out (default ${DEFAULT-VALUE}).")
     private double seconds;
 
-    @Option(names = "--json", description = "One JSON object instead of the story.")
+    @Option(
+            names = "--all",
+            description = "Every kind of device that works on this host, one after the other, and then their figures"
+                    + " side by side.")
+    private boolean all;
+
+    @Option(names = "--json", description = "One JSON object instead of the story; with --all one for each device.")
     private boolean json;
 
     @Override
@@ -52,9 +62,49 @@ final class DemoCommand implements Callable<Integer> {
         if (!(seconds >= 0 && seconds <= 60)) {
             throw new ParameterException(spec.commandLine(), "--seconds: 0 to 60, got " + seconds);
         }
-        var story =
-                new DemoStory(spec.commandLine().getOut(), spec.commandLine().getColorScheme(), json);
-        new Demo(story, device, peerDevice == null ? device : peerDevice, seconds).run();
+        if (all && (peerDevice != null || spec.commandLine().getParseResult().hasMatchedOption("--device"))) {
+            throw new ParameterException(
+                    spec.commandLine(), "--all takes every device: --device and --peer-device do not go with it");
+        }
+        if (!all) {
+            new Demo(story(), device, peerDevice == null ? device : peerDevice, seconds).run();
+            return 0;
+        }
+        var results = new LinkedHashMap<String, DemoFigures.Result>();
+        for (Provider provider : ServiceLoader.load(Provider.class)) {
+            if (!provider.devices().isEmpty()) {
+                DemoFigures.Result result = new Demo(story(), provider.kind(), provider.kind(), seconds).run();
+                if (result != null) {
+                    results.put(provider.kind(), result);
+                }
+                space();
+            }
+        }
+        if (!results.isEmpty() && !json) {
+            sideBySide(results);
+        }
         return 0;
+    }
+
+    private DemoStory story() {
+        return new DemoStory(spec.commandLine().getOut(), spec.commandLine().getColorScheme(), json);
+    }
+
+    private void space() {
+        if (!json) {
+            spec.commandLine().getOut().println();
+        }
+    }
+
+    private void sideBySide(Map<String, DemoFigures.Result> results) {
+        DemoStory story = story();
+        story.table("Side by side:", "WRITE of 64 KiB", "TCP", "8-byte message", "TCP");
+        results.forEach((kind, result) -> story.row(
+                kind,
+                Map.of(),
+                DemoFigures.gigabytes(result.write()),
+                DemoFigures.gigabytes(result.stream()),
+                DemoFigures.micros(result.message()),
+                DemoFigures.micros(result.echo())));
     }
 }

@@ -10,6 +10,8 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.TransportType;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
@@ -73,6 +75,15 @@ final class DemoEnd implements AutoCloseable {
             throw new CommandFailed(what + ": a completion of " + opcode + " expected, got " + wc.opcode());
         }
         return wc;
+    }
+
+    /// Waits until what was written is where it belongs. Where a WRITE is acknowledged, it is; iWARP completes it
+    /// when TCP has it, and a READ behind it is answered when it has arrived (RFC 5040, 5.5).
+    void settle(RemoteMemory memory) throws InterruptedException {
+        if (context.device().transportType() == TransportType.IWARP) {
+            qp.postRead(0, messages, 0, 1, memory.address(), memory.rkey());
+            await("READ of a byte", WcOpcode.RDMA_READ);
+        }
     }
 
     long completionsTaken() {

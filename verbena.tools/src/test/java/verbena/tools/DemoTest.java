@@ -40,6 +40,30 @@ class DemoTest {
     }
 
     @Test
+    void everyKindOfDeviceSideBySide() throws Exception {
+        Cli cli = Cli.run("demo", "--all", "--seconds", "0.1");
+
+        assertThat(cli.err()).isEmpty();
+        assertThat(cli.status()).isZero();
+        assertThat(cli.out())
+                .containsSubsequence(
+                        "RoCE v2 packets in UDP",
+                        "All verified",
+                        "iWARP in TCP",
+                        "a READ behind it",
+                        "6 CMP_SWAP",
+                        "All verified",
+                        "Side by side",
+                        "rocev2",
+                        "GB/s",
+                        "iwarp",
+                        "GB/s");
+        assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
+        assertNoChildIsLeft();
+        assertThat(Cli.run("demo", "--all", "--device", "iwarp").status()).isEqualTo(2);
+    }
+
+    @Test
     void theSameAsJson() throws Exception {
         Cli cli = Cli.run("demo", "--seconds", "0", "--json");
 
