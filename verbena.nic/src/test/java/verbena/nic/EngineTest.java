@@ -223,6 +223,36 @@ class EngineTest {
         }
     }
 
+    /// Sends of `b` that follow when it has an acknowledgement and a request, which breaks the queue pair of `a`.
+    private List<Opcode> acknowledgeAndBreak() {
+        var sent = new ArrayList<Opcode>();
+        b.wire.loses = packet -> {
+            sent.add(Packet.opcode(packet));
+            return false;
+        };
+        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.context.drive();
+        b.context.drive();
+        b.qp.postWrite(2, b.memory, 0, 8, a.memory.address(), ~a.memory.rkey());
+        pair.settle();
+        return sent;
+    }
+
+    @Test
+    void anAcknowledgementLeavesBehindARequestInOneMessageAndIsHeardBeforeIt() {
+        b.wire.keepsTogether = true;
+        assertThat(acknowledgeAndBreak()).startsWith(Opcode.RC_WRITE_ONLY, Opcode.RC_ACKNOWLEDGE);
+        assertThat(b.completions()).containsExactly("2 REM_ACCESS_ERR");
+        assertThat(a.completions()).as("it had arrived").containsExactly("1 SUCCESS");
+    }
+
+    @Test
+    void anAcknowledgementLeavesBeforeARequestWhenTheyAreTwoMessages() {
+        assertThat(acknowledgeAndBreak()).startsWith(Opcode.RC_ACKNOWLEDGE, Opcode.RC_WRITE_ONLY);
+        assertThat(b.completions()).containsExactly("2 REM_ACCESS_ERR");
+        assertThat(a.completions()).containsExactly("1 SUCCESS");
+    }
+
     @Test
     void nothingIsDueOnAnIdleDevice() {
         pair.settleWithin(Duration.ofSeconds(60).toNanos());

@@ -31,6 +31,8 @@ final class Wire implements Link {
 
     /// Which of the frames sent from here get lost.
     Predicate<Frame> loses = _ -> false;
+    /// Whether what is transmitted in succession arrives so.
+    boolean keepsTogether;
     /// How many frames the way out takes at once.
     int room = Integer.MAX_VALUE;
     /// Thrown by the next receive.
@@ -92,6 +94,11 @@ final class Wire implements Link {
             }
         }
         return n;
+    }
+
+    @Override
+    public boolean keepsTogether(Frame first, Frame next) {
+        return keepsTogether;
     }
 
     @Override

@@ -63,6 +63,8 @@ public final class Engine implements AutoCloseable {
     private static final int FEW = 2;
     /// Batches that may still leave when the engine is closed.
     private static final int LAST_BATCHES = 256;
+    /// An acknowledgement, BTH through ICRC.
+    private static final int ACKNOWLEDGEMENT_BYTES = Packet.length(Opcode.RC_ACKNOWLEDGE, 0);
     /// When the way out is full, try again after this.
     private static final long FULL_NANOS = 50_000;
     /// How long the caller of a command waits before it looks again whether it can help.
@@ -562,6 +564,9 @@ public final class Engine implements AutoCloseable {
     private int receive(long now) {
         int n = link.receive(arrivals, 0, BATCH);
         for (int i = 0; i < n; i++) {
+            if (i + 1 < n && isBeforeItsAcknowledgement(arrivals[i], arrivals[i + 1])) {
+                exchange(arrivals, i);
+            }
             Frame frame = arrivals[i];
             counters.count(Counter.RECEIVED_PACKETS);
             counters.add(Counter.RECEIVED_BYTES, frame.length);
@@ -573,6 +578,26 @@ public final class Engine implements AutoCloseable {
             }
         }
         return n;
+    }
+
+    /// Whether the peer has let a request and an acknowledgement leave in this order although it came to them in
+    /// the other: see [#acknowledgeLast(int)].
+    private static boolean isBeforeItsAcknowledgement(Frame request, Frame acknowledgement) {
+        if (acknowledgement.length != ACKNOWLEDGEMENT_BYTES || request.length <= ACKNOWLEDGEMENT_BYTES) {
+            return false;
+        }
+        Opcode opcode = Opcode.of(Bth.opcode(request.slot, request.start));
+        return opcode != null
+                && !opcode.isResponse()
+                && Opcode.of(Bth.opcode(acknowledgement.slot, acknowledgement.start)) == Opcode.RC_ACKNOWLEDGE
+                && Bth.destinationQp(request.slot, request.start)
+                        == Bth.destinationQp(acknowledgement.slot, acknowledgement.start);
+    }
+
+    private static void exchange(Frame[] frames, int i) {
+        Frame first = frames[i];
+        frames[i] = frames[i + 1];
+        frames[i + 1] = first;
     }
 
     private PacketFate dispatch(Frame frame, long now) {
@@ -677,6 +702,7 @@ public final class Engine implements AutoCloseable {
                 return;
             }
             int turn = Math.min(TURN, BATCH - departuresTo);
+            int first = departuresTo;
             boolean more = true;
             while (turn-- > 0 && more && !station.isGone) {
                 Frame frame = departures[departuresTo];
@@ -688,11 +714,24 @@ public final class Engine implements AutoCloseable {
                 station.isReady = false;
                 continue;
             }
+            acknowledgeLast(first);
             deadlines.schedule(station);
             station.isReady = more;
             if (more) {
                 ready.add(station);
             }
+        }
+    }
+
+    /// A request and the acknowledgement before it, as in every exchange of small messages, leave in the other
+    /// order where they can be one message of the operating system, in which only the last packet may be the
+    /// shorter one. The peer turns them around again: a request may break its queue pair, and what it acknowledges
+    /// has arrived.
+    private void acknowledgeLast(int first) {
+        if (departuresTo - first == 2
+                && isBeforeItsAcknowledgement(departures[first + 1], departures[first])
+                && link.keepsTogether(departures[first + 1], departures[first])) {
+            exchange(departures, first);
         }
     }
 

@@ -51,6 +51,12 @@ public interface Link extends AutoCloseable {
         return 0;
     }
 
+    /// Whether these packets, transmitted one right behind the other, arrive in one piece: the receiver gets both
+    /// at once.
+    default boolean keepsTogether(Frame first, Frame next) {
+        return false;
+    }
+
     /// Becomes a member of a multicast group, on the interface of each of [#gids()] that is of the group's family.
     /// From now on what is sent to the group there arrives here, with the group as its destination, also what this
     /// link and others of this host send. A member already: does nothing. Called by whoever may receive, so never

@@ -42,6 +42,9 @@ import verbena.wire.roce.RoceV2;
 public final class LinuxUdpLink extends UdpLink {
     /// What a frame without a hop limit leaves with (RFC 1700; what rdma_cm uses too).
     private static final int HOP_LIMIT_DEFAULT = 64;
+    /// The first byte of loopback addresses (RFC 1122, 3.2.1.3).
+    private static final int IPV4_LOOPBACK = 127;
+
     private static final int NANOS_PER_SECOND = 1_000_000_000;
     /// Packets in one message at most: so many every Linux takes (UDP_MAX_SEGMENTS).
     private static final int SEGMENTS_MAX = 64;
@@ -732,6 +735,19 @@ public final class LinuxUdpLink extends UdpLink {
                 && next.trafficClass == first.trafficClass
                 && next.hopLimit == first.hopLimit
                 && Bth.destinationQp(next.slot, next.start) >>> 16 == Bth.destinationQp(first.slot, first.start) >>> 16;
+    }
+
+    /// One message of the operating system, to this host: nothing on the way cuts it.
+    @Override
+    public boolean keepsTogether(Frame first, Frame next) {
+        return segmenting && oneByOne == 0 && isForThisHost(first) && travelsWith(first, next);
+    }
+
+    private static boolean isForThisHost(Frame frame) {
+        boolean own = frame.destinationLow == frame.sourceLow && frame.destinationHigh == frame.sourceHigh;
+        return own
+                || (RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow)
+                        && (frame.destinationLow >>> 24 & 0xFF) == IPV4_LOOPBACK);
     }
 
     private void addControls(Endpoint endpoint, int i, Frame frame) {
