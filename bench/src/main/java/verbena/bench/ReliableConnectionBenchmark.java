@@ -57,8 +57,8 @@ public class ReliableConnectionBenchmark {
         final MemoryTable memory = new MemoryTable(new SplittableRandom(1), 8, () -> 0);
         final SendQueue sends = new SendQueue(2 * BATCH, 1, 64, arena);
         final CompletionRing completions = new CompletionRing(4 * BATCH, this);
-        final Region region = new Region(
-                DOMAIN, arena.allocate(BYTES, 4_096), 1L << 32, Access.bits(Access.remoteAll()));
+        final Region region =
+                new Region(DOMAIN, arena.allocate(BYTES, 4_096), 1L << 32, Access.bits(Access.remoteAll()));
         final ReliableConnection protocol;
 
         End(int qpn, Gid own, Gid other) {
