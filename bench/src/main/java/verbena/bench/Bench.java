@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -31,7 +32,7 @@ import verbena.tools.report.Result;
         header = "Compare Verbena with other ways over loopback, side by side in one run.",
         description = {
             "",
-            "Measures in turn, round by round: Verbena (two processes, RoCE v2 with ICRC), raw UDP with GSO and GRO (the"
+            "Measures in turn, round by round: Verbena (two processes, RoCE v2 and iWARP), raw UDP with GSO and GRO (the"
                     + " ceiling of all over UDP), a Java TCP socket, Netty's echo, and what is installed of UCX's"
                     + " ucx_perftest and libfabric's fi_pingpong, both over TCP, and iperf3. Prints medians, their"
                     + " spread, and whether each goal of docs/performance.md is reached. Nothing else should run.",
@@ -242,10 +243,14 @@ public final class Bench implements Callable<Integer> {
     private static String processor() throws IOException {
         Path file = Path.of("/proc/cpuinfo");
         if (Files.isReadable(file)) {
-            for (String line : Files.readAllLines(file)) {
-                if (line.startsWith("model name")) {
-                    return line.substring(line.indexOf(':') + 1).strip();
-                }
+            // The rows of the first core: "model name : AMD EPYC" says little without its family.
+            Map<String, String> core = Files.readAllLines(file).stream()
+                    .takeWhile(line -> !line.isBlank())
+                    .map(line -> line.split("\\s*:\\s*", 2))
+                    .collect(Collectors.toMap(words -> words[0], words -> words[words.length - 1]));
+            if (core.containsKey("model name")) {
+                return core.get("model name") + " (family " + core.get("cpu family") + ", model " + core.get("model")
+                        + ")";
             }
         }
         return System.getProperty("os.arch");
@@ -275,7 +280,7 @@ public final class Bench implements Callable<Integer> {
         }
         for (Goal goal : report.goals()) {
             System.out.printf(
-                    "  %-62s %9s %-11s %s %-5s %s%n",
+                    "  %-66s %9s %-11s %s %-5s %s%n",
                     goal.name() + " ",
                     Table.number(goal.value()),
                     goal.unit(),

@@ -4,21 +4,24 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/// A process that takes part. It does not outlive this one, however this one ends.
+/// A process that takes part. It does not outlive this one: Ctrl-C ends it, too.
 final class Child implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 30;
     private static final String END = "\0";
-    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+    /// Guards itself, and `isEnding`: none is started behind the back of who ends them all.
+    private static final Set<Process> RUNNING = new HashSet<>();
+
+    private static boolean isEnding;
 
     static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly)));
+        Runtime.getRuntime().addShutdownHook(new Thread(Child::endAll));
     }
 
     private final String name;
@@ -30,8 +33,7 @@ final class Child implements AutoCloseable {
         name = command.getFirst().replaceAll(".*/", "");
         var builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
-        process = builder.start();
-        RUNNING.add(process);
+        process = start(builder);
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         Thread.ofPlatform().daemon().name("output of " + name).start(() -> {
             try {
@@ -41,6 +43,24 @@ final class Child implements AutoCloseable {
             }
             said.add(END);
         });
+    }
+
+    private static Process start(ProcessBuilder builder) throws IOException {
+        synchronized (RUNNING) {
+            if (isEnding) {
+                throw new Failed("interrupted");
+            }
+            Process process = builder.start();
+            RUNNING.add(process);
+            return process;
+        }
+    }
+
+    private static void endAll() {
+        synchronized (RUNNING) {
+            isEnding = true;
+            RUNNING.forEach(Process::destroyForcibly);
+        }
     }
 
     long pid() {
@@ -107,7 +127,9 @@ final class Child implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly();
-        RUNNING.remove(process);
+        synchronized (RUNNING) {
+            RUNNING.remove(process);
+        }
     }
 
     /// What a contender could not do, in words.

@@ -110,8 +110,13 @@ public class LinkBenchmark {
     @OperationsPerInvocation(BATCH)
     public int packet() {
         int taken = sender.transmit(sent, 0, BATCH);
-        int arrived = receiver.receive(received, 0, BATCH);
-        if (taken != BATCH || arrived != BATCH || !received[BATCH - 1].icrcValid) {
+        int arrived = 0;
+        int last;
+        do { // 4 KiB come by 15 in a row
+            last = receiver.receive(received, 0, BATCH);
+            arrived += last;
+        } while (arrived < taken && last > 0);
+        if (arrived != BATCH || !received[last - 1].icrcValid) {
             throw new IllegalStateException("of " + BATCH + " packets " + taken + " taken, " + arrived + " arrived");
         }
         return arrived;

@@ -39,6 +39,8 @@ final class RawUdp implements Worker.End {
     private static final int MESSAGE_BYTES_MAX = 65_507;
     private static final int SEGMENTS_MAX = 64;
     private static final int BATCH = 16;
+    /// Some of them are lost, and those that are there at once do not count.
+    private static final int MESSAGES_MIN = 1_000;
     private static final int SILENCE_MICROS = 200_000;
     private static final int SILENCES_MAX = 50;
 
@@ -130,7 +132,7 @@ final class RawUdp implements Worker.End {
                     for (int i = 0; i < count; i++) {
                         segments += messages.get(JAVA_INT, (long) i * MMSGHDR_BYTES + 56) / segment;
                     }
-                } else if (first != 0) {
+                } else if (last > first) {
                     return Figures.stream(payload, segments, (last - first) / 1e9);
                 } else if (++silences == SILENCES_MAX) {
                     throw new Child.Failed("raw UDP: nothing has arrived");
@@ -157,7 +159,7 @@ final class RawUdp implements Worker.End {
             long start = System.nanoTime();
             long end = start + (long) (seconds * 1e9);
             long sent = 0;
-            while (System.nanoTime() < end) {
+            while (sent < MESSAGES_MIN || System.nanoTime() < end) {
                 sent += check("sendmmsg", (int) SENDMMSG.invokeExact(fd, message, 1, 0));
             }
             return Map.of("segments", sent * segments);

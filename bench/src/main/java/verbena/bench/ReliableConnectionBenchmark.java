@@ -38,8 +38,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Packet;
 
-/// What a packet costs in the protocol alone, both sides together: two reliable connections in memory, without engine,
-/// link and ICRC. One operation is one packet, with its share of posting, acknowledging and completing.
+/// What a packet costs in the protocol alone, both sides together: two reliable connections in memory, without
+/// engine, link and ICRC. One operation is one packet, with its share of posting, acknowledging and completing.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

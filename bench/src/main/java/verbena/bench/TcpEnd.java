@@ -74,10 +74,10 @@ final class TcpEnd implements Worker.End {
             long start = System.nanoTime();
             long end = start + (long) (seconds * 1e9);
             long messages = 0;
-            while (System.nanoTime() < end) {
+            do {
                 writeFully(channel, message.clear());
                 messages++;
-            }
+            } while (System.nanoTime() < end);
             channel.shutdownOutput();
             readFully(channel, ByteBuffer.allocateDirect(GREETING_BYTES));
             return Figures.stream(size, messages, (System.nanoTime() - start) / 1e9);
@@ -91,7 +91,7 @@ final class TcpEnd implements Worker.End {
             int count = 0;
             long now = System.nanoTime();
             long end = now + (long) (seconds * 1e9);
-            for (int i = 0; now < end && count < SAMPLES_MAX; i++) {
+            for (int i = 0; count == 0 || (now < end && count < SAMPLES_MAX); i++) {
                 writeFully(channel, message.clear());
                 readFully(channel, message);
                 long after = System.nanoTime();

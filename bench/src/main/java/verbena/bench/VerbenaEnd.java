@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import verbena.tools.Verbena;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -20,6 +22,10 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// Verbena: runs commands of its command line, or holds connections on which nothing happens.
 final class VerbenaEnd implements Worker.End {
+    /// What it says when a command waits for its client, with the port behind it.
+    static final String LISTENING = "listening ";
+
+    private static final Pattern WAITS = Pattern.compile(" port (\\d+); there: ");
     private static final int PORT = 7_471;
 
     private final List<Connection> idle = new ArrayList<>();
@@ -36,7 +42,7 @@ final class VerbenaEnd implements Worker.End {
     /// A command: what it printed, and how many bytes all threads allocated meanwhile.
     private static Object command(String[] words) {
         var out = new StringWriter();
-        var err = new StringWriter();
+        var err = new Err();
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getTotalThreadAllocatedBytes();
         int status = Verbena.commandLine()
@@ -48,6 +54,18 @@ final class VerbenaEnd implements Worker.End {
             throw new Child.Failed("verbena " + String.join(" ", Arrays.asList(words)) + ": " + err);
         }
         return Map.of("out", out.toString(), "allocated", allocated);
+    }
+
+    /// Standard error; that a command listens is told at once.
+    private static final class Err extends StringWriter {
+        @Override
+        public void write(String text, int from, int length) {
+            super.write(text, from, length);
+            Matcher matcher = WAITS.matcher(text);
+            if (matcher.find()) {
+                System.out.println(LISTENING + matcher.group(1));
+            }
+        }
     }
 
     private String listen() {

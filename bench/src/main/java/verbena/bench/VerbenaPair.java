@@ -10,9 +10,21 @@ final class VerbenaPair implements Contender {
     static final String WRITE = "Verbena WRITE";
     static final String READ = "Verbena READ";
     static final String SEND = "Verbena SEND";
+    static final String BARE_WRITE = "Verbena WRITE without ICRC";
+    static final String IWARP_WRITE = "Verbena iWARP WRITE";
+    static final String BARE_IWARP_WRITE = "Verbena iWARP WRITE without CRC";
     static final String BATCHES = "Verbena WRITE in batches";
     static final String FEW = "Verbena WRITE, 10 queue pairs";
     static final String MANY = "Verbena WRITE, 1000 queue pairs";
+
+    /// Loopback devices, by TCP's exchange.
+    private static final Devices ROCE = new Devices("", "");
+    /// Those that leave the ICRC out (decision 0035); they have to connect by address, so the server's is set.
+    private static final Devices ROCE_BARE =
+            new Devices(" -R -d rocev2@127.0.0.1,icrc=optional", " -R -d rocev2,icrc=optional");
+
+    private static final Devices IWARP = new Devices(" -R -d iwarp", " -R -d iwarp");
+    private static final Devices IWARP_BARE = new Devices(" -R -d iwarp,crc=off", " -R -d iwarp,crc=off");
 
     private static final int FEW_COUNT = 10;
     private static final int MANY_COUNT = 1_000;
@@ -37,23 +49,30 @@ final class VerbenaPair implements Contender {
     public List<Entry> start() {
         var entries = new ArrayList<Entry>();
         for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
-            entries.add(entry(WRITE, size, FIRST_LARGE, 1, "write-bw -N"));
-            entries.add(entry(READ, size, FIRST_LARGE, 1, "read-bw -N"));
-            entries.add(entry(SEND, size, FIRST_LARGE, 1, "send-bw -N"));
+            entries.add(entry(WRITE, size, FIRST_LARGE, 1, ROCE, "write-bw -N"));
+            entries.add(entry(READ, size, FIRST_LARGE, 1, ROCE, "read-bw -N"));
+            entries.add(entry(SEND, size, FIRST_LARGE, 1, ROCE, "send-bw -N"));
+            entries.add(entry(BARE_WRITE, size, FIRST_LARGE, 1, ROCE_BARE, "write-bw -N"));
+            entries.add(entry(IWARP_WRITE, size, FIRST_LARGE, 1, IWARP, "write-bw -N"));
+            entries.add(entry(BARE_IWARP_WRITE, size, FIRST_LARGE, 1, IWARP_BARE, "write-bw -N"));
         }
-        entries.add(entry(WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, 1, "write-lat"));
-        entries.add(entry(BATCHES, Bench.SMALL, FIRST_SMALL, 1, BATCHES_COMMAND));
-        entries.add(entry(FEW, Bench.SMALL, FIRST_SMALL, FEW_COUNT, "write-bw -N -t 16 -q " + FEW_COUNT));
-        entries.add(entry(MANY, Bench.SMALL, FIRST_SMALL, MANY_COUNT, "write-bw -N -t 16 -q " + MANY_COUNT));
+        entries.add(entry(WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, 1, ROCE, "write-lat"));
+        entries.add(entry(IWARP_WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, 1, IWARP, "write-lat"));
+        entries.add(entry(BATCHES, Bench.SMALL, FIRST_SMALL, 1, ROCE, BATCHES_COMMAND));
+        entries.add(entry(FEW, Bench.SMALL, FIRST_SMALL, FEW_COUNT, ROCE, "write-bw -N -t 16 -q " + FEW_COUNT));
+        entries.add(entry(MANY, Bench.SMALL, FIRST_SMALL, MANY_COUNT, ROCE, "write-bw -N -t 16 -q " + MANY_COUNT));
         return entries;
     }
 
-    private Entry entry(String series, int size, long first, int queuePairs, String command) {
+    private Entry entry(String series, int size, long first, int queuePairs, Devices devices, String command) {
         return new Entry(series, size, first, (_, iterations) -> {
             long each = Math.max(1, iterations / queuePairs / BATCH) * BATCH;
-            return result(run(command + " -s " + size + " -n " + each));
+            return result(run(devices, command + " -s " + size + " -n " + each));
         });
     }
+
+    /// Options of `perf` that say which devices the ends use.
+    private record Devices(String server, String client) {}
 
     private static Result result(Answer answer) throws Exception {
         JsonNode report = Bench.JSON.readTree(answer.out);
@@ -63,13 +82,16 @@ final class VerbenaPair implements Contender {
     private record Answer(String out, long allocated) {}
 
     /// One measurement; answers with what the client printed, and what both ends allocated.
-    private Answer run(String command) throws Exception {
-        int port = Ports.free();
-        Worker.order(server, "perf " + command + " -p " + port + " --json");
-        if (!Ports.awaitListener(port, server::hasSaid)) {
-            Worker.answer(server, JsonNode.class); // tells why
+    private Answer run(Devices devices, String command) throws Exception {
+        Worker.order(server, "perf " + command + devices.server + " -p 0 --source_ip 127.0.0.1 --json");
+        String port = server.hear();
+        if (!port.startsWith(VerbenaEnd.LISTENING)) {
+            Worker.read(port, JsonNode.class); // tells why
         }
-        Worker.order(client, "perf " + command + " -p " + port + " --json 127.0.0.1");
+        Worker.order(
+                client,
+                "perf " + command + devices.client + " -p " + port.substring(VerbenaEnd.LISTENING.length())
+                        + " --json 127.0.0.1");
         String hereSaid = client.hear();
         String thereSaid = server.hear(); // both, also when one has failed: the next order is to get its own answer
         JsonNode here = Worker.read(hereSaid, JsonNode.class);
@@ -82,8 +104,8 @@ final class VerbenaPair implements Contender {
     /// Bytes that both ends together allocate for one WRITE.
     double allocatedPerOperation() throws Exception {
         String command = BATCHES_COMMAND + " -s " + Bench.SMALL + " -n ";
-        long few = run(command + ALLOCATION_FEW).allocated;
-        long many = run(command + ALLOCATION_MANY).allocated;
+        long few = run(ROCE, command + ALLOCATION_FEW).allocated;
+        long many = run(ROCE, command + ALLOCATION_MANY).allocated;
         return Math.max(0, (double) (many - few) / (ALLOCATION_MANY - ALLOCATION_FEW));
     }
 

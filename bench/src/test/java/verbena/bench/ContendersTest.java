@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,15 +52,6 @@ class ContendersTest {
         assertThatThrownBy(() -> Contender.need("no_such_program", "some-package"))
                 .isInstanceOf(Child.Failed.class)
                 .hasMessage("no_such_program is not installed (Debian: apt-get install some-package)");
-    }
-
-    @Test
-    void aProgramThatFailsIsToldWithItsLastWords() throws Exception {
-        try (var child = new Child(List.of("sh", "-c", "echo no luck; exit 3"), Map.of())) {
-            assertThatThrownBy(child::result)
-                    .isInstanceOf(Child.Failed.class)
-                    .hasMessage("sh ended with status 3: no luck");
-        }
     }
 
     private static void measureAll(Contender contender) throws Exception {

@@ -20,7 +20,7 @@ class GoalsTest {
 
         assertThat(goals().known)
                 .first(InstanceOfAssertFactories.type(Goal.class))
-                .isEqualTo(new Goal("WRITE of 64 KiB over UCX put over TCP", "x", 3, 1, 4, 1.5, false, true));
+                .isEqualTo(new Goal("WRITE, 64 KiB, over UCX put over TCP", "x", 3, 1, 4, 1.5, false, true));
     }
 
     @Test
@@ -29,7 +29,7 @@ class GoalsTest {
         bandwidth(VerbenaPair.READ, Bench.HUGE, 84);
 
         assertThat(goals().known).singleElement().satisfies(goal -> {
-            assertThat(goal.name()).isEqualTo("READ of 1 MiB over WRITE");
+            assertThat(goal.name()).isEqualTo("READ, 1 MiB, over WRITE");
             assertThat(goal.reached()).isFalse();
         });
     }
@@ -50,7 +50,7 @@ class GoalsTest {
         assertThat(new Goals(entries, List.of(0.5), List.of()).known)
                 .extracting(Goal::name, Goal::reached)
                 .containsExactly(org.assertj.core.groups.Tuple.tuple("allocated for each WRITE, by both ends", false));
-        assertThat(goals().unknown).hasSize(13).contains("8-byte WRITEs in batches");
+        assertThat(goals().unknown).hasSize(20).contains("8-byte WRITEs in batches");
     }
 
     private Goals goals() {
