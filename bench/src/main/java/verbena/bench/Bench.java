@@ -78,8 +78,12 @@ public final class Bench implements Callable<Integer> {
     @Option(names = "--quick", description = "As --rounds 2 --seconds 0.25: for a first look.")
     private boolean quick;
 
-    @Option(names = "--only", paramLabel = "TEXT", description = "Only what has this in its name, e.g. Verbena.")
-    private String only = "";
+    @Option(
+            names = "--only",
+            paramLabel = "TEXT",
+            split = ",",
+            description = "Only what has one of these in its name, e.g. 64 KiB or UCX,WRITE.")
+    private List<String> only = List.of();
 
     @Option(names = "--json", description = "Print one JSON object, and nothing else.")
     private boolean json;
@@ -146,7 +150,7 @@ public final class Bench implements Callable<Integer> {
                     measure(entry, round > 0 ? seconds : WARM_UP * seconds, round > 0);
                 }
             }
-            if (VerbenaPair.BATCHES.contains(only)) {
+            if (isWanted(VerbenaPair.BATCHES)) {
                 progress("allocation");
                 attempt("allocation", () -> {
                     double _ = verbena.allocatedPerOperation(); // what the compiler has still to do costs, too
@@ -158,9 +162,9 @@ public final class Bench implements Callable<Integer> {
         } finally {
             contenders.forEach(Contender::close);
         }
-        if (only.isEmpty()) {
-            progress("idle connections");
-            attempt("idle connections", () -> {
+        if (isWanted(IdlePair.NAME)) {
+            progress(IdlePair.NAME);
+            attempt(IdlePair.NAME, () -> {
                 try (var pair = new IdlePair()) {
                     for (int i = 0; i < IDLE_REPEATS; i++) {
                         idle.add(pair.percent(IDLE_SECONDS));
@@ -180,6 +184,10 @@ public final class Bench implements Callable<Integer> {
             Files.writeString(page, report.html());
         }
         return 0;
+    }
+
+    private boolean isWanted(String name) {
+        return only.isEmpty() || only.stream().anyMatch(name::contains);
     }
 
     private void require(boolean condition, String message) {
@@ -209,7 +217,7 @@ public final class Bench implements Callable<Integer> {
         attempt(
                 contender.getClass().getSimpleName(),
                 () -> contender.start().stream()
-                        .filter(entry -> entry.series.contains(only))
+                        .filter(entry -> isWanted(entry.toString()))
                         .forEach(entries::add));
     }
 

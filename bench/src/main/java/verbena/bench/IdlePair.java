@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 /// Two processes with connections on which nothing happens.
 final class IdlePair implements AutoCloseable {
     static final int CONNECTIONS = 100;
+    static final String NAME = "idle connections";
     private static final long SETTLE_MILLIS = 2_000;
 
     private final Child server = Worker.start("verbena");
