@@ -119,6 +119,14 @@ public final class Frame {
         MemorySegment.copy(other.slot, other.start, ownSlot, HEADROOM, other.length);
         viewOwn();
         length = other.length;
+        copyWay(other);
+        icrcValid = other.icrcValid;
+        stamp = other.stamp;
+        damagedBit = other.damagedBit;
+    }
+
+    /// Takes over addresses, source port, traffic class and hop limit of `other`.
+    public void copyWay(Frame other) {
         sourceHigh = other.sourceHigh;
         sourceLow = other.sourceLow;
         destinationHigh = other.destinationHigh;
@@ -126,9 +134,6 @@ public final class Frame {
         sourcePort = other.sourcePort;
         trafficClass = other.trafficClass;
         hopLimit = other.hopLimit;
-        icrcValid = other.icrcValid;
-        stamp = other.stamp;
-        damagedBit = other.damagedBit;
     }
 
     /// Turns over one bit of the packet, counted from the first byte's lowest.

@@ -54,6 +54,11 @@ public final class Engine implements AutoCloseable {
     private static final int POSTER_PIECES = 4;
     /// Pieces of work in a row that may send and not receive.
     private static final int SENDS_ONLY_MAX = 8;
+
+    /// Arrivals behind which more are likely to wait.
+    private static final int MANY = 16;
+    /// Pieces at most in which nothing but arrivals is looked at.
+    private static final int RECEIVES_ONLY_MAX = 2;
     /// And a poller, for what has arrived: one that receives, one that answers.
     private static final int POLLER_PIECES = 2;
     /// After so many polls in vain, some 30 µs, a poller lets others have the processor: who shares it may be the
@@ -125,6 +130,7 @@ public final class Engine implements AutoCloseable {
     private int arrived;
     /// Pieces of work since the last that received.
     private int sendsOnly;
+    private int receivesOnly;
     /// The engine's thread is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
@@ -518,6 +524,13 @@ public final class Engine implements AutoCloseable {
     /// @param receiving whether to receive in any case. Otherwise, whoever has sent something leaves that to the
     ///     next piece, for a while: to ask for arrivals costs as much as much of a batch
     private int doWork(long now, boolean receiving) {
+        if (arrived >= MANY && receivesOnly < RECEIVES_ONLY_MAX && commands.isEmpty()) {
+            // One acknowledgement for all of them, not one for each batch.
+            receivesOnly++;
+            arrived = receive(now);
+            return Math.max(1, arrived);
+        }
+        receivesOnly = 0;
         int done = drainCommands();
         done += drainDeadlines(now);
         drainDoorbells();

@@ -88,6 +88,9 @@ public final class LinuxUdpLink extends UdpLink {
     private int arrived;
     private int message;
     private int consumed;
+    /// How that message came, which is how all packets in it did, and the bytes of each.
+    private final Frame origin = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
+    private int segment;
     /// What arrived last was coalesced.
     private boolean coalesced;
 
@@ -519,9 +522,7 @@ public final class LinuxUdpLink extends UdpLink {
         int taken = 0;
         while (message < arrived && taken < count) {
             Endpoint endpoint = arrivedAt[message];
-            int segment = incoming.segmentBytes(message);
-            coalesced = segment < incoming.length(message);
-            if (incoming.isTruncated(message)) {
+            if (consumed == 0 && !beginMessage(endpoint)) {
                 malformed.incrementAndGet();
                 nextMessage();
                 continue;
@@ -532,9 +533,7 @@ public final class LinuxUdpLink extends UdpLink {
             if (!isPacket(frame)) {
                 malformed.incrementAndGet();
             } else if (endpoint.sharing == null || !isPassedOn(endpoint.sharing, frame)) {
-                frame.destinationHigh = endpoint.gidHigh;
-                frame.destinationLow = endpoint.gidLow;
-                incoming.takeReceived(message, frame);
+                frame.copyWay(origin);
                 frame.icrcValid = isWhole(frame, consumed / segment);
                 taken++;
             }
@@ -544,6 +543,15 @@ public final class LinuxUdpLink extends UdpLink {
             }
         }
         return taken;
+    }
+
+    // False when it is too long for anything.
+    private boolean beginMessage(Endpoint endpoint) {
+        origin.destinationHigh = endpoint.gidHigh;
+        origin.destinationLow = endpoint.gidLow;
+        segment = incoming.takeReceived(message, origin);
+        coalesced = segment < incoming.length(message);
+        return !incoming.isTruncated(message);
     }
 
     private void nextMessage() {
@@ -567,7 +575,7 @@ public final class LinuxUdpLink extends UdpLink {
         if (addressee == sharing.slot()) {
             return false;
         }
-        incoming.takeReceived(message, frame);
+        frame.copyWay(origin);
         if (addressee == Addressee.ANYBODY) {
             return sharing.onProbe(frame);
         }

@@ -184,27 +184,14 @@ final class MessageBlock {
         return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
     }
 
-    /// Bytes of each packet, but the last perhaps, of which message `i` consists; its length when it is one
-    /// packet.
-    int segmentBytes(int i) {
-        long at = control(i);
-        long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
-        for (; at + Cmsghdr.BYTES < end; at = next(at)) {
-            if (controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL) == LinuxAbi.IPPROTO_UDP
-                    && controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE) == LinuxAbi.UDP_GRO) {
-                return Math.max(1, controls.get(JAVA_INT, at + Cmsghdr.BYTES));
-            }
-        }
-        return length(i);
-    }
-
     /// Whether message `i` was longer than its buffer.
     boolean isTruncated(int i) {
         return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
     }
 
-    /// Fills in the frame's source, traffic class and hop limit from message `i`.
-    void takeReceived(int i, Frame frame) {
+    /// Fills in the frame's source, traffic class and hop limit from message `i`; returns the bytes of each packet, but
+    /// the last perhaps, of which it consists: its length when it is one packet.
+    int takeReceived(int i, Frame frame) {
         long name = name(i);
         if (names.get(JAVA_SHORT, name) == LinuxAbi.AF_INET) {
             frame.sourcePort = BigEndian.u16(names, name + SockaddrIn.SIN_PORT);
@@ -219,10 +206,17 @@ final class MessageBlock {
         frame.hopLimit = 0;
         long at = control(i);
         long end = at + headers.get(JAVA_LONG, header(i) + Mmsghdr.MSG_CONTROLLEN);
-        while (at + Cmsghdr.BYTES < end) {
-            takeControl(at, frame);
-            at = next(at);
+        int segment = length(i);
+        for (; at + Cmsghdr.BYTES < end; at = next(at)) {
+            int level = controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL);
+            int type = controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE);
+            if (level == LinuxAbi.IPPROTO_UDP && type == LinuxAbi.UDP_GRO) {
+                segment = Math.max(1, controls.get(JAVA_INT, at + Cmsghdr.BYTES));
+            } else if (level != LinuxAbi.SOL_SOCKET) {
+                takeControl(level, type, controls.get(JAVA_BYTE, at + Cmsghdr.BYTES) & 0xFF, frame);
+            }
         }
+        return segment;
     }
 
     // Each begins at a multiple of 8.
@@ -246,13 +240,7 @@ final class MessageBlock {
     }
 
     // The IPv4 traffic class comes as one byte, all others as an int: little-endian, so the first byte is it.
-    private void takeControl(long at, Frame frame) {
-        int level = controls.get(JAVA_INT, at + Cmsghdr.CMSG_LEVEL);
-        int type = controls.get(JAVA_INT, at + Cmsghdr.CMSG_TYPE);
-        int value = controls.get(JAVA_BYTE, at + Cmsghdr.BYTES) & 0xFF;
-        if (level == LinuxAbi.SOL_SOCKET || level == LinuxAbi.IPPROTO_UDP) {
-            return;
-        }
+    private static void takeControl(int level, int type, int value, Frame frame) {
         boolean ipv4 = level == LinuxAbi.IPPROTO_IP;
         if (type == (ipv4 ? LinuxAbi.IP_TOS : LinuxAbi.IPV6_TCLASS)) {
             frame.trafficClass = value;
