@@ -23,8 +23,8 @@ public final class PeerWindow {
     static final int PACKETS_AT_FIRST = 32;
     /// After a loss, windows that have to be acknowledged for one packet more.
     static final int GROWTH_WINDOWS = 8;
-    /// A run of packets that is worth a system call of its own.
-    static final int RUN = 16;
+    /// A run of packets: so many full ones (of 4 KiB) make one message of UDP GSO, at most 64 KiB.
+    public static final int RUN = 15;
     /// No probe earlier than this after a sign of life: a peer may have to be scheduled first.
     public static final long PROBE_NANOS_MIN = 1_000_000;
 
@@ -90,9 +90,12 @@ public final class PeerWindow {
     /// So many are not under way any more, because they were answered, or because nobody believes it any more.
     public void done(int psns) {
         outstanding -= psns;
-        // One run of packets for each that waits; all when nothing would ever come to wake the rest.
+        // Who waits alone is told when its packets can leave in long runs: of what is under way, at most half a window
+        // less one packet is not followed by an ACK request, so that much room comes. Of several each gets a run; all
+        // are told when nothing would ever come to wake the rest.
+        int enough = waiters.size() == 1 ? Math.max(1, Math.min(2 * RUN, limit / 4)) : 1;
         int share = outstanding == 0 ? 0 : RUN;
-        for (int room = room(); room > 0 && !waiters.isEmpty(); room -= share) {
+        for (int room = room(); room >= enough && !waiters.isEmpty(); room -= share) {
             waiters.removeFirst().onRoom();
         }
     }

@@ -87,6 +87,29 @@ class PeerWindowTest {
     }
 
     @Test
+    void whoWaitsAloneIsToldWhenTwoRunsFit() {
+        grow();
+        List<String> told = new ArrayList<>();
+        window.sent(128);
+        window.await(() -> told.add("a"));
+        window.done(2 * PeerWindow.RUN - 1);
+        assertThat(told).isEmpty();
+        window.done(1);
+        assertThat(told).containsExactly("a");
+    }
+
+    @Test
+    void ofASmallWindowAQuarterIsEnough() {
+        List<String> told = new ArrayList<>();
+        window.sent(32);
+        window.await(() -> told.add("a"));
+        window.done(7);
+        assertThat(told).isEmpty();
+        window.done(1);
+        assertThat(told).containsExactly("a");
+    }
+
+    @Test
     void whenNothingIsUnderWayAllAreTold() {
         var told = new ArrayList<Integer>();
         window.sent(32);

@@ -56,8 +56,8 @@ import verbena.wire.ib.Transport;
 /// When nothing is heard for longer than answers take, a probe is sent: the oldest and the newest packet once
 /// more. Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out.
 final class Requester implements PeerWindow.Waiter {
-    /// Packets between two that ask for an ACK, at most: two runs ([PeerWindow]).
-    private static final int ASK_PACKETS_MAX = 32;
+    /// Packets between two that ask for an ACK, at most.
+    private static final int ASK_PACKETS_MAX = 2 * PeerWindow.RUN;
     /// Waiting for the answer to a probe doubles at most so often.
     private static final int PROBE_DOUBLINGS_MAX = 10;
     /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run
@@ -265,6 +265,9 @@ final class Requester implements PeerWindow.Waiter {
     /// How many PSNs the next packet of `request` may take: as many as a READ asks for, else 1; 0 when it has to
     /// wait.
     private int share(SendRequest request, PeerWindow way) {
+        if (waitsForRoom) {
+            return 0;
+        }
         int wanted = 1;
         if (request.operation.needsResponse()) {
             if (readsOutstanding >= p.readsOutstandingMax) {
@@ -274,10 +277,8 @@ final class Requester implements PeerWindow.Waiter {
         }
         int enough = Math.min(wanted, Math.max(1, way.limit() / 2));
         if (way.room() < enough) {
-            if (!waitsForRoom) {
-                waitsForRoom = true;
-                way.await(this);
-            }
+            waitsForRoom = true;
+            way.await(this);
             return 0;
         }
         // Also what is not charged any more may still be answered: no more than a window of its own.

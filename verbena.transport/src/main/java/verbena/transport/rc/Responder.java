@@ -549,11 +549,12 @@ final class Responder {
             Answers.Answer waiting = answers.at(i);
             if (waiting.kind == Answers.Kind.READ && Psn.isWithin(psn, waiting.psn, waiting.psnCount)) {
                 int index = Psn.distance(waiting.psn, psn);
-                if (index >= waiting.packet) {
-                    return PacketFate.DUPLICATE; // it is on its way
+                if (index < waiting.packet) {
+                    // Once more from there, in its turn: what was asked for after it still follows it.
+                    waiting.packet = index;
+                    waiting.isReplay = true;
                 }
-                // The requester has gone back: the rest of the old answer would only be thrown away.
-                waiting.psnCount = waiting.packet;
+                return PacketFate.DUPLICATE;
             }
         }
         answerRead(psn, psnCount, at, bytes, key, true);
