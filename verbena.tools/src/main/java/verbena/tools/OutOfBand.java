@@ -9,6 +9,7 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -24,6 +25,7 @@ import java.util.function.IntConsumer;
 public final class OutOfBand implements AutoCloseable {
     private final SocketChannel channel;
     private final String peer;
+    private final ByteBuffer ahead = ByteBuffer.allocate(1).flip();
 
     private OutOfBand(SocketChannel channel, Duration patience) throws IOException {
         this.channel = channel;
@@ -153,19 +155,40 @@ public final class OutOfBand implements AutoCloseable {
     /// Takes a message of so many bytes.
     public byte[] read(int bytes) throws InterruptedException {
         try {
-            byte[] got = channel.socket().getInputStream().readNBytes(bytes);
-            if (got.length < bytes) {
+            byte[] message = new byte[bytes];
+            int before = ahead.remaining();
+            ahead.get(message, 0, before);
+            int got = before + channel.socket().getInputStream().readNBytes(message, before, bytes - before);
+            if (got < bytes) {
                 throw new CommandFailed("the peer at " + peer + " gave up: it closed the TCP connection after "
-                        + got.length + " of " + bytes
-                        + " bytes; its own message tells why, often that its GID does not fit ours");
+                        + got + " of " + bytes
+                        + " bytes; its own message tells why, often that GIDs or options do not fit");
             }
-            return got;
+            return message;
         } catch (ClosedByInterruptException e) {
             throw interrupted(e);
         } catch (SocketTimeoutException e) {
             throw new CommandFailed("the peer at " + peer + " accepted the TCP connection but says nothing", e);
         } catch (IOException e) {
             throw new CommandFailed("the TCP connection to " + peer + " broke: " + e.getMessage(), e);
+        }
+    }
+
+    /// Whether the peer has closed the connection and there is nothing left to read. Does not wait.
+    public boolean hasEnded() {
+        if (ahead.hasRemaining()) {
+            return false;
+        }
+        try {
+            channel.configureBlocking(false);
+            ahead.clear();
+            int got = channel.read(ahead);
+            ahead.flip();
+            channel.configureBlocking(true);
+            return got < 0;
+        } catch (IOException _) {
+            ahead.clear().flip();
+            return true;
         }
     }
 

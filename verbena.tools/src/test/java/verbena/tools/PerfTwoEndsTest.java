@@ -156,6 +156,16 @@ class PerfTwoEndsTest {
     }
 
     @Test
+    void aDurationHasPercentilesAsJson() throws Exception {
+        Both both = measure("read-lat -D 1 -f 0 --json", 0);
+
+        JsonNode result =
+                new ObjectMapper().readTree(both.client.out()).get("results").get(0);
+        assertThat(result.get("iterations").asInt()).isPositive();
+        assertThat(result.get("latencyUs").get("p50").asDouble()).isPositive();
+    }
+
+    @Test
     void oneFigureAlone() throws Exception {
         assertThat(measure("write-bw --output=message_rate", 20).client.out()).matches("\\d+\\.\\d{6}\\R");
         assertThat(measure("read-lat --output=latency", 20).client.out()).matches("\\d+\\.\\d{6}\\R");
@@ -174,14 +184,7 @@ class PerfTwoEndsTest {
     void anInterruptedRunTellsWhatItHasMeasured() throws Exception {
         var server = Background.run("perf write-bw -p 0 -s 64");
         var client = Background.run("perf write-bw -s 64 -D 1 --run_infinitely -p " + server.port() + " 127.0.0.1");
-        while (client.out()
-                        .toString()
-                        .lines()
-                        .filter(line -> line.startsWith(" 64 "))
-                        .count()
-                < 1) {
-            Thread.onSpinWait();
-        }
+        awaitOutput(client, "\n 64 ");
 
         client.interrupt();
 
@@ -211,6 +214,14 @@ class PerfTwoEndsTest {
 
         assertThat(cli.status()).as(cli.err()).isZero();
         assertThat(figures(cli)).startsWith(" 1024 ");
+    }
+
+    private static void awaitOutput(Background program, String text) {
+        long deadline = System.nanoTime() + 30_000_000_000L;
+        while (!program.out().toString().contains(text)) {
+            assertThat(System.nanoTime()).as(program.out().toString()).isLessThan(deadline);
+            Thread.onSpinWait();
+        }
     }
 
     // ---- what is said
@@ -257,6 +268,9 @@ class PerfTwoEndsTest {
             if (!line.startsWith(who + " ")) {
                 continue;
             }
+            if (lines.size() == 1) {
+                at += 96; // the options, which two of ours compare after their versions
+            }
             String message = line.substring(who.length() + 1);
             boolean isText = message.contains(":");
             int length = isText ? message.length() + 1 : message.length() / 2;
@@ -279,9 +293,44 @@ class PerfTwoEndsTest {
                         "(\\w+ \\p{XDigit}{4}:\\p{XDigit}{4}):\\p{XDigit}{6}:\\p{XDigit}{6}:\\p{XDigit}{8}:"
                                 + "\\p{XDigit}{16}:(\\p{XDigit}{2}:){16}(\\p{XDigit}{8}:)",
                         "$1:qpn:psn:rkey:address:gid:$3"))
+                .map(line -> line.replaceFirst("^(\\w+ 362e303600)\\p{XDigit}{22}$", "$1 and what is behind it"))
                 .map(line -> line.replaceFirst("^server \\p{XDigit}{16}$", "server figure"))
                 .map(line -> line.replaceFirst("^client ([34]\\p{XDigit}{15}|0{16})$", "client figure"))
                 .toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    write-bw         | write-lat         | here write-lat -s 2 -n 1000, at the peer write-bw
+                    write-bw -q 2    | write-bw -q 4     | here -q 4, at the peer -q 2
+                    write-bw         | write-bw -a       | here -a, at the peer nothing like it
+                    write-bw -b -R   | write-bw -R       | here nothing like it, at the peer -s 65536 -n 5000 -b
+                    send-bw          | send-bw -n 100    | here -n 100, at the peer -n 1000
+                    send-bw -s 100   | send-bw -s 1000   | here -s 1000, at the peer -s 100
+                    send-lat -c UC   | send-lat -D 1     | here -c RC -D 1, at the peer -c UC -n 1000
+                    """)
+    void endsWithDifferentOptionsAreToldWhich(String serve, String connect, String words) throws Exception {
+        var server = Background.run("perf " + serve + " -p 0");
+        Cli client = Cli.run(("perf " + connect + " -p " + server.port() + " 127.0.0.1").split(" ", -1));
+
+        assertThat(client.status()).isEqualTo(1);
+        assertThat(client.error()).endsWith("the ends have different options: " + words);
+        assertThat(server.result().status()).isEqualTo(1);
+        assertThat(server.result().err()).contains("the ends have different options: here ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"send-lat", "send-lat -R", "write-lat", "send-lat -e"})
+    void anEndNoticesThatTheOtherIsGone(String command) throws Exception {
+        var server = Background.run("perf " + command + " -n 1000000 --timeout 50 -p 0");
+        var client = Background.run("perf " + command + " -n 1000000 -p " + server.port() + " 127.0.0.1");
+        awaitOutput(client, "#bytes");
+
+        client.interrupt();
+
+        assertThat(client.result().status()).isEqualTo(1);
+        assertThat(server.result().status()).isEqualTo(1);
+        assertThat(server.result().err()).contains("verbena perf ").doesNotContain("nothing happened");
     }
 
     @ParameterizedTest

@@ -31,7 +31,7 @@ class PerfUsageTest {
                     write-bw -T 4             | -T: only with -R
                     write-bw -l 3 -n 10       | -n: a multiple of -l, got 10
                     write-bw -l 4 -n 8 -Q 3   | -Q: divides -l, which is 4, got 3
-                    write-bw -D 2 -n 100      | -D: in place of -n
+                    write-bw -D 2 -n 100      | -D: not with -n
                     write-bw -D 2 -a          | -D: not with -a
                     write-bw -D 2 -f 1        | -D: longer than twice -f, which is 1
                     write-bw -f 1             | -f: only with -D
@@ -52,6 +52,8 @@ class PerfUsageTest {
                     write-bw -p 0 HOST        | -p: 1 to 65535, got 0
                     send-bw --use-srq -q 4 -r 2 | --use-srq: -r has to be at least -q
                     send-bw -b --run_infinitely | --run_infinitely: not with -b
+                    write-bw --report /nowhere/x.html | --report: cannot write /nowhere/x.html
+                    write-bw --out_json_file /nowhere/x | --out_json_file: cannot write /nowhere/x
                     write-bw one two          | one argument too many: 'two'
                     """)
     void isRefused(String command, String words) {

@@ -1,6 +1,7 @@
 package verbena.tools.perf;
 
 import java.nio.ByteBuffer;
+import verbena.tools.CommandFailed;
 
 /// How much went through, and how fast.
 ///
@@ -31,6 +32,17 @@ record Bandwidth(long size, long messages, double peak, double average, double m
     Bandwidth plus(Bandwidth other) {
         return new Bandwidth(
                 size, messages, peak + other.peak, average + other.average, messageRate + other.messageRate);
+    }
+
+    /// Itself, as what the peer has told.
+    ///
+    /// @throws CommandFailed when that cannot be figures
+    Bandwidth toldBy(String peer) {
+        if (size < 1 || size > Integer.MAX_VALUE || messages < 0) {
+            throw new CommandFailed(
+                    "what the peer at " + peer + " tells are no figures: are -q, -a and -b the same at both ends?");
+        }
+        return this;
     }
 
     /// In 2^20 bytes a second.

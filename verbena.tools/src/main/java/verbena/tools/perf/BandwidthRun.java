@@ -1,8 +1,6 @@
 package verbena.tools.perf;
 
 import java.util.function.Consumer;
-import verbena.tools.CommandFailed;
-import verbena.verbs.QpType;
 
 /// The loop that measures bandwidth: keeps the send queues full, or the receive queues, or both. For one thread,
 /// once for each size.
@@ -30,7 +28,6 @@ final class BandwidthRun {
     private long allSent;
     private long allCompleted;
     private long allReceived;
-    private long sampled;
     private boolean interrupted;
 
     // For the peak: when each message was posted and completed. Otherwise the first and the last of all.
@@ -42,7 +39,7 @@ final class BandwidthRun {
 
     /// @param sends whether messages go out from here
     /// @param receives whether messages are to be received here
-    BandwidthRun(PerfEnd end, int size, boolean sends, boolean receives, Progress progress) {
+    BandwidthRun(PerfEnd end, Exchange exchange, int size, boolean sends, boolean receives, Progress progress) {
         this.end = end;
         this.size = size;
         this.sends = sends;
@@ -53,7 +50,7 @@ final class BandwidthRun {
         limit = options.isDuration() ? Long.MAX_VALUE : options.iterations;
         total = options.isDuration() ? Long.MAX_VALUE : limit * queuePairs;
         clock = new Clock(options);
-        patience = new Patience(options.patience());
+        patience = new Patience(end, exchange, clock, this::soFar);
         sent = new long[queuePairs];
         completed = new long[queuePairs];
         received = new long[queuePairs];
@@ -180,9 +177,7 @@ final class BandwidthRun {
             if (peak) {
                 completedAt[(int) allCompleted - 1] = System.nanoTime();
             }
-            if (clock.samples()) {
-                sampled += stands;
-            }
+            clock.count(stands);
         }
         return true;
     }
@@ -196,9 +191,7 @@ final class BandwidthRun {
             received[i]++;
             allReceived++;
             receivesFree[i]++;
-            if (clock.samples()) {
-                sampled++;
-            }
+            clock.count(1);
             if (receivesFree[i] >= options.receivePostList && receivesPosted[i] + options.receivePostList <= limit) {
                 end.postReceives(i, options.receivePostList);
                 receivesFree[i] -= options.receivePostList;
@@ -213,34 +206,18 @@ final class BandwidthRun {
         clock.tick(now);
         long period = clock.takePeriod(now);
         if (period > 0) {
-            eachPeriod.accept(Bandwidth.of(size, sampled, period, 0, options.gigabits));
-            sampled = 0;
+            eachPeriod.accept(Bandwidth.of(size, clock.takeCounted(), period, 0, options.gigabits));
         }
     }
 
-    // Interrupted, or nothing has come for so long that nothing will.
     private boolean isGivenUp() {
-        if (Thread.currentThread().isInterrupted()) {
-            interrupted = true;
-            return true;
-        }
-        boolean isOver = options.events ? !end.sleep(options.patience()) : patience.isOver();
-        if (isOver && Thread.currentThread().isInterrupted()) {
-            interrupted = true;
-            return true;
-        }
-        if (isOver && clock.isStarted()) {
-            throw new CommandFailed(silence());
-        }
-        return false;
+        interrupted |= patience.isInterrupted();
+        return interrupted;
     }
 
-    private String silence() {
-        String hint = options.type == QpType.RC
-                ? "has the peer stopped, or has it other options?"
-                : "what is lost is not sent again: was something lost? Or has the peer other options?";
-        return "nothing happened for " + options.patience().toSeconds() + " s after " + allSent + " messages sent, "
-                + allReceived + " received, of " + (options.isDuration() ? "any number" : total) + ": " + hint;
+    private String soFar() {
+        return allSent + " messages sent, " + allReceived + " received, of "
+                + (options.isDuration() ? "any number" : total);
     }
 
     // What is still on its way belongs to nobody's figures, but is to arrive before the queue pairs go.
@@ -259,7 +236,7 @@ final class BandwidthRun {
 
     private Bandwidth result() {
         if (options.isDuration()) {
-            return Bandwidth.of(size, sampled, clock.sampleNanos(), 0, options.gigabits);
+            return Bandwidth.of(size, clock.takeCounted(), clock.sampleNanos(), 0, options.gigabits);
         }
         long messages = interrupted ? (sends ? allCompleted : allReceived) : total;
         if (peak && messages > 0) {

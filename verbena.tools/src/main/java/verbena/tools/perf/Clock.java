@@ -11,6 +11,8 @@ final class Clock {
     private long sampleEnd;
     private boolean samples;
     private boolean over;
+    private long messages;
+    private long sampled;
 
     /// @param options with a duration; without one this clock never ends a run, and all of it counts
     Clock(Options options) {
@@ -49,13 +51,32 @@ final class Clock {
         over = passed >= durationNanos;
     }
 
-    /// The run ends before its time.
+    /// The run ends, perhaps before its time: when that is within the margin at the start, all of it counts.
     void stop(long now) {
-        if (samples) {
+        if (sampleEnd == 0) {
+            if (!samples) {
+                sampleStart = startNanos;
+                sampled = messages;
+            }
             samples = false;
             sampleEnd = now;
         }
         over = true;
+    }
+
+    /// So many messages more are through.
+    void count(long more) {
+        messages += more;
+        if (samples) {
+            sampled += more;
+        }
+    }
+
+    /// Messages that count; from now on they are counted anew.
+    long takeCounted() {
+        long counted = sampled;
+        sampled = 0;
+        return counted;
     }
 
     /// With `--run_infinitely`: how long the period has been that is over now, and the next begins; 0 when none is

@@ -42,6 +42,9 @@ final class CmExchange implements Exchange {
     /// How long to wait for the peer to end as well.
     private static final Duration LINGER = Duration.ofSeconds(1);
 
+    /// The longest message.
+    private static final int MESSAGE_BYTES = Math.max(PerfPeer.STRUCTURE_BYTES, TERMS_BYTES);
+
     private static final RnrTimer RNR_TIMER = new RnrTimer(12);
     private static final int RNR_RETRY_UNLIMITED = 7;
     /// A server of C listens anew for the connections that are measured, and its client may be faster.
@@ -52,6 +55,7 @@ final class CmExchange implements Exchange {
     private final Options options;
     private final CmChannel channel;
     private final List<ConnectionId> measured = new ArrayList<>();
+    private final Set<ConnectionId> ended = new HashSet<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
     private @Nullable ConnectionId listener;
     private ConnectionId id;
@@ -73,8 +77,8 @@ final class CmExchange implements Exchange {
             id = options.isClient() ? toServer(channel.newId(PortSpace.TCP)) : awaitClient(listening);
             Context context = id.context();
             ProtectionDomain domain = opened(context.allocateProtectionDomain());
-            toSend = opened(domain.allocate(PerfPeer.STRUCTURE_BYTES, Access.local()));
-            received = opened(domain.allocate(PerfPeer.STRUCTURE_BYTES, Access.local()));
+            toSend = opened(domain.allocate(MESSAGE_BYTES, Access.local()));
+            received = opened(domain.allocate(MESSAGE_BYTES, Access.local()));
             sendCq = opened(context.createCompletionQueue(1));
             receiveCq = opened(context.createCompletionQueue(1));
             qp = opened(id.createQueuePair(
@@ -84,7 +88,7 @@ final class CmExchange implements Exchange {
                             .withDepth(1, 1)
                             .withSge(1, 1)
                             .withInline(0)));
-            qp.postReceive(0, received, 0, PerfPeer.STRUCTURE_BYTES);
+            qp.postReceive(0, received, 0, MESSAGE_BYTES);
             if (options.isClient()) {
                 id.connect(parameters(0));
             } else {
@@ -186,7 +190,7 @@ final class CmExchange implements Exchange {
                     + " bytes where " + bytes + " were due");
         }
         byte[] message = received.segment().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
-        qp.postReceive(0, received, 0, PerfPeer.STRUCTURE_BYTES);
+        qp.postReceive(0, received, 0, MESSAGE_BYTES);
         return message;
     }
 
@@ -297,6 +301,22 @@ final class CmExchange implements Exchange {
     }
 
     @Override
+    public boolean hasEnded() {
+        try {
+            channel.await(Duration.ZERO).ifPresent(this::saw);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        return !ended.isEmpty();
+    }
+
+    private void saw(ConnectionEvent event) {
+        if (event instanceof ConnectionEvent.Disconnected end) {
+            ended.add(end.id());
+        }
+    }
+
+    @Override
     public void part(boolean done) throws InterruptedException {
         if (sending) {
             boolean _ = sendCq.await(wc, LINGER);
@@ -306,16 +326,14 @@ final class CmExchange implements Exchange {
             left.clear(); // nothing to end
         }
         left.add(id);
+        left.removeAll(ended);
         if (options.isClient()) {
             left.forEach(ConnectionId::disconnect);
         }
         long deadline = System.nanoTime() + LINGER.toNanos();
         while (!left.isEmpty() && System.nanoTime() < deadline) {
-            channel.await(LINGER).ifPresent(event -> {
-                if (event instanceof ConnectionEvent.Disconnected ended) {
-                    left.remove(ended.id());
-                }
-            });
+            channel.await(LINGER).ifPresent(this::saw);
+            left.removeAll(ended);
         }
     }
 

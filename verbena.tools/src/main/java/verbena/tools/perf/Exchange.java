@@ -3,7 +3,10 @@ package verbena.tools.perf;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import verbena.tools.CommandFailed;
 import verbena.verbs.Context;
 import verbena.verbs.Mtu;
@@ -15,6 +18,10 @@ interface Exchange extends AutoCloseable {
     String VERSION = "6.06";
 
     int VERSION_BYTES = 16;
+    /// What Verbena says of itself behind the version, where a C program does not look.
+    String NAME = "verbena";
+
+    int TERMS_BYTES = 96;
     double VERSION_MIN = 5.70;
     int PAGE_BYTES = 4_096;
     int CACHE_LINE_BYTES = 64;
@@ -35,6 +42,9 @@ interface Exchange extends AutoCloseable {
     /// From now on the peer may be silent as long as it measures.
     void waitWithoutLimit();
 
+    /// Whether the peer is gone. Does not wait.
+    boolean hasEnded();
+
     /// All is said. Waits until the peer is through too, for a while, so that its last packets are answered.
     ///
     /// @param done whether the programs say so to each other
@@ -54,17 +64,44 @@ interface Exchange extends AutoCloseable {
     @Override
     void close();
 
-    /// Exchanges versions, pages and cache lines, and the path MTU, of which the smaller counts.
-    default Agreement agree(Mtu mtu) throws InterruptedException {
-        byte[] version = swap(ByteBuffer.allocate(VERSION_BYTES)
-                .put(VERSION.getBytes(StandardCharsets.US_ASCII))
-                .array());
-        check(new String(version, StandardCharsets.ISO_8859_1).split("\0", 2)[0]);
+    /// Exchanges versions, pages and cache lines, and the path MTU, of which the smaller counts. Two Verbenas also
+    /// compare the options that have to be the same; C programs have no words for them.
+    ///
+    /// @param terms those options
+    default Agreement agree(Mtu mtu, List<String> terms) throws InterruptedException {
+        String[] version =
+                text(swap(bytes(VERSION + "\0" + NAME, VERSION_BYTES))).split("\0", 3);
+        check(version[0]);
+        if (version.length > 1 && version[1].equals(NAME)) {
+            String theirs =
+                    text(swap(bytes(String.join("\n", terms), TERMS_BYTES))).split("\0", 2)[0];
+            compare(terms, List.of(theirs.split("\n", -1)));
+        }
         int cycle = number(PAGE_BYTES, "page size", 1 << 24);
         int cacheLine = number(CACHE_LINE_BYTES, "cache line", 1 << 12);
         byte[] code = swap(new byte[] {(byte) ('0' + mtu.code()), 0});
         boolean isCode = code[0] >= '1' && code[0] <= '5';
         return new Agreement(isCode ? mtu.min(Mtu.ofCode(code[0] - '0')) : mtu, cycle, cacheLine);
+    }
+
+    private static byte[] bytes(String text, int length) {
+        return Arrays.copyOf(text.getBytes(StandardCharsets.US_ASCII), length);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    private static void compare(List<String> here, List<String> there) {
+        if (!here.equals(there)) {
+            throw new CommandFailed("the ends have different options: here " + without(here, there) + ", at the peer "
+                    + without(there, here));
+        }
+    }
+
+    private static String without(List<String> some, List<String> others) {
+        String left = some.stream().filter(term -> !others.contains(term)).collect(Collectors.joining(" "));
+        return left.isEmpty() ? "nothing like it" : left.replaceAll("[^\\p{Graph} ]", ".");
     }
 
     private void check(String version) {

@@ -3,13 +3,11 @@ package verbena.tools.perf;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.time.Duration;
-import java.util.stream.IntStream;
-import verbena.tools.CommandFailed;
-import verbena.verbs.QpType;
+import java.util.stream.LongStream;
 
 /// The loop that measures latency: one message at a time, there and back. For one thread, once for each size.
 final class LatencyRun {
+    private static final int TIMES_MAX = 1 << 22;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
     private final PerfEnd end;
@@ -19,22 +17,24 @@ final class LatencyRun {
     private final long limit;
     private final Clock clock;
     private final Patience patience;
-    private final long[] postedAt;
+    /// Times from one post to the next, the last so many.
+    private final long[] between;
+    private long times;
+    private long postedAt;
     private long sent;
     private long completed;
     private long received;
-    private long sampled;
     private boolean interrupted;
 
-    LatencyRun(PerfEnd end, int size, Progress progress) {
+    LatencyRun(PerfEnd end, Exchange exchange, int size, Progress progress) {
         this.end = end;
         this.size = size;
         this.progress = progress;
         options = end.options;
         limit = options.isDuration() ? Long.MAX_VALUE : options.iterations;
         clock = new Clock(options);
-        patience = new Patience(options.patience());
-        postedAt = new long[options.isDuration() ? 0 : options.iterations];
+        patience = new Patience(end, exchange, clock, this::soFar);
+        between = new long[(int) Math.min(limit, TIMES_MAX)];
         end.begin(size);
         if (options.verb.takesReceives()) {
             end.postReceives(0, options.receiveDepth);
@@ -144,9 +144,11 @@ final class LatencyRun {
                 Thread.onSpinWait();
             }
         }
-        if (!options.isDuration()) {
-            postedAt[(int) sent] = System.nanoTime();
+        long now = System.nanoTime();
+        if (sent > 0 && (!options.isDuration() || clock.samples())) {
+            between[(int) (times++ % between.length)] = now - postedAt;
         }
+        postedAt = now;
     }
 
     private void count() {
@@ -154,13 +156,11 @@ final class LatencyRun {
         progress.at(sent);
         if (options.isDuration()) {
             clock.tick(System.nanoTime());
-            if (clock.samples()) {
-                sampled++;
-            }
+            clock.count(1);
         }
     }
 
-    // Nothing has come: whether to go on waiting.
+    // Nothing has come: whether to stop.
     private boolean isOver() {
         if (options.isDuration()) {
             clock.tick(System.nanoTime());
@@ -168,28 +168,12 @@ final class LatencyRun {
                 return true;
             }
         }
-        if (Thread.currentThread().isInterrupted()) {
-            interrupted = true;
-            return true;
-        }
-        boolean isOver = options.events ? !end.sleep(options.patience()) : patience.isOver();
-        if (isOver && Thread.currentThread().isInterrupted()) {
-            interrupted = true;
-            return true;
-        }
-        if (isOver && clock.isStarted()) {
-            throw new CommandFailed(silence());
-        }
-        return false;
+        interrupted |= patience.isInterrupted();
+        return interrupted;
     }
 
-    private String silence() {
-        Duration waited = options.patience();
-        String hint = options.type == QpType.RC
-                ? "has the peer stopped, or has it other options?"
-                : "what is lost is not sent again: was something lost? Or has the peer other options?";
-        return "nothing happened for " + waited.toSeconds() + " s after " + sent + " messages sent, " + received
-                + " received, of " + (options.isDuration() ? "any number" : limit) + ": " + hint;
+    private String soFar() {
+        return sent + " messages sent, " + received + " received, of " + (options.isDuration() ? "any number" : limit);
     }
 
     /// Whether it was ended before its time.
@@ -199,13 +183,14 @@ final class LatencyRun {
 
     /// Messages that were counted.
     long messages() {
-        return options.isDuration() ? sampled : sent;
+        return options.isDuration() ? clock.takeCounted() : sent;
     }
 
-    /// The times between two posts, in nanoseconds.
+    /// The times between two posts that count, in nanoseconds; the last four million, for there may be many.
     long[] betweenPosts() {
-        return IntStream.range(1, (int) Math.max(1, sent))
-                .mapToLong(i -> postedAt[i] - postedAt[i - 1])
+        long first = Math.max(0, times - between.length);
+        return LongStream.range(first, times)
+                .map(i -> between[(int) (i % between.length)])
                 .toArray();
     }
 

@@ -86,7 +86,7 @@ final class Measurement {
         if (!verb.takesReceives() && !options.sends()) {
             // The peer does it all, and tells.
             meet();
-            Bandwidth theirs = nothing().swap(exchange);
+            Bandwidth theirs = nothing().swap(exchange).toldBy(exchange.peer());
             printer.bandwidth(theirs);
             keep(theirs);
             end();
@@ -118,7 +118,7 @@ final class Measurement {
     // WRITE, READ and atomics: the peer's program has no part in it, unless it does the same.
     private Bandwidth remote(int size) throws InterruptedException {
         try (var progress = progress(size)) {
-            var run = new BandwidthRun(end, size, true, false, progress);
+            var run = new BandwidthRun(end, exchange, size, true, false, progress);
             if (options.warmUp) {
                 run.warmUp();
             }
@@ -143,7 +143,7 @@ final class Measurement {
     private Bandwidth messages(int size) throws InterruptedException {
         try (var progress = progress(size)) {
             boolean receives = !options.isClient() || options.bidirectional;
-            var run = new BandwidthRun(end, size, options.sends(), receives, progress);
+            var run = new BandwidthRun(end, exchange, size, options.sends(), receives, progress);
             meet();
             Bandwidth here = run.run(this::show);
             interrupted(run.isInterrupted());
@@ -171,7 +171,7 @@ final class Measurement {
     }
 
     private void bothWays(Bandwidth here) throws InterruptedException {
-        Bandwidth there = here.swap(exchange);
+        Bandwidth there = here.swap(exchange).toldBy(exchange.peer());
         show(here.plus(there));
         if (options.reportBoth) {
             printer.bothWays(here, there);
@@ -213,7 +213,7 @@ final class Measurement {
         }
         for (int size : sizes()) {
             try (var progress = progress(size)) {
-                var run = new LatencyRun(end, size, progress);
+                var run = new LatencyRun(end, exchange, size, progress);
                 if (verb.takesReceives()) {
                     meet();
                 }
@@ -235,31 +235,30 @@ final class Measurement {
 
     private void show(int size, LatencyRun run) {
         double legs = verb.isAnswered() ? 1 : 2;
-        if (options.isDuration()) {
-            double seconds = run.sampleNanos() / 1e9;
-            double average = seconds * 1e6 / legs / Math.max(run.messages(), 1);
-            printer.averageLatency(size, run.messages(), average, run.messages() / seconds);
-            results.add(new Result(null, size, run.messages(), null, null, null));
-            return;
-        }
-        long[] nanos = run.betweenPosts();
-        if (nanos.length < 3) {
+        double factor = (options.cycles ? 1 : 1e-3) / legs;
+        double[] times = Arrays.stream(run.betweenPosts())
+                .mapToDouble(nanos -> nanos * factor)
+                .toArray();
+        if (times.length == 0) {
             return; // interrupted before there was anything to tell
         }
-        double factor = (options.cycles ? 1 : 1e-3) / legs;
-        double[] times = Arrays.stream(nanos).mapToDouble(t -> t * factor).toArray();
         var found = new Latencies(times);
-        if (options.unsorted) {
-            printer.times(times);
-        } else if (options.histogram) {
-            printer.times(found.sorted());
+        if (options.unsorted || options.histogram) {
+            printer.times(options.unsorted ? times : found.sorted());
+            printer.heading();
         }
-        printer.latencies(size, run.messages(), found);
+        long messages = run.messages();
+        if (options.isDuration()) {
+            double seconds = run.sampleNanos() / 1e9;
+            printer.averageLatency(size, messages, seconds * 1e6 / legs / messages, messages / seconds);
+        } else {
+            printer.latencies(size, messages, found);
+        }
         double unit = options.cycles ? 1e-3 : 1;
         results.add(new Result(
                 null,
                 size,
-                run.messages(),
+                messages,
                 null,
                 null,
                 new Latency(

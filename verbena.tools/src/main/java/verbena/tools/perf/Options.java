@@ -1,7 +1,9 @@
 package verbena.tools.perf;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -479,6 +481,8 @@ final class Options {
         if (jsonToFile && jsonFile == null) {
             jsonFile = Path.of("perftest_out.json");
         }
+        settleFile("--out_json_file", jsonFile);
+        settleFile("--report", page);
         if (gidIndex != null) {
             range("-x", gidIndex, 0, 65_535);
         }
@@ -530,7 +534,7 @@ final class Options {
             return;
         }
         range("-D", durationSeconds, 1, Integer.MAX_VALUE / 1_000);
-        require(iterationsWanted == null, "-D: in place of -n");
+        require(iterationsWanted == null, "-D: not with -n");
         require(!events, "-D: not with -e");
         require(!all, "-D: not with -a");
         marginSeconds = marginSeconds != null ? marginSeconds : durationSeconds / 4;
@@ -583,6 +587,42 @@ final class Options {
                         ? 0
                         : verb != Verb.SEND ? INLINE_WRITE : type == QpType.UD ? INLINE_SEND_UD : INLINE_SEND;
         range("-I", inline, 0, INLINE_MAX);
+    }
+
+    // Told before anything is measured.
+    private void settleFile(String option, @Nullable Path file) {
+        if (file != null) {
+            Path folder = file.toAbsolutePath().getParent();
+            require(
+                    folder != null && Files.isDirectory(folder) && !Files.isDirectory(file),
+                    option + ": cannot write " + file + ": it is a folder, or there is none for it");
+        }
+    }
+
+    /// The options that have to be the same at both ends, as they would be given.
+    List<String> terms() {
+        var terms = new ArrayList<>(List.of(command(), "-c " + type, "-q " + queuePairs));
+        if (verb.takesReceives() || bidirectional || (isLatency && !verb.isAnswered())) {
+            terms.add(all ? "-a" : "-s " + size);
+            terms.add(forEver ? "--run_infinitely" : isDuration() ? "-D " + durationSeconds : "-n " + iterations);
+        } else if (size > SIZE_BANDWIDTH) {
+            terms.add(all ? "-a" : "-s " + size); // more than a server has memory for unless told
+        }
+        if (bidirectional) {
+            terms.add("-b");
+        }
+        if (connectionManager) {
+            terms.add("-R");
+        }
+        if (gigabits) {
+            terms.add("--report_gbits");
+        }
+        return terms;
+    }
+
+    /// As the measurement is called: `write-bw`.
+    String command() {
+        return verb.command + (isLatency ? "-lat" : "-bw");
     }
 
     boolean isSizeWanted() {

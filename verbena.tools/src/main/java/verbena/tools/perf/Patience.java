@@ -1,19 +1,34 @@
 package verbena.tools.perf;
 
 import java.time.Duration;
+import java.util.function.Supplier;
+import verbena.tools.CommandFailed;
+import verbena.verbs.QpType;
 
-/// Watches over a loop that waits: whether the thread is interrupted, or has waited too long. It looks at the
-/// clock only now and then.
+/// Watches over a loop that waits: whether the thread is interrupted, the peer gone, or nothing has happened for
+/// too long. When the loop spins, it looks only now and then.
 final class Patience {
     private static final int LOOKS = 1 << 12;
+    private static final long SECOND_NANOS = 1_000_000_000;
 
+    private final PerfEnd end;
+    private final Exchange exchange;
+    private final Clock clock;
+    private final Supplier<String> soFar;
     private final long nanos;
     private int idle;
     private long since;
+    private long peerLookedAt;
     private boolean watching;
 
-    Patience(Duration patience) {
-        nanos = patience.toNanos();
+    /// @param clock before it starts the peer may be silent without limit
+    /// @param soFar what has happened until now, for messages
+    Patience(PerfEnd end, Exchange exchange, Clock clock, Supplier<String> soFar) {
+        this.end = end;
+        this.exchange = exchange;
+        this.clock = clock;
+        this.soFar = soFar;
+        nanos = end.options.patience().toNanos();
     }
 
     /// Something has happened.
@@ -21,16 +36,37 @@ final class Patience {
         watching = false;
     }
 
-    /// Nothing has happened; whether that has been so for too long.
-    boolean isOver() {
-        if ((++idle & LOOKS - 1) != 0) {
+    /// Nothing has happened. With `-e` it sleeps until there is something, for a second at most.
+    ///
+    /// @return whether the thread is interrupted: the loop is to end
+    /// @throws CommandFailed when nothing will happen any more
+    boolean isInterrupted() {
+        if (end.options.events) {
+            boolean _ = end.sleep(Duration.ofSeconds(1));
+        } else if ((++idle & LOOKS - 1) != 0) {
             return false;
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            return true;
         }
         long now = System.nanoTime();
         if (!watching) {
             watching = true;
             since = now;
+            peerLookedAt = now;
         }
-        return now - since > nanos;
+        if (now - peerLookedAt > SECOND_NANOS) {
+            peerLookedAt = now;
+            if (exchange.hasEnded()) {
+                throw new CommandFailed("the peer at " + exchange.peer() + " has ended after " + soFar.get());
+            }
+        }
+        if (now - since > nanos && clock.isStarted()) {
+            throw new CommandFailed("nothing happened for " + nanos / SECOND_NANOS + " s after " + soFar.get() + ": "
+                    + (end.options.type == QpType.RC
+                            ? "has the peer stopped, or has it other options?"
+                            : "what is lost is not sent again: was something lost? Or has the peer other options?"));
+        }
+        return false;
     }
 }

@@ -142,7 +142,7 @@ final class PerfTest implements Callable<Integer> {
         Mtu own = options.mtu(active);
         Agreement agreed = options.noVersions
                 ? new Agreement(own, Exchange.PAGE_BYTES, Exchange.CACHE_LINE_BYTES)
-                : exchange.agree(own);
+                : exchange.agree(own, options.terms());
         fitDatagram(agreed.mtu());
         var layout = new Layout(options.type, options.queuePairs, agreed.cycle(), agreed.cacheLine(), options.size);
         int outstanding = outstanding(context);
@@ -270,7 +270,7 @@ final class PerfTest implements Callable<Integer> {
         facts.put("path MTU", mtu.toString());
         facts.put("connection", options.type.toString());
         facts.put("queue pairs", Integer.toString(options.queuePairs));
-        var report = new Report("perf " + verb.command + (options.isLatency ? "-lat" : "-bw"), facts, results);
+        var report = new Report("perf " + options.command(), facts, results);
         if (options.json) {
             PrintWriter out = spec.commandLine().getOut();
             out.println(report.json());

@@ -162,9 +162,6 @@ final class Printer {
             figure(result.average());
             return;
         }
-        if (options.histogram || options.unsorted) {
-            heading();
-        }
         tell(" %-7d %d          %-7.2f        %-7.2f      %-7.2f  \t       %-7.2f     \t%-7.2f\t\t%-7.2f \t\t%-7.2f"
                 .formatted(
                         size,

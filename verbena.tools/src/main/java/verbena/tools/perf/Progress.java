@@ -5,13 +5,14 @@ import java.io.PrintWriter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
-/// Tells on a terminal how far a long run has come, once a second from the third second on. [#at] is for the loop
-/// that measures and costs it a store; the rest has a thread of its own.
+/// Tells on standard error how far a long run has come: on a terminal in one line, once a second from the third
+/// second on; elsewhere a line every ten seconds. [#at] is for the loop that measures and costs it a store; the
+/// rest has a thread of its own.
 final class Progress implements AutoCloseable {
     private static final VarHandle COUNT;
     private static final int QUIET_SECONDS = 2;
+    private static final int LINE_SECONDS = 10;
 
     static {
         try {
@@ -23,7 +24,8 @@ final class Progress implements AutoCloseable {
 
     private final PrintWriter err;
     private final String what;
-    private final @Nullable Thread teller;
+    private final boolean isTerminal;
+    private final Thread teller;
     private boolean told;
 
     @SuppressWarnings("UnusedVariable") // by COUNT
@@ -32,17 +34,12 @@ final class Progress implements AutoCloseable {
     /// @param what is being done: `65536 bytes`
     /// @param total messages; 0 when nobody knows
     Progress(PrintWriter err, String what, long total) {
-        this(err, what, total, isTerminal());
-    }
-
-    Progress(PrintWriter err, String what, long total, boolean tells) {
         this.err = err;
         this.what = what;
-        teller = tells ? Thread.ofVirtual().start(() -> tell(total)) : null;
-    }
-
-    private static boolean isTerminal() {
-        return Optional.ofNullable(System.console()).filter(Console::isTerminal).isPresent();
+        isTerminal = Optional.ofNullable(System.console())
+                .filter(Console::isTerminal)
+                .isPresent();
+        teller = Thread.ofVirtual().start(() -> tell(total));
     }
 
     /// So many messages are through.
@@ -54,12 +51,12 @@ final class Progress implements AutoCloseable {
         try {
             for (int second = 1; ; second++) {
                 Thread.sleep(1_000);
-                if (second > QUIET_SECONDS) {
-                    err.printf(
-                            "\r%s: %d%s messages in %d s ",
-                            what, (long) COUNT.getOpaque(this), total == 0 ? "" : " of " + total, second);
+                if (isTerminal ? second > QUIET_SECONDS : second % LINE_SECONDS == 0) {
+                    String line = "%s: %d%s messages in %d s"
+                            .formatted(what, (long) COUNT.getOpaque(this), total == 0 ? "" : " of " + total, second);
+                    err.print(isTerminal ? "\r" + line + " " : line + "\n");
                     err.flush();
-                    told = true;
+                    told = isTerminal;
                 }
             }
         } catch (InterruptedException _) {
@@ -69,9 +66,6 @@ final class Progress implements AutoCloseable {
 
     @Override
     public void close() {
-        if (teller == null) {
-            return;
-        }
         teller.interrupt();
         boolean interrupted = false;
         while (teller.isAlive()) {

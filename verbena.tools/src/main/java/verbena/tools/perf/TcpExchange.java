@@ -64,6 +64,11 @@ final class TcpExchange implements Exchange {
     }
 
     @Override
+    public boolean hasEnded() {
+        return stream.hasEnded();
+    }
+
+    @Override
     public void part(boolean done) throws InterruptedException {
         if (done) {
             stream.write("done\0".getBytes(StandardCharsets.US_ASCII));
