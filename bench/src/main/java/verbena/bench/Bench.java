@@ -150,7 +150,7 @@ public final class Bench implements Callable<Integer> {
                     measure(entry, round > 0 ? seconds : WARM_UP * seconds, round > 0);
                 }
             }
-            if (isWanted(VerbenaPair.BATCHES)) {
+            if (isWanted(VerbenaPair.BATCHES + ", " + Table.size(SMALL))) {
                 progress("allocation");
                 attempt("allocation", () -> {
                     double _ = verbena.allocatedPerOperation(); // what the compiler has still to do costs, too

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 final class IdlePair implements AutoCloseable {
     static final int CONNECTIONS = 100;
     static final String NAME = "idle connections";
-    private static final long SETTLE_MILLIS = 2_000;
+    private static final long SETTLE_MILLIS = 10_000;
 
     private final Child server = Worker.start("verbena");
     private final Child client = Worker.start("verbena");
@@ -22,7 +22,7 @@ final class IdlePair implements AutoCloseable {
         String address = Worker.answer(server, JsonNode.class).get("address").textValue();
         Worker.order(client, "connect", address, CONNECTIONS);
         Worker.answer(client, JsonNode.class);
-        Thread.sleep(SETTLE_MILLIS); // what is left of making them
+        Thread.sleep(SETTLE_MILLIS); // two keep-alives of each: what they take is compiled then
     }
 
     /// The busier one's share of a core while nothing happens, in percent.
