@@ -185,8 +185,17 @@ class SharedAddressTest {
 
     @Test
     void aForwardedFrameIsAsItWasOnTheWire() {
-        join();
-        join();
+        do { // again when 40 ms went by before the packets left: the kernel has learned the way, and nothing is
+            // forwarded
+            List.copyOf(links).forEach(this::leave);
+            join();
+            join();
+            sendToBothAndCompare();
+        } while (forwarded() == 0);
+        assertThat(forwarded()).isEqualTo(1);
+    }
+
+    private void sendToBothAndCompare() {
         UdpLink first = links.getFirst();
         for (UdpLink to : links) { // one of them gets both, and has to forward one
             Frame[] sent = filled(1, gidOf(peer), gidOf(first), LENGTH);
@@ -205,7 +214,6 @@ class SharedAddressTest {
             assertThat(buffer[0].icrcValid).isTrue();
             assertThat(buffer[0].packet().mismatch(sent[0].packet())).isEqualTo(-1);
         }
-        assertThat(forwarded()).isEqualTo(1);
     }
 
     @ParameterizedTest
