@@ -30,6 +30,7 @@ class KeepAliveTest {
                 """);
     }
 
+    /// To the next beat, a sixteenth of 100 ms: many connections ask together.
     @Test
     void whateverComesFromThePeerPutsTheQuestionOff() {
         rc().run("""
@@ -38,7 +39,7 @@ class KeepAliveTest {
                 b         post  write 1 -> r2+0
                 b -> a    WRITE_ONLY  psn 7000
                 a -> b    ACK  psn 7000
-                nothing until +99.999999ms
+                nothing until +102.499999ms
                 +1ns      a -> b    WRITE_ONLY  psn 100
                 b -> a    ACK  psn 100
                 """);

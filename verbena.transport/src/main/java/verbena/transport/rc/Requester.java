@@ -56,6 +56,7 @@ import verbena.wire.ib.Transport;
 /// When nothing is heard for longer than answers take, a probe is sent: the oldest and the newest packet once
 /// more. Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out.
 final class Requester implements PeerWindow.Waiter {
+    private static final int KEEP_ALIVE_BEATS = 16;
     /// Packets between two that ask for an ACK, at most.
     private static final int ASK_PACKETS_MAX = 2 * PeerWindow.RUN;
     /// Waiting for the answer to a probe doubles at most so often.
@@ -152,7 +153,14 @@ final class Requester implements PeerWindow.Waiter {
     /// RTS has been entered, or something has been changed in it.
     void armKeepAlive(long now) {
         heardNanos = now;
-        keepAliveDeadline = p.keepAliveNanos == 0 ? Protocol.NEVER : now + p.keepAliveNanos;
+        keepAliveDeadline = p.keepAliveNanos == 0 ? Protocol.NEVER : onTheBeat(now + p.keepAliveNanos);
+    }
+
+    /// At this time or up to a sixteenth of the keep-alive's later: so that many idle connections wake their
+    /// processes together, and not one by one.
+    private long onTheBeat(long nanos) {
+        long beat = Math.max(1, p.keepAliveNanos / KEEP_ALIVE_BEATS);
+        return Math.ceilDiv(nanos, beat) * beat;
     }
 
     /// The peer lives: any packet of it has come. The deadline stays, and looks at this when it comes.
@@ -924,10 +932,10 @@ final class Requester implements PeerWindow.Waiter {
     private void onQuiet(long now) {
         long due = heardNanos + p.keepAliveNanos;
         if (due > now) {
-            keepAliveDeadline = due;
+            keepAliveDeadline = onTheBeat(due);
             return;
         }
-        keepAliveDeadline = now + p.keepAliveNanos;
+        keepAliveDeadline = onTheBeat(now + p.keepAliveNanos);
         if (unacked == sent && isWorking()) {
             keepAliveOutstanding = true;
             keepAliveDue = true;
