@@ -49,6 +49,7 @@ class PerfTwoEndsTest {
                 "write-bw -s 64 -I 64 -n 200",
                 "write-bw --perform_warm_up",
                 "write-bw -R -q 2",
+                "write-bw -R -d iwarp",
                 "write-bw -z --report_gbits",
                 "send-bw -s 9000",
                 "send-bw -b -q 2 -s 100",
@@ -317,6 +318,16 @@ class PerfTwoEndsTest {
         assertThat(client.error()).endsWith("the ends have different options: " + words);
         assertThat(server.result().status()).isEqualTo(1);
         assertThat(server.result().err()).contains("the ends have different options: here ");
+    }
+
+    @Test
+    void iwarpConnectsByAddressOnly() throws Exception {
+        var server = Background.run("perf write-bw -d iwarp -p 0");
+        Cli client = Cli.run("perf", "write-bw", "-d", "iwarp", "-p", Integer.toString(server.port()), "127.0.0.1");
+
+        assertThat(client.status()).isEqualTo(1);
+        assertThat(client.error()).contains("give -R at both ends");
+        assertThat(server.result().status()).isEqualTo(1);
     }
 
     @ParameterizedTest

@@ -26,6 +26,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
+import verbena.verbs.TransportType;
 
 /// One measurement, from one end: a command such as `verbena perf write-bw`. What is said to the peer, and when,
 /// is what the C programs say.
@@ -135,6 +136,7 @@ final class PerfTest implements Callable<Integer> {
     // ---- setting up
 
     private int measure(Exchange exchange, Context context, Printer printer) throws InterruptedException {
+        fitTransport(context.device());
         Mtu active = context.port(options.devicePort).activeMtu();
         if (options.isMtuTooLarge(active)) {
             note("-m: the port can use a path MTU of " + active + " now; that is taken");
@@ -170,6 +172,20 @@ final class PerfTest implements Callable<Integer> {
                 throw new InterruptedException();
             }
             return measurement.hasMissed() ? 1 : 0;
+        }
+    }
+
+    // iWARP has reliable connections, which the connection manager makes.
+    private void fitTransport(Device device) {
+        if (device.transportType() != TransportType.IWARP) {
+            return;
+        }
+        if (options.type != QpType.RC) {
+            throw new CommandFailed("-c " + options.type + ": iWARP has RC only, and the device is " + device.name());
+        }
+        if (!options.connectionManager) {
+            throw new CommandFailed("iWARP connects by address and port only, and the device is " + device.name()
+                    + ": give -R at both ends");
         }
     }
 
