@@ -26,8 +26,8 @@ import verbena.verbs.RnrTimer;
 
 /// Verbs calls by chance, legal and illegal, over two or three devices in lockstep with their model.
 ///
-/// Each step draws from a source of its own, so that what a step does depends on little of what was left out before
-/// it: that is what makes shortening a failure easy.
+/// Each step draws from a source of its own, so that what a step does depends on little of what was left out
+/// before it: that is what makes shortening a failure easy.
 final class RandomWalk {
     private static final int PSN_MASK = 0xFF_FFFF;
     /// PSNs of one connection are never near those of another, so that no packet of one fits the other.
@@ -276,14 +276,27 @@ final class RandomWalk {
                 }));
     }
 
-    /// Whether a result may be on its way there. When a device looks whether it still may come there is its own choice:
-    /// when it asks, when it asks again, or when it is there.
-    private static boolean isAwaited(Place place, ModelRegion region) {
-        return place.queuePairs.stream()
-                .flatMap(one -> one.unfinishedSends().stream())
-                .filter(send -> send.operation().hasResult())
-                .flatMap(send -> send.pieces().stream())
-                .anyMatch(piece -> piece.lkey() == region.key());
+    /// Whether what happens when the region goes away is the device's own choice. A result may be on its way
+    /// there: whether it still may come is looked at when it is asked for, asked for again, or there. Or it is the
+    /// source of one request that waits and the target of another: which of them tries again first decides about
+    /// the other.
+    private boolean isAwaited(Place place, ModelRegion region) {
+        boolean isSource = false;
+        for (ModelQueuePair one : place.queuePairs) {
+            for (ModelSend send : one.unfinishedSends()) {
+                if (send.pieces().stream().anyMatch(piece -> piece.lkey() == region.key())) {
+                    if (send.operation().hasResult()) {
+                        return true;
+                    }
+                    isSource = true;
+                }
+            }
+        }
+        return isSource
+                && places.stream()
+                        .flatMap(any -> any.queuePairs.stream())
+                        .flatMap(one -> one.unfinishedSends().stream())
+                        .anyMatch(send -> send.rkey() == region.key());
     }
 
     private void allocateWindow() {
@@ -776,8 +789,8 @@ final class RandomWalk {
                 send.pieces(pieces(place, region, bytes, named != null, operation.isAtomic())), named);
     }
 
-    /// What a READ or an atomic changes or reads may only be touched behind a fence (IBTA 10.8.3.3). Where answers get
-    /// lost, what comes behind one may end the connection before it is asked for again.
+    /// What a READ or an atomic changes or reads may only be touched behind a fence (IBTA 10.8.3.3). Where answers
+    /// get lost, what comes behind one may end the connection before it is asked for again.
     private boolean fenced(Operation operation, List<ModelSend> before) {
         boolean afterRead = before.stream().anyMatch(one -> one.operation() == Operation.READ);
         boolean afterAtomic = before.stream().anyMatch(one -> one.operation().isAtomic());
