@@ -50,6 +50,8 @@ class PerfTwoEndsTest {
                 "write-bw --perform_warm_up",
                 "write-bw -R -q 2",
                 "write-bw -R -d iwarp",
+                "send-bw -R -d iwarp -r 3 -s 100",
+                "send-bw -R -d iwarp -b -q 2 -r 3 -s 100",
                 "write-bw -z --report_gbits",
                 "send-bw -s 9000",
                 "send-bw -b -q 2 -s 100",

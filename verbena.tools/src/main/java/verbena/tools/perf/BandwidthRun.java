@@ -110,6 +110,9 @@ final class BandwidthRun {
             if (sends && takeSent()) {
                 idle = false;
             }
+            if (receives && !sends) {
+                end.pollCredits();
+            }
             if (receives && takeReceived()) {
                 if (!clock.isStarted()) {
                     start();
@@ -152,7 +155,9 @@ final class BandwidthRun {
         int list = options.postList;
         boolean some = false;
         for (int i = 0; i < queuePairs; i++) {
-            while (sent[i] < limit && sent[i] - completed[i] + list <= options.sendDepth) {
+            while (sent[i] < limit
+                    && sent[i] - completed[i] + list <= options.sendDepth
+                    && end.mayPost(i, sent[i] + list)) {
                 if (peak) {
                     postedAt[(int) allSent] = System.nanoTime();
                 }
@@ -197,6 +202,7 @@ final class BandwidthRun {
                 receivesFree[i] -= options.receivePostList;
                 receivesPosted[i] += options.receivePostList;
             }
+            end.received(i, received[i]);
         }
         return true;
     }

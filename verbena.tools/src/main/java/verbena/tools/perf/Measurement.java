@@ -145,6 +145,7 @@ final class Measurement {
             boolean receives = !options.isClient() || options.bidirectional;
             var run = new BandwidthRun(end, exchange, size, options.sends(), receives, progress);
             meet();
+            end.meet();
             Bandwidth here = run.run(this::show);
             interrupted(run.isInterrupted());
             if (interrupted || !options.bidirectional || options.isDuration()) {

@@ -35,6 +35,7 @@ import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.Transition;
+import verbena.verbs.TransportType;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionId;
@@ -64,6 +65,7 @@ final class PerfEnd implements AutoCloseable {
     private final CompletionQueue sendCq;
     private final CompletionQueue receiveCq;
     private final @Nullable SharedReceiveQueue srq;
+    private final @Nullable Credits credits;
     private final QueuePair[] queuePairs;
     private final int[] psns;
     private final PerfPeer[] peers;
@@ -107,7 +109,11 @@ final class PerfEnd implements AutoCloseable {
             if (options.verb != Verb.WRITE || !options.isLatency) {
                 fill();
             }
-            sendCq = opened(context.createCompletionQueue(options.sendDepth * n, Optional.ofNullable(channel)));
+            boolean counts = options.verb == Verb.SEND
+                    && !options.isLatency
+                    && context.device().transportType() == TransportType.IWARP;
+            credits = counts ? opened(new Credits(domain, n, options.receiveDepth)) : null;
+            sendCq = opened(context.createCompletionQueue(sendDepth() * n, Optional.ofNullable(channel)));
             receiveCq = options.verb.takesReceives()
                     ? opened(context.createCompletionQueue(options.receiveDepth * n, Optional.ofNullable(channel)))
                     : sendCq;
@@ -118,6 +124,10 @@ final class PerfEnd implements AutoCloseable {
                 Closing.all(opened);
             }
         }
+    }
+
+    private int sendDepth() {
+        return options.sendDepth + (credits == null ? 0 : Credits.WRITES_MAX);
     }
 
     private Set<Access> access() {
@@ -171,7 +181,7 @@ final class PerfEnd implements AutoCloseable {
     private QueuePairOptions queuePairOptions() {
         QueuePairOptions wanted = QueuePairOptions.of(options.type, sendCq)
                 .withReceiveCq(receiveCq)
-                .withDepth(options.sendDepth, options.receiveDepth)
+                .withDepth(sendDepth(), options.receiveDepth)
                 .withSge(1, 1)
                 .withInline(options.inline);
         return srq == null ? wanted : wanted.withSharedReceiveQueue(srq);
@@ -184,8 +194,8 @@ final class PerfEnd implements AutoCloseable {
                 outstanding,
                 queuePairs[i].qpn(),
                 psns[i],
-                region.rkey(),
-                region.address() + layout.remoteOffset(i),
+                credits == null ? region.rkey() : credits.rkey(),
+                credits == null ? region.address() + layout.remoteOffset(i) : credits.address(i),
                 gid.gid());
     }
 
@@ -307,6 +317,33 @@ final class PerfEnd implements AutoCloseable {
         }
     }
 
+    /// The ends have met, and send and receive from now on.
+    void meet() {
+        if (credits != null) {
+            credits.begin();
+        }
+    }
+
+    /// Whether messages on queue pair `i` up to number `last` have a receive at the peer, as far as that is
+    /// counted.
+    boolean mayPost(int i, long last) {
+        return credits == null || credits.allows(i, last);
+    }
+
+    /// So many messages have been received on queue pair `i`, and their receives posted again.
+    void received(int i, long taken) {
+        if (credits != null) {
+            credits.received(i, taken, queuePairs[i], peers[i]);
+        }
+    }
+
+    /// For an end that sends nothing else.
+    void pollCredits() {
+        if (credits != null && pollSend() >= 0) {
+            throw new IllegalStateException("a message completed at an end that sends none");
+        }
+    }
+
     /// Posts one message on queue pair `i`, or a list of them when there are several.
     ///
     /// @param before how many have been posted on it already
@@ -402,7 +439,13 @@ final class PerfEnd implements AutoCloseable {
         if (wc.status() != WcStatus.SUCCESS) {
             throw new CommandFailed(failure((Completion.Failure) wc.snapshot(), isSend));
         }
-        return isSend || srq == null ? (int) wc.wrId() : indexOf(wc.qpn());
+        int i = (int) wc.wrId();
+        if (isSend && credits != null && i >= queuePairs.length) {
+            int told = i - queuePairs.length;
+            credits.written(told, queuePairs[told], peers[told]);
+            return -1;
+        }
+        return isSend || srq == null ? i : indexOf(wc.qpn());
     }
 
     private int indexOf(int qpn) {
