@@ -64,7 +64,7 @@ public final class Bench implements Callable<Integer> {
     /// The keep-alive of connections, so that each window has one.
     private static final double IDLE_SECONDS = 5;
     /// The first round, which does not count, is so much longer than the others: code is still being compiled.
-    private static final int WARM_UP = 4;
+    private static final int WARM_UP = 8;
 
     @Spec
     private CommandSpec spec;

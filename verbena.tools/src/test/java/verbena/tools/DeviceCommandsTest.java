@@ -15,7 +15,7 @@ class DeviceCommandsTest {
         assertThat(cli.outLines().get(1)).startsWith("    ------          \t----------------");
         assertThat(cli.outLines()).hasSizeGreaterThan(2);
         assertThat(cli.outLines().subList(2, cli.outLines().size()))
-                .allSatisfy(line -> assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\trocev2 +\t\\S.*"));
+                .allSatisfy(line -> assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\t(rocev2|iwarp) +\t\\S.*"));
     }
 
     @Test
@@ -33,6 +33,7 @@ class DeviceCommandsTest {
                 .contains("\t\t\tlink_layer:\t\tEthernet\n")
                 .doesNotContain("max_qp");
         assertThat(Cli.run("info", "-d", "rocev2", "-i", "1").outLines()).hasSameSizeAs(cli.outLines());
+        assertThat(Cli.run("info", "iwarp").out()).contains("\ttransport:\t\t\tiWARP (1)\n");
     }
 
     @Test
