@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -13,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -29,12 +32,16 @@ import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.GidType;
+import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
 import verbena.verbs.Transition;
 import verbena.verbs.TransportType;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.VerbsException;
+import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
@@ -216,8 +223,79 @@ class IwarpTest {
                 var local = client.allocate(100);
                 client.write(local, 0, 10, readable.remote(), 0);
                 assertThatThrownBy(() -> client.read(local, 0, 10, readable.remote(), 0))
-                        .isInstanceOf(verbena.verbs.VerbsException.class);
+                        .isInstanceOf(VerbsException.class);
                 assertThat(client.queuePair().state()).isEqualTo(QpState.ERR);
+            }
+        }
+    }
+
+    @Test
+    void aRegionWithdrawnWhileItIsWrittenToEndsThatConnectionAlone() throws Exception {
+        try (var arena = Arena.ofShared();
+                var listener = listen()) {
+            var acceptedOne = meanwhile(listener::accept);
+            try (var client = connect(listener);
+                    var server = get(acceptedOne)) {
+                var acceptedOther = meanwhile(listener::accept);
+                try (var otherClient = connect(listener);
+                        var otherServer = get(acceptedOther)) {
+                    MemorySegment memory = arena.allocate(MEBIBYTE);
+                    MemoryRegion withdrawn = server.protectionDomain().register(memory, Access.remoteAll());
+                    RemoteMemory target = withdrawn.remote();
+                    MemoryRegion local = client.allocate(MEBIBYTE);
+                    var written = new CountDownLatch(1);
+                    Future<Integer> writing = meanwhile(() -> {
+                        for (int i = 1; ; i++) {
+                            local.segment().fill((byte) i);
+                            try {
+                                client.write(local, 0, MEBIBYTE, target, 0);
+                            } catch (VerbsException e) {
+                                return i;
+                            }
+                            written.countDown();
+                        }
+                    });
+                    assertThat(written.await(30, TimeUnit.SECONDS)).isTrue();
+                    withdrawn.close();
+                    MemorySegment then = arena.allocate(MEBIBYTE).copyFrom(memory);
+
+                    assertThat(get(writing)).isGreaterThan(1);
+                    assertThat(memory.mismatch(then))
+                            .as("changed after it was withdrawn")
+                            .isEqualTo(-1);
+                    var shared = otherServer.allocate(100, Access.remoteAll());
+                    otherClient.write(otherClient.allocate(100), 0, 100, shared.remote(), 0);
+                    assertThat(otherClient.queuePair().state()).isEqualTo(QpState.RTS);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aRegionWithdrawnWhileItIsReadIntoIsLeftAlone() throws Exception {
+        try (var arena = Arena.ofShared();
+                var listener = listen()) {
+            for (int i = 0; i < 10; i++) {
+                var accepted = meanwhile(listener::accept);
+                try (var client = connect(listener);
+                        var server = get(accepted)) {
+                    var source = server.allocate(4 * MEBIBYTE, Access.remoteAll());
+                    source.segment().fill((byte) 7);
+                    MemorySegment memory = arena.allocate(4 * MEBIBYTE);
+                    MemoryRegion into = client.protectionDomain().register(memory, Access.local());
+                    client.queuePair().postRead(i, into, 0, 4 * MEBIBYTE, source.address(), source.rkey());
+                    into.close();
+                    MemorySegment then = arena.allocate(4 * MEBIBYTE).copyFrom(memory);
+
+                    var wc = new WorkCompletion();
+                    assertThat(client.sendCompletions().await(wc, Duration.ofSeconds(30)))
+                            .isTrue();
+                    assertThat(wc.wrId()).isEqualTo(i);
+                    assertThat(wc.ok()).isEqualTo(then.get(ValueLayout.JAVA_BYTE, 4 * MEBIBYTE - 1) == 7);
+                    assertThat(memory.mismatch(then))
+                            .as("changed after it was withdrawn")
+                            .isEqualTo(-1);
+                }
             }
         }
     }
