@@ -37,8 +37,8 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionId;
 
-/// One end of a ping-pong: the queue pairs, their one buffer, and the exchange of messages as the C programs do it.
-/// For one thread.
+/// One end of a ping-pong: the queue pairs, their one buffer, and the exchange of messages as the C programs do
+/// it. For one thread.
 final class Pingpong implements AutoCloseable {
     private static final int RECEIVE = 1;
     private static final int SEND = 2;
@@ -54,8 +54,9 @@ final class Pingpong implements AutoCloseable {
     private static final int HOP_LIMIT = 64;
     private static final int QKEY = 0x1111_1111;
 
-    /// Time for the acknowledgement of the last message to leave before the queue pair is gone.
-    private static final Duration LINGER = Duration.ofMillis(20);
+    /// Time for the acknowledgement of the last message to leave before the queue pair is gone, and once more when
+    /// it was lost: longer than the ACK timeout.
+    private static final Duration LINGER = Duration.ofMillis(100);
 
     /// @param queuePairs how many; one but for [PingpongService#SRQ]
     /// @param mtu path MTU; of no meaning to datagrams
@@ -283,13 +284,17 @@ final class Pingpong implements AutoCloseable {
             }
         }
         long start = System.nanoTime();
-        while (received < settings.iterations() || sent < settings.iterations()) {
+        while (!isDone()) {
             if (!await()) {
                 throw new CommandFailed(silence());
             }
             do {
-                onCompletion();
-            } while (cq.poll(wc));
+                if (isClient && isAnswered()) {
+                    sent++;
+                } else {
+                    onCompletion();
+                }
+            } while (!isDone() && cq.poll(wc));
         }
         long nanos = System.nanoTime() - start;
         Thread.sleep(LINGER);
@@ -315,6 +320,17 @@ final class Pingpong implements AutoCloseable {
             cq.arm(false);
         }
         return true;
+    }
+
+    private boolean isDone() {
+        return received >= settings.iterations() && sent >= settings.iterations();
+    }
+
+    // A send that nobody has acknowledged, after the peer has answered every message: it has arrived. Its
+    // acknowledgement
+    // was lost, and the peer has ended meanwhile.
+    private boolean isAnswered() {
+        return wc.wrId() == SEND && wc.status() == WcStatus.RETRY_EXC_ERR && received == settings.iterations();
     }
 
     private void onCompletion() {
