@@ -25,7 +25,11 @@ public enum Capability {
     ZERO_BASED,
     IOVA,
     ON_DEMAND_PAGING,
+    /// Memory of another device is registered: [ProtectionDomain#registerDmaBuf].
+    DMA_BUF,
     SQ_DRAIN,
+    /// Completions say when, by the device's clock: [Context#createTimestampedCompletionQueue].
+    COMPLETION_TIMESTAMPS,
     /// Queue pairs are connected by what their [Endpoint]s say, and by modifying them to RTR and RTS; where this
     /// is missing only the connection manager does it.
     ENDPOINTS,

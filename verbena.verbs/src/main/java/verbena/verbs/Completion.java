@@ -31,10 +31,10 @@ public sealed interface Completion {
     /// @param vendorError a number of the provider's own
     /// @param cause what happened, in words: which check failed, what the peer said; empty when unknown
     record Failure(long wrId, WcStatus status, int qpn, int vendorError, String cause) implements Completion {
-        /// Status, meaning and cause in one text.
+        /// Status, meaning and cause in one text, and where more is to be read.
         public String explanation() {
             return status + " (" + status.label() + "). " + status.meaning()
-                    + (cause.isEmpty() ? "" : " Here: " + cause);
+                    + (cause.isEmpty() ? "" : " Here: " + cause + ".") + " More: " + status.page();
         }
     }
 }

@@ -59,6 +59,17 @@ public interface Context extends VerbsObject {
     /// @throws ResourceLimitException when the device has no more, or none of this size
     CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel);
 
+    /// Makes a completion queue of at least `entries` entries whose completions have a
+    /// [WorkCompletion#timestamp()] (ibv_create_cq_ex(3)).
+    ///
+    /// @param channel for its notifications
+    /// @throws ResourceLimitException when the device has no more, or none of this size
+    /// @throws UnsupportedException when the device has no clock for them
+    default CompletionQueue createTimestampedCompletionQueue(int entries, Optional<CompletionChannel> channel) {
+        throw new UnsupportedException(
+                "createTimestampedCompletionQueue", Capability.COMPLETION_TIMESTAMPS, device().name());
+    }
+
     /// Makes a channel on which a thread can wait for several completion queues.
     CompletionChannel createCompletionChannel();
 

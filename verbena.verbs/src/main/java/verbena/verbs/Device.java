@@ -6,8 +6,8 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import verbena.verbs.spi.Provider;
 
-/// An RDMA device: a card, a kernel's software device, or one of Verbena's own. A device is a description; it costs
-/// nothing until it is opened. Safe for use by any thread.
+/// An RDMA device: a card, a kernel's software device, or one of Verbena's own. A device is a description; it
+/// costs nothing until it is opened. Safe for use by any thread.
 ///
 /// A device is found by name. Every provider lists its devices under stable names (`rocev2_lo`, `mlx5_0`);
 /// a software device can also be named by what it should be, as `KIND[@ADDRESS][,OPTION=VALUE...]`:
@@ -18,6 +18,7 @@ import verbena.verbs.spi.Provider;
 /// | `rocev2@10.0.0.3` | RoCE v2 on that address of this host, which others of this user may have opened too |
 /// | `rocev2_eth0` | RoCE v2 on all addresses of that network interface |
 /// | `rocev2@::1,link=portable` | with an option of the provider |
+/// | `ibverbs@10.0.0.3` | the system's device, a card for instance, that has this address |
 public interface Device {
     /// The name, for example `rocev2_eth0`.
     String name();

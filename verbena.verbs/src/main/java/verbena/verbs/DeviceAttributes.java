@@ -4,6 +4,10 @@ import java.util.Set;
 
 /// What a device can do and how much of it (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 says that
 /// the device does not have the thing at all.
+///
+/// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is
+///     `(later - earlier) & timestampMask` ticks
+/// @param timestampKilohertz ticks of that clock in a millisecond; 0 when the device does not tell
 public record DeviceAttributes(
         String firmwareVersion,
         long nodeGuid,
@@ -38,6 +42,8 @@ public record DeviceAttributes(
         int localAckDelay,
         int physicalPorts,
         long maxMessageBytes,
+        long timestampMask,
+        long timestampKilohertz,
         Set<Capability> capabilities) {
     public DeviceAttributes {
         capabilities = Set.copyOf(capabilities);

@@ -8,6 +8,9 @@ public interface MemoryRegion extends VerbsObject {
     ProtectionDomain protectionDomain();
 
     /// The memory.
+    ///
+    /// @throws InvalidStateException when it is another device's ([ProtectionDomain#registerDmaBuf]), which this
+    ///     process has no address of
     MemorySegment segment();
 
     /// Address of its first byte as requests name it: the IOVA.

@@ -3,8 +3,8 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// Who may touch what: queue pairs reach only memory of their own protection domain (ibv_alloc_pd(3)). Safe for use by
-/// any thread.
+/// Who may touch what: queue pairs reach only memory of their own protection domain (ibv_alloc_pd(3)). Safe for
+/// use by any thread.
 public interface ProtectionDomain extends VerbsObject {
     Context context();
 
@@ -20,6 +20,22 @@ public interface ProtectionDomain extends VerbsObject {
 
     /// Registers memory that peers address as starting at `iova` (ibv_reg_mr_iova(3)).
     MemoryRegion register(MemorySegment segment, long iova, Set<Access> access);
+
+    /// Registers memory of another device, a GPU's for example, which the kernel shares as a dma-buf
+    /// (ibv_reg_dmabuf_mr(3)). The descriptor can be closed then. The region has no [MemoryRegion#segment()].
+    ///
+    /// @param fd descriptor of the dma-buf
+    /// @param offset where in it the region begins, in bytes
+    /// @param length bytes, at least 1
+    /// @param iova address of the first byte as requests name it; as far into its page as `offset`
+    /// @param access of `LOCAL_WRITE`, `REMOTE_READ`, `REMOTE_WRITE`, `REMOTE_ATOMIC` and `RELAXED_ORDERING`
+    /// @throws IllegalArgumentException when `access` asks for other rights, the descriptor is no
+    ///     dma-buf's, or the range is not in it
+    /// @throws UnsupportedException when the device reaches no memory but the process's
+    default MemoryRegion registerDmaBuf(int fd, long offset, long length, long iova, Set<Access> access) {
+        throw new UnsupportedException(
+                "registerDmaBuf", Capability.DMA_BUF, context().device().name());
+    }
 
     /// Allocates zeroed memory and registers it; closing the region frees it. Small regions share slabs, so many of
     /// them cost little.

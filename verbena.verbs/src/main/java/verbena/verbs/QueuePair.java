@@ -1,5 +1,8 @@
 package verbena.verbs;
 
+import java.util.SortedMap;
+import java.util.TreeMap;
+
 /// One end of a connection or a source of datagrams: a send queue and a receive queue (ibv_create_qp(3)).
 ///
 /// Any thread may post; threads that post to the same queue take turns. Requests are carried out in the order in
@@ -13,6 +16,12 @@ public interface QueuePair extends VerbsObject {
     QpType type();
 
     QpState state();
+
+    /// What this queue pair has counted since it was made, by the names of [Context#counters()]; names of what
+    /// happens to no single queue pair stay at 0. Empty when the device does not count by queue pair.
+    default SortedMap<String, Long> counters() {
+        return new TreeMap<>();
+    }
 
     /// What it was made with and set to.
     QpAttributes query();
@@ -31,8 +40,8 @@ public interface QueuePair extends VerbsObject {
     /// @throws InvalidAttributesException when one is missing, not allowed in this step, or out of range
     void modify(QpModification modification);
 
-    /// What the peer has to know to connect to this queue pair through GID `gidIndex` of port 1. The first PSN in it
-    /// is drawn at random once per life of the queue pair.
+    /// What the peer has to know to connect to this queue pair through GID `gidIndex` of port 1. The first PSN in
+    /// it is drawn at random once per life of the queue pair.
     Endpoint endpoint(int gidIndex);
 
     /// What the peer has to know, through the first GID of port 1.

@@ -79,6 +79,11 @@ public enum WcStatus {
         return meaning;
     }
 
+    /// Where it is described: checks, causes, remedies. `verbena status NAME` shows the page.
+    public String page() {
+        return "docs/status/" + name() + ".md";
+    }
+
     /// The words of ibv_wc_status_str(3).
     public String label() {
         return label;

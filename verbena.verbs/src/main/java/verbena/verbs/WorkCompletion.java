@@ -2,9 +2,9 @@ package verbena.verbs;
 
 import java.util.OptionalInt;
 
-/// A completion, filled anew by each poll so that polling allocates nothing (`struct ibv_wc`, ibv_poll_cq(3)). Belongs
-/// to the thread that polls. After a failure only [#wrId()], [#status()], [#qpn()], [#vendorError()] and [#cause()]
-/// mean anything.
+/// A completion, filled anew by each poll so that polling allocates nothing (`struct ibv_wc`, ibv_poll_cq(3)).
+/// Belongs to the thread that polls. After a failure only [#wrId()], [#status()], [#qpn()], [#vendorError()] and
+/// [#cause()] mean anything.
 public final class WorkCompletion {
     /// Flag: the first 40 bytes of the receive hold a GRH or IP header.
     public static final int GRH = 1;
@@ -22,12 +22,13 @@ public final class WorkCompletion {
     private int qpn;
     private int sourceQpn;
     private int flags;
+    private long timestamp;
     private String cause = "";
 
     /// One that no poll has filled yet.
     public WorkCompletion() {}
 
-    /// For providers: sets everything.
+    /// For providers: sets everything, and takes the time stamp away.
     ///
     /// @param immediateOrRkey immediate data as sent, or the key that was withdrawn; the flags tell
     /// @param flags [#GRH], [#WITH_IMM], [#WITH_INV]
@@ -52,7 +53,15 @@ public final class WorkCompletion {
         this.qpn = qpn;
         this.sourceQpn = sourceQpn;
         this.flags = flags;
+        this.timestamp = 0;
         this.cause = cause;
+    }
+
+    /// For providers, after [#fill]: when it was.
+    ///
+    /// @param ticks of the device's clock
+    public void stamp(long ticks) {
+        timestamp = ticks;
     }
 
     /// The number that the request was posted with.
@@ -116,6 +125,13 @@ public final class WorkCompletion {
     /// The flags: [#GRH], [#WITH_IMM], [#WITH_INV].
     public int flags() {
         return flags;
+    }
+
+    /// When the device completed it, in ticks of its own clock, which starts anywhere and goes round
+    /// ([DeviceAttributes#timestampMask()], [DeviceAttributes#timestampKilohertz()]). Only of a queue that was
+    /// made by [Context#createTimestampedCompletionQueue]; 0 of any other, and after a failure.
+    public long timestamp() {
+        return timestamp;
     }
 
     /// Why it failed, in words: which check failed, what the peer said. Empty when all went well.

@@ -374,11 +374,13 @@ public final class ConnectionId implements VerbsObject {
         channel.offer(this, new EventChannel.Step() {
             @Override
             public Optional<ConnectionEvent> take() {
-                if (state != State.LISTENING) {
-                    discard();
-                    return Optional.empty();
+                synchronized (ConnectionId.this) { // it may come before listen has returned
+                    if (state != State.LISTENING) {
+                        discard();
+                        return Optional.empty();
+                    }
+                    theirs.begin(channel, at.again(), begun, from, type);
                 }
-                theirs.begin(channel, at.again(), begun, from, type);
                 return Optional.of(new ConnectionEvent.ConnectRequest(theirs, ConnectionId.this, from));
             }
 

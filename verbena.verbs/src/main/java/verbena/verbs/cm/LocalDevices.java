@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.nio.channels.DatagramChannel;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -125,7 +126,11 @@ final class LocalDevices {
     }
 
     private static Device device(Gid local) {
-        for (Provider provider : ServiceLoader.load(Provider.class)) {
+        List<Provider> providers = ServiceLoader.load(Provider.class).stream()
+                .map(ServiceLoader.Provider::get)
+                .sorted(Comparator.comparing(provider -> !provider.isOfSystem()))
+                .toList();
+        for (Provider provider : providers) {
             var device = provider.device(provider.kind() + "@" + local);
             if (device.isPresent()) {
                 return device.get();
@@ -158,8 +163,8 @@ final class LocalDevices {
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
     }
 
-    /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and `::` for
-    /// both families. Link-local addresses mean nothing without an interface and have to be named.
+    /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and `::`
+    /// for both families. Link-local addresses mean nothing without an interface and have to be named.
     static List<Gid> all(Optional<Context> only, InetAddress wildcard) {
         Stream<Gid> gids = only.isPresent()
                 ? only.get().gids(1).stream().map(GidEntry::gid)

@@ -123,6 +123,11 @@ public interface ConnectionService {
 
     /// What happens on a connection. It ends with exactly one of [Rejected], [Unreachable] and [Disconnected].
     sealed interface News {
+        /// Why the connection has ended, or has not come about; empty when it has not ended.
+        default String why() {
+            return "";
+        }
+
         /// The peer says yes: bring the queue pair to RTS, then [Exchange#ready()]. Datagrams need nothing more.
         record Accepted(PeerParameters peer) implements News {}
 

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Optional;
 import verbena.verbs.Device;
 
-/// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays silent: it
-/// lists nothing and throws nothing.
+/// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays silent:
+/// it lists nothing and throws nothing.
 public interface Provider {
     /// Short name of the family, for example `rocev2`.
     String kind();
@@ -17,4 +17,10 @@ public interface Provider {
     ///
     /// @throws IllegalArgumentException when the name is of this provider's form but has a mistake in it
     Optional<Device> device(String name);
+
+    /// Whether its devices are the system's own, made by nobody in this process. Such a device is the first choice
+    /// for connections of an address that it has: whoever has the card means the card.
+    default boolean isOfSystem() {
+        return false;
+    }
 }
