@@ -22,6 +22,9 @@ public final class Frame {
     /// Bytes of one slot.
     public static final int SLOT_BYTES = HEADROOM + PACKET_MAX;
 
+    /// Of a packet that nobody has judged yet.
+    public static final int NO_FATE = -1;
+
     private final MemorySegment ownSlot;
     private final ByteBuffer ownBuffer;
 
@@ -53,9 +56,14 @@ public final class Frame {
     /// connection on loopback have agreed on (decision 0035).
     public int stamp;
     /// On the way out: the bit, counted from the first byte's lowest, that is turned over when the ICRC is in
-    /// place;
-    /// -1 for none. For those who inject faults: what arrives then is what a wire has damaged.
+    /// place; -1 for none. For those who inject faults: what arrives then is what a wire has damaged.
     public int damagedBit = -1;
+    /// On receipt: what became of the packet, by its number among the fates of the transport above; written by
+    /// whoever judges it, for whoever looks at it afterwards.
+    public int fate = NO_FATE;
+    /// On the way out: the network stack has refused the packet for good. Only ever set by the link; whoever asks
+    /// takes it back first.
+    public boolean unsendable;
 
     private Frame(MemorySegment slot) {
         this.ownSlot = slot;

@@ -101,6 +101,30 @@ public final class Fpdu {
         return BigEndian.u16(segment, offset + 2);
     }
 
+    /// Copies an FPDU without the markers in it; whether each of them points at its start.
+    ///
+    /// @param raw octets that it has with them, from `at` on
+    /// @param position of the first of these in the stream
+    public static boolean copyWithoutMarkers(MemorySegment from, long at, int raw, long position, MemorySegment to) {
+        int front = toMarker(position) == 0 ? MARKER_BYTES : 0;
+        boolean right = true;
+        int done = 0;
+        int read = 0;
+        while (read < raw) {
+            int until = toMarker(position + read);
+            if (until == 0) {
+                right &= markerPointer(from, at + read) == (read == 0 ? 0 : read - front);
+                read += MARKER_BYTES;
+                until = MARKER_INTERVAL - MARKER_BYTES;
+            }
+            int n = Math.min(until, raw - read);
+            MemorySegment.copy(from, at + read, to, done, n);
+            read += n;
+            done += n;
+        }
+        return right;
+    }
+
     public static void writeMarker(MemorySegment segment, long offset, int pointer) {
         BigEndian.put16(segment, offset, 0);
         BigEndian.put16(segment, offset + 2, pointer);

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -38,6 +39,9 @@ public final class CaptureReader implements AutoCloseable {
     private static final int BYTE_ORDER_MAGIC = 0x1A2B_3C4D;
     private static final int BLOCK_FRAME_BYTES = 12; // type, length, length again
     private static final int OPTION_END = 0;
+    private static final int OPTION_COMMENT = 1;
+    /// More options of one packet are not read.
+    private static final int OPTION_BYTES_MAX = 1 << 16;
     private static final int OPTION_RESOLUTION = 9;
     private static final int OPTION_OFFSET = 14;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -131,7 +135,7 @@ public final class CaptureReader implements AutoCloseable {
         long seconds = Integer.toUnsignedLong(record.getInt(0));
         long units = Integer.toUnsignedLong(record.getInt(4));
         long nanos = seconds * NANOS_PER_SECOND + source.nanos(units);
-        return packet(nanos, source, record.getInt(8), record.getInt(12));
+        return packet(nanos, source, record.getInt(8), record.getInt(12), 0);
     }
 
     private @Nullable CapturedPacket nextPacketBlock() throws IOException {
@@ -231,7 +235,8 @@ public final class CaptureReader implements AutoCloseable {
         if (capturedBytes > bodyBytes - 20) {
             throw damaged(capturedBytes + " captured bytes in a block of " + bodyBytes);
         }
-        return packet(source.nanos(units), source, head.getInt(12), head.getInt(16));
+        long optionBytes = bodyBytes - 20 - ((capturedBytes + 3) & ~3L);
+        return packet(source.nanos(units), source, head.getInt(12), head.getInt(16), optionBytes);
     }
 
     private CapturedPacket readSimplePacket(long bodyBytes) throws IOException {
@@ -247,7 +252,7 @@ public final class CaptureReader implements AutoCloseable {
         if (kept > bodyBytes - 4) {
             throw damaged(kept + " captured bytes in a block of " + bodyBytes);
         }
-        return packet(0, source, (int) kept, originalBytes);
+        return packet(0, source, (int) kept, originalBytes, 0);
     }
 
     private Interface interfaceOf(int number) throws CaptureException {
@@ -257,13 +262,40 @@ public final class CaptureReader implements AutoCloseable {
         return interfaces.get(number);
     }
 
-    private CapturedPacket packet(long nanos, Interface source, int captured, int original) throws IOException {
+    private CapturedPacket packet(long nanos, Interface source, int captured, int original, long optionBytes)
+            throws IOException {
         if (captured < 0 || captured > PACKET_BYTES_MAX) {
             throw damaged("a packet of " + Integer.toUnsignedString(captured) + " bytes; at most " + PACKET_BYTES_MAX
                     + " are read");
         }
         long originalBytes = Math.max(captured, Integer.toUnsignedLong(original));
-        return new CapturedPacket(nanos, source.linkType, originalBytes, MemorySegment.ofBuffer(read(captured)));
+        MemorySegment bytes = MemorySegment.ofBuffer(read(captured));
+        String comment = "";
+        if (optionBytes >= 4 && optionBytes <= OPTION_BYTES_MAX) {
+            read(-captured & 3);
+            comment = comment(read((int) optionBytes));
+        }
+        return new CapturedPacket(nanos, source.linkType, originalBytes, bytes, comment);
+    }
+
+    /// The comments among the options of a packet, with a semicolon between several. What is no option ends them:
+    /// the packet is whole all the same.
+    private static String comment(ByteBuffer options) {
+        var comment = new StringBuilder();
+        while (options.remaining() >= 4) {
+            int option = Short.toUnsignedInt(options.getShort());
+            int bytes = Short.toUnsignedInt(options.getShort());
+            int padded = (bytes + 3) & ~3;
+            if (option == OPTION_END || padded > options.remaining()) {
+                break;
+            }
+            if (option == OPTION_COMMENT) {
+                comment.append(comment.isEmpty() ? "" : "; ")
+                        .append(StandardCharsets.UTF_8.decode(options.slice(options.position(), bytes)));
+            }
+            options.position(options.position() + padded);
+        }
+        return comment.toString();
     }
 
     private long bodyBytes(int totalLength) throws CaptureException {

@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 /// @param linkType what the first byte is; see [LinkType]
 /// @param originalBytes how long it was on the wire, at least as long as what was kept of it
 /// @param bytes what was kept; memory of its own
-public record CapturedPacket(long nanos, int linkType, long originalBytes, MemorySegment bytes) {
+/// @param comment what stands beside it in a pcapng file; empty for nothing
+public record CapturedPacket(long nanos, int linkType, long originalBytes, MemorySegment bytes, String comment) {
     /// Whether the capture cut it short.
     public boolean isTruncated() {
         return originalBytes > bytes.byteSize();

@@ -6,14 +6,16 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.InternetChecksum;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.Grh;
+import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.pcap.Unwrapped.Reason;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
-/// Takes RoCE packets out of the network headers that a capture shows, and puts them back in. For captures and
-/// tests: it allocates. One owner.
+/// Takes RoCE packets, and segments of TCP, out of the network headers that a capture shows, and puts RoCE packets
+/// back in. For captures and tests: it allocates. One owner.
 public final class Encapsulation {
     /// The most bytes that [#wrap] writes before the packet, besides the envelope's link header.
     public static final int OVERHEAD_MAX = RoceV2.IPV6_OVERHEAD;
@@ -29,6 +31,8 @@ public final class Encapsulation {
     private static final int IPV6_BYTES = 40;
     private static final int UDP_BYTES = 8;
     private static final int PROTOCOL_UDP = 17;
+    private static final int PROTOCOL_TCP = 6;
+    private static final int TCP_BYTES = 20;
     private static final int FRAGMENT_BITS = 0x3FFF; // more fragments, and the offset
     private static final int HOP_LIMIT_DEFAULT = 64;
     private static final long MAPPED_IPV4 = 0xFFFF_0000_0000L;
@@ -98,7 +102,19 @@ public final class Encapsulation {
             return other(Reason.OTHER_PROTOCOL);
         }
         int flagsFragment = BigEndian.u16(bytes, at + 6);
-        if (BigEndian.u8(bytes, at + 9) != PROTOCOL_UDP) {
+        int protocol = BigEndian.u8(bytes, at + 9);
+        if (protocol == PROTOCOL_TCP && (flagsFragment & FRAGMENT_BITS) == 0) {
+            long end = at + BigEndian.u16(bytes, at + 2);
+            return tcp(
+                    bytes,
+                    at + 4L * (versionAndLength & 0xF),
+                    end,
+                    0,
+                    MAPPED_IPV4 | BigEndian.u32(bytes, at + 12),
+                    0,
+                    MAPPED_IPV4 | BigEndian.u32(bytes, at + 16));
+        }
+        if (protocol != PROTOCOL_UDP) {
             return other(Reason.OTHER_PORT);
         }
         if ((flagsFragment & FRAGMENT_BITS) != 0) {
@@ -118,11 +134,12 @@ public final class Encapsulation {
         frame.destinationLow = MAPPED_IPV4 | BigEndian.u32(bytes, at + 16);
         frame.trafficClass = BigEndian.u8(bytes, at + 1);
         frame.hopLimit = BigEndian.u8(bytes, at + 8);
-        fillFromUdp(bytes, udp, frame);
+        boolean isWhole = fillFromUdp(bytes, udp, frame);
         int identification = BigEndian.u16(bytes, at + 4);
-        frame.icrcValid = roceV2.verify(frame, identification, flagsFragment);
+        frame.icrcValid = !isWhole || roceV2.verify(frame, identification, flagsFragment);
         int udpChecksum = BigEndian.u16(bytes, udp + 6);
-        return new Unwrapped.Roce(
+        return roce(
+                isWhole,
                 new Envelope(linkType, linkHeader(bytes, at), false, identification, flagsFragment, 0, udpChecksum));
     }
 
@@ -133,6 +150,17 @@ public final class Encapsulation {
         if (Grh.version(bytes, at) != 6) {
             return other(Reason.OTHER_PROTOCOL);
         }
+        if (Grh.nextHeader(bytes, at) == PROTOCOL_TCP) {
+            long tcp = at + IPV6_BYTES;
+            return tcp(
+                    bytes,
+                    tcp,
+                    tcp + Grh.payloadLength(bytes, at),
+                    Grh.sourceHigh(bytes, at),
+                    Grh.sourceLow(bytes, at),
+                    Grh.destinationHigh(bytes, at),
+                    Grh.destinationLow(bytes, at));
+        }
         if (Grh.nextHeader(bytes, at) != PROTOCOL_UDP) {
             return other(Reason.OTHER_PORT);
         }
@@ -142,11 +170,43 @@ public final class Encapsulation {
             return other(wrong);
         }
         fillFromGrh(bytes, at, frame);
-        fillFromUdp(bytes, udp, frame);
-        frame.icrcValid = roceV2.verify(frame, 0, 0);
+        boolean isWhole = fillFromUdp(bytes, udp, frame);
+        frame.icrcValid = !isWhole || roceV2.verify(frame, 0, 0);
         int udpChecksum = BigEndian.u16(bytes, udp + 6);
-        return new Unwrapped.Roce(
+        return roce(
+                isWhole,
                 new Envelope(linkType, linkHeader(bytes, at), false, 0, 0, Grh.flowLabel(bytes, at), udpChecksum));
+    }
+
+    /// @param end where the lengths say that it ends
+    private static Unwrapped tcp(
+            MemorySegment bytes,
+            long tcp,
+            long end,
+            long sourceHigh,
+            long sourceLow,
+            long destinationHigh,
+            long destinationLow) {
+        if (bytes.byteSize() < tcp + TCP_BYTES) {
+            return other(Reason.OTHER_PORT); // too little to tell whose it is
+        }
+        long payload = tcp + 4L * (BigEndian.u8(bytes, tcp + 12) >>> 4);
+        if (payload < tcp + TCP_BYTES || payload > end) {
+            return other(Reason.OTHER_PORT); // no TCP that anybody takes
+        }
+        long until = Math.min(end, bytes.byteSize());
+        return new Unwrapped.Tcp(
+                sourceHigh,
+                sourceLow,
+                BigEndian.u16(bytes, tcp),
+                destinationHigh,
+                destinationLow,
+                BigEndian.u16(bytes, tcp + 2),
+                BigEndian.i32(bytes, tcp + 4),
+                BigEndian.i32(bytes, tcp + 8),
+                BigEndian.u8(bytes, tcp + 13),
+                (int) (end - payload),
+                payload >= until ? MemorySegment.NULL : bytes.asSlice(payload, until - payload));
     }
 
     private Unwrapped grh(int linkType, MemorySegment bytes, long at, Frame frame) {
@@ -163,10 +223,9 @@ public final class Encapsulation {
         }
         fillFromGrh(bytes, at, frame);
         frame.sourcePort = 0;
-        fillPacket(bytes, at + Grh.BYTES, packetBytes, frame);
-        frame.icrcValid = roceV1.verify(frame);
-        return new Unwrapped.Roce(
-                new Envelope(linkType, linkHeader(bytes, at), true, 0, 0, Grh.flowLabel(bytes, at), 0));
+        boolean isWhole = fillPacket(bytes, at + Grh.BYTES, packetBytes, frame);
+        frame.icrcValid = !isWhole || roceV1.verify(frame);
+        return roce(isWhole, new Envelope(linkType, linkHeader(bytes, at), true, 0, 0, Grh.flowLabel(bytes, at), 0));
     }
 
     // What is wrong with the UDP header and the sizes, if anything.
@@ -190,7 +249,17 @@ public final class Encapsulation {
         if (packetBytes > Frame.PACKET_MAX) {
             return Reason.TOO_LONG;
         }
-        return bytes.byteSize() < bth + packetBytes ? Reason.TRUNCATED : null;
+        return bytes.byteSize() < bth + packetBytes && !hasHeaders(bytes, bth) ? Reason.TRUNCATED : null;
+    }
+
+    private static boolean hasHeaders(MemorySegment bytes, long bth) {
+        long there = bytes.byteSize() - bth;
+        Opcode opcode = there < Bth.BYTES ? null : Opcode.of(Bth.opcode(bytes, bth));
+        return opcode != null && there >= opcode.headerBytes();
+    }
+
+    private static Unwrapped roce(boolean isWhole, Envelope envelope) {
+        return isWhole ? new Unwrapped.Roce(envelope) : new Unwrapped.Part(envelope);
     }
 
     private static void fillFromGrh(MemorySegment bytes, long at, Frame frame) {
@@ -202,14 +271,17 @@ public final class Encapsulation {
         frame.hopLimit = Grh.hopLimit(bytes, at);
     }
 
-    private static void fillFromUdp(MemorySegment bytes, long udp, Frame frame) {
+    private static boolean fillFromUdp(MemorySegment bytes, long udp, Frame frame) {
         frame.sourcePort = BigEndian.u16(bytes, udp);
-        fillPacket(bytes, udp + UDP_BYTES, BigEndian.u16(bytes, udp + 4) - UDP_BYTES, frame);
+        return fillPacket(bytes, udp + UDP_BYTES, BigEndian.u16(bytes, udp + 4) - UDP_BYTES, frame);
     }
 
-    private static void fillPacket(MemorySegment bytes, long bth, int packetBytes, Frame frame) {
-        MemorySegment.copy(bytes, bth, frame.slot, frame.start, packetBytes);
+    // Whether all of it is there.
+    private static boolean fillPacket(MemorySegment bytes, long bth, int packetBytes, Frame frame) {
+        long there = Math.min(packetBytes, bytes.byteSize() - bth);
+        MemorySegment.copy(bytes, bth, frame.slot, frame.start, there);
         frame.length = packetBytes;
+        return there == packetBytes;
     }
 
     private static MemorySegment linkHeader(MemorySegment bytes, long networkHeader) {
@@ -271,16 +343,23 @@ public final class Encapsulation {
     /// identification is the one that makes the frame's ICRC right, 0 with DF when none does.
     public Envelope envelope(Frame frame) {
         boolean isIpv4 = RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+        long hidden = isIpv4 ? roceV2.hiddenFields(frame) : 0;
+        return madeUp(frame, isIpv4, hidden < 0 ? RoceV2.DONT_FRAGMENT : hidden);
+    }
+
+    /// The same for a frame that has not all of its packet's bytes: with the identification 0 and DF.
+    public static Envelope envelopeOfPart(Frame frame) {
+        boolean isIpv4 = RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+        return madeUp(frame, isIpv4, isIpv4 ? RoceV2.DONT_FRAGMENT : 0);
+    }
+
+    private static Envelope madeUp(Frame frame, boolean isIpv4, long hidden) {
         MemorySegment header = MemorySegment.ofArray(new byte[2 * MAC_BYTES + 2]);
         BigEndian.put16(header, 0, 0x0200);
         BigEndian.put32(header, 2, (int) frame.destinationLow);
         BigEndian.put16(header, MAC_BYTES, 0x0200);
         BigEndian.put32(header, MAC_BYTES + 2, (int) frame.sourceLow);
         BigEndian.put16(header, 2 * MAC_BYTES, isIpv4 ? TYPE_IPV4 : TYPE_IPV6);
-        long hidden = isIpv4 ? roceV2.hiddenFields(frame) : 0;
-        if (hidden < 0) {
-            hidden = RoceV2.DONT_FRAGMENT;
-        }
         return new Envelope(LinkType.ETHERNET, header, false, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
     }
 }

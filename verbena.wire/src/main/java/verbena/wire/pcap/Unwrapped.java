@@ -1,5 +1,7 @@
 package verbena.wire.pcap;
 
+import java.lang.foreign.MemorySegment;
+
 /// What [Encapsulation#unwrap] found in a captured packet.
 public sealed interface Unwrapped {
     /// A RoCE packet: it is in the frame now, with its addresses, and [verbena.wire.Frame#icrcValid] says whether
@@ -8,6 +10,42 @@ public sealed interface Unwrapped {
     ///
     /// @param envelope everything of the headers around it that the frame does not hold
     record Roce(Envelope envelope) implements Unwrapped {}
+
+    /// A RoCE packet that the capture has cut somewhere behind its headers. They are in the frame, with its addresses
+    /// and the length of the whole packet; its payload is not, and whether its ICRC was right is not known:
+    /// [verbena.wire.Frame#icrcValid] is true.
+    record Part(Envelope envelope) implements Unwrapped {}
+
+    /// A segment of TCP, which may carry iWARP; the frame is untouched.
+    ///
+    /// @param sourceHigh upper half of the sender's GID, as [verbena.wire.Frame#sourceHigh]
+    /// @param sequence number of its first octet
+    /// @param acknowledgement number of the octet that its sender waits for, with [#ACK]
+    /// @param flags [#FIN], [#SYN], [#RST], [#ACK], and others
+    /// @param payloadBytes as its headers say
+    /// @param payload what of that is in the capture: a part of the captured bytes, not a copy
+    record Tcp(
+            long sourceHigh,
+            long sourceLow,
+            int sourcePort,
+            long destinationHigh,
+            long destinationLow,
+            int destinationPort,
+            int sequence,
+            int acknowledgement,
+            int flags,
+            int payloadBytes,
+            MemorySegment payload)
+            implements Unwrapped {
+        public static final int FIN = 1;
+        public static final int SYN = 1 << 1;
+        public static final int RST = 1 << 2;
+        public static final int ACK = 1 << 4;
+
+        public boolean has(int flag) {
+            return (flags & flag) != 0;
+        }
+    }
 
     /// Something else, or RoCE that cannot be taken out; the frame is untouched.
     record Other(Reason reason) implements Unwrapped {}
@@ -18,7 +56,7 @@ public sealed interface Unwrapped {
         UNKNOWN_LINK_TYPE,
         /// Neither IP nor RoCE v1.
         OTHER_PROTOCOL,
-        /// IP, but not UDP to port 4791.
+        /// IP, but neither UDP to port 4791 nor TCP.
         OTHER_PORT,
         /// The packet ends before its headers do, or before their lengths say.
         TRUNCATED,

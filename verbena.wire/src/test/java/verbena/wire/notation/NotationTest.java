@@ -123,7 +123,7 @@ class NotationTest {
         var encapsulation = new Encapsulation();
         try (var reader = CaptureReader.open(capture)) {
             for (var packet = reader.next(); packet != null; packet = reader.next()) {
-                if (encapsulation.unwrap(packet.linkType(), packet.bytes(), frame) instanceof Unwrapped.Other) {
+                if (!(encapsulation.unwrap(packet.linkType(), packet.bytes(), frame) instanceof Unwrapped.Roce)) {
                     continue;
                 }
                 String line = PacketText.format(frame, Names.NUMBERS);
