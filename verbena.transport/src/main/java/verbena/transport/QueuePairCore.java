@@ -7,8 +7,10 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
+import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -61,8 +63,24 @@ public final class QueuePairCore {
                 solicited));
     }
 
+    /// The request is done, and all before `head` leave the queue. Its slot is free before anybody can know, so
+    /// that who polls the completion can post again at once.
+    public void complete(SendRequest request, SendQueue sends, long head, CompletionRing ring, boolean signalAll) {
+        boolean visible = request.signaled || signalAll;
+        long wrId = request.wrId;
+        WcOpcode opcode = request.operation.completion();
+        long bytes = request.bytes();
+        sends.retire(head);
+        if (visible) {
+            succeed(ring, wrId, opcode, bytes, 0, 0, 0, false);
+        }
+    }
+
     public void fail(CompletionRing ring, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
         counters.count(Counter.COMPLETION_ERRORS);
+        if (status != WcStatus.WR_FLUSH_ERR) {
+            events.onError(wrId, status, opcode, vendorError, cause);
+        }
         count(ring.push(wrId, status, opcode, vendorError, 0, 0, parameters.qpn, 0, 0, cause, true));
     }
 
@@ -77,6 +95,13 @@ public final class QueuePairCore {
         if (!pushed) {
             events.onAsyncEvent(AsyncEvent.Type.QP_FATAL);
         }
+    }
+
+    /// The connected peer, in words.
+    public String peer() {
+        Path path = parameters.path;
+        return new Gid(path.destinationHigh(), path.destinationLow()) + " queue pair 0x"
+                + Integer.toHexString(parameters.destinationQpn);
     }
 
     // ---- arrivals

@@ -2,6 +2,8 @@ package verbena.transport;
 
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
 
 /// What a queue pair's protocol tells its owner. Called by the engine.
 public interface QueuePairEvents {
@@ -10,6 +12,19 @@ public interface QueuePairEvents {
 
     /// The protocol itself changed the state (to ERR or SQE).
     void onState(QpState state);
+
+    /// A request has failed, and its completion says so. Not called for those that are flushed.
+    ///
+    /// @param cause in words
+    default void onError(long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {}
+
+    /// What is unacknowledged, from this PSN on, is sent again.
+    default void onRetransmission(Retransmission why, int psn, int retriesLeft) {}
+
+    /// The peer had no receive for the message with this PSN, and has asked to wait.
+    ///
+    /// @param retriesLeft [Integer#MAX_VALUE] when there is no limit
+    default void onRnrNak(int psn, long waitNanos, int retriesLeft) {}
 
     /// The protocol may have something to send, though nothing has come for it: another connection has made room.
     default void onReady() {}

@@ -781,7 +781,7 @@ final class Receiver {
             if (to - at < raw) {
                 return at - from;
             }
-            if (!unmark(bytes.segment, at, raw, front, without.segment)) {
+            if (!Fpdu.copyWithoutMarkers(bytes.segment, at, raw, position, without.segment)) {
                 connection.refuse(TerminateCode.FRAMING, "a marker does not point at its FPDU");
                 return to - from;
             }
@@ -797,25 +797,5 @@ final class Receiver {
             at += raw;
         }
         return to - from;
-    }
-
-    private boolean unmark(MemorySegment from, int at, int raw, int front, MemorySegment to) {
-        int done = 0;
-        int read = 0;
-        while (read < raw) {
-            int until = Fpdu.toMarker(position + read);
-            if (until == 0) {
-                if (Fpdu.markerPointer(from, at + read) != (read == 0 ? 0 : read - front)) {
-                    return false;
-                }
-                read += Fpdu.MARKER_BYTES;
-                until = Fpdu.MARKER_INTERVAL - Fpdu.MARKER_BYTES;
-            }
-            int n = Math.min(until, raw - read);
-            MemorySegment.copy(from, at + read, to, done, n);
-            read += n;
-            done += n;
-        }
-        return true;
     }
 }

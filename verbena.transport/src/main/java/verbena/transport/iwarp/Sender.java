@@ -193,7 +193,11 @@ final class Sender {
                 ? MemoryVerdict.OK
                 : core.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
         if (verdict != MemoryVerdict.OK) {
-            return failLocally(request, WcStatus.LOC_PROT_ERR, "a scatter/gather entry: " + verdict.explanation());
+            return failLocally(
+                    request,
+                    WcStatus.LOC_PROT_ERR,
+                    core.memory.explain(
+                            request.scatter, p.protectionDomain, request.operation.needsResponse(), verdict));
         }
         if (request.operation.needsResponse() && p.readsOutstandingMax == 0) {
             return failLocally(
@@ -290,7 +294,8 @@ final class Sender {
                     return failLocally(
                             request,
                             WcStatus.LOC_PROT_ERR,
-                            "a gather entry, after " + sent + " bytes: " + verdict.explanation());
+                            "after " + sent + " bytes: "
+                                    + core.memory.explain(request.scatter, p.protectionDomain, false, verdict));
                 }
             }
             writer.end(out);
@@ -579,22 +584,15 @@ final class Sender {
         }
     }
 
-    /// The request before `head` is done. Its slot is free before anybody can know.
+    /// The request before `head` is done.
     private void complete(SendRequest request) {
-        boolean visible = request.signaled || signalAll;
-        long wrId = request.wrId;
-        WcOpcode opcode = request.operation.completion();
-        long bytes = request.bytes();
-        sends.retire(head);
-        if (visible) {
-            core.succeed(completions, wrId, opcode, bytes, 0, 0, 0, false);
-        }
+        core.complete(request, sends, head, completions, signalAll);
     }
 
     private boolean executeLocal(SendRequest request) {
         MemoryVerdict verdict = core.executeLocal(request);
         if (verdict != MemoryVerdict.OK) {
-            return failLocally(request, WcStatus.MW_BIND_ERR, verdict.explanation());
+            return failLocally(request, WcStatus.MW_BIND_ERR, request.describe() + ": " + verdict.explanation());
         }
         head = ++next;
         complete(request);

@@ -250,6 +250,21 @@ public final class MemoryTable {
         return MemoryVerdict.OK;
     }
 
+    /// What was wrong with a list, in words: which entry, and why.
+    ///
+    /// @param verdict what an access to it was answered with
+    public String explain(ScatterList list, int domain, boolean write, MemoryVerdict verdict) {
+        for (int i = 0; i < list.count; i++) {
+            MemoryVerdict ofThis = checkLocal(list.lkeys[i], domain, list.addresses[i], list.lengths[i], write);
+            if (ofThis == verdict) {
+                return "scatter/gather entry " + (i + 1) + " of " + list.count + ", " + list.lengths[i] + " bytes at 0x"
+                        + Long.toHexString(list.addresses[i]) + " with lkey 0x" + Integer.toHexString(list.lkeys[i])
+                        + ": " + verdict.explanation();
+            }
+        }
+        return "a scatter/gather entry: " + verdict.explanation();
+    }
+
     /// Copies `bytes` of the list's memory from position `position` on into `to`.
     public MemoryVerdict gather(ScatterList list, int domain, long position, MemorySegment to, long offset, int bytes) {
         return walk(list, domain, position, to, offset, bytes, false);

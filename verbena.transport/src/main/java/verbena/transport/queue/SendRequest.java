@@ -7,8 +7,8 @@ import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.verbs.WcStatus;
 
-/// A slot of a send queue: one work request, written in place by the poster and then owned by the engine until it is
-/// retired.
+/// A slot of a send queue: one work request, written in place by the poster and then owned by the engine until it
+/// is retired.
 public final class SendRequest {
     // Written by the poster.
     public SendOperation operation = SendOperation.SEND;
@@ -67,6 +67,26 @@ public final class SendRequest {
     /// Bytes of the message, or of the memory read.
     public long bytes() {
         return isInline ? inlineBytes : scatter.bytes;
+    }
+
+    /// What it asks for, in words, for a person who looks for a mistake in it.
+    public String describe() {
+        return switch (operation) {
+            case SEND, SEND_WITH_IMMEDIATE -> operation + " of " + bytes() + " bytes";
+            case SEND_WITH_INVALIDATE -> operation + " of " + bytes() + " bytes, key 0x" + hex(immediateOrKey);
+            case WRITE, WRITE_WITH_IMMEDIATE, READ, FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE ->
+                operation + " of " + bytes() + " bytes at 0x" + Long.toHexString(remoteAddress) + " with rkey 0x"
+                        + hex(rkey);
+            case FLUSH ->
+                operation + " of " + flushBytes + " bytes at 0x" + Long.toHexString(remoteAddress) + " with rkey 0x"
+                        + hex(rkey);
+            case LOCAL_INVALIDATE -> operation + " of key 0x" + hex(immediateOrKey);
+            case BIND_WINDOW -> operation + " to " + windowBytes + " bytes at 0x" + Long.toHexString(windowAddress);
+        };
+    }
+
+    private static String hex(int key) {
+        return Integer.toHexString(key);
     }
 
     /// Makes it a fresh request; called by the poster.

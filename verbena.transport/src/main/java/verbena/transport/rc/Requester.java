@@ -10,6 +10,7 @@ import verbena.transport.PeerWindow;
 import verbena.transport.Protocol;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.Retransmission;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendQueue;
@@ -122,8 +123,11 @@ final class Requester implements PeerWindow.Waiter {
     private boolean keepAliveOutstanding;
     /// It is to be sent, for the first time or again.
     private boolean keepAliveDue;
-    /// When a packet of the peer came last; counts only with a keep-alive.
+    /// When a packet of the peer came last, or RTS was entered.
     private long heardNanos;
+
+    /// One has come.
+    private boolean isHeard;
     private long keepAliveDeadline = Protocol.NEVER;
 
     Requester(
@@ -165,6 +169,7 @@ final class Requester implements PeerWindow.Waiter {
 
     /// The peer lives: any packet of it has come. The deadline stays, and looks at this when it comes.
     void heard(long now) {
+        isHeard = true;
         heardNanos = now;
     }
 
@@ -173,6 +178,7 @@ final class Requester implements PeerWindow.Waiter {
         head = current = started = sends.published();
         sends.retire(head);
         packet = 0;
+        isHeard = false;
         stop();
     }
 
@@ -336,7 +342,7 @@ final class Requester implements PeerWindow.Waiter {
                 ? MemoryVerdict.OK
                 : core.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
         if (verdict != MemoryVerdict.OK) {
-            return failLocally(request, verdict, "a scatter/gather entry: ");
+            return failLocally(request, verdict, "");
         }
         if (request.operation.needsResponse() && p.readsOutstandingMax == 0) {
             request.localError = WcStatus.LOC_QP_OP_ERR;
@@ -356,7 +362,7 @@ final class Requester implements PeerWindow.Waiter {
         MemoryVerdict verdict = core.executeLocal(request);
         if (verdict != MemoryVerdict.OK) {
             request.localError = WcStatus.MW_BIND_ERR;
-            request.localCause = verdict.explanation();
+            request.localCause = request.describe() + ": " + verdict.explanation();
             return stall();
         }
         current = head = ++started;
@@ -541,7 +547,7 @@ final class Requester implements PeerWindow.Waiter {
             MemoryVerdict verdict =
                     core.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
             if (verdict != MemoryVerdict.OK) {
-                return failLocally(request, verdict, "a gather entry, after " + position + " bytes: ");
+                return failLocally(request, verdict, position == 0 ? "" : "after " + position + " bytes: ");
             }
         }
         // rxe and the standard's advice (IBTA 9.7.3.2): the last packet of a message asks, and enough in between that
@@ -610,7 +616,7 @@ final class Requester implements PeerWindow.Waiter {
                 failHead(
                         WcStatus.BAD_RESP_ERR,
                         syndrome,
-                        "the peer answered PSN " + psn + " with the reserved syndrome 0x"
+                        core.peer() + " answered PSN " + psn + " with the reserved syndrome 0x"
                                 + Integer.toHexString(syndrome));
         };
     }
@@ -620,7 +626,7 @@ final class Requester implements PeerWindow.Waiter {
         core.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
         acknowledge(Psn.previous(psn), now);
         if (isWorking() && !recovering && rnrDeadline == Protocol.NEVER) {
-            retry(now, "the peer misses PSN " + psn);
+            retry(now, Retransmission.SEQUENCE_NAK);
         }
         return PacketFate.ACCEPTED;
     }
@@ -639,13 +645,16 @@ final class Requester implements PeerWindow.Waiter {
             return failHead(
                     WcStatus.RNR_RETRY_EXC_ERR,
                     syndrome,
-                    "the peer had no receive posted for PSN " + psn + ", after " + p.rnrRetry + " retries");
+                    core.peer() + " had no receive posted for PSN " + psn + ", the " + oldest() + ", after "
+                            + p.rnrRetry + " retries");
         }
         goBack();
         // The peer answers, and that is what retries of the other kind are counted for: ibv_modify_qp(3), retry_cnt.
         retriesLeft = p.retryCount;
         disarm(); // IBTA 9.7.5.2.8: not while we wait as asked
-        rnrDeadline = now + RnrTimer.nanos(Syndrome.value(syndrome));
+        long wait = RnrTimer.nanos(Syndrome.value(syndrome));
+        rnrDeadline = now + wait;
+        core.events.onRnrNak(psn, wait, p.rnrRetry == 7 ? Integer.MAX_VALUE : rnrRetriesLeft);
         return PacketFate.ACCEPTED;
     }
 
@@ -663,7 +672,11 @@ final class Requester implements PeerWindow.Waiter {
             case Syndrome.NAK_INVALID_RD_REQUEST -> WcStatus.REM_INV_RD_REQ_ERR;
             default -> WcStatus.BAD_RESP_ERR;
         };
-        return failHead(status, syndrome, "the peer answered PSN " + psn + " with " + Syndrome.text(syndrome));
+        return failHead(
+                status,
+                syndrome,
+                core.peer() + " answered PSN " + psn + " with " + Syndrome.text(syndrome) + ": it refuses the "
+                        + oldest());
     }
 
     private PacketFate onAtomicAcknowledge(Frame frame, int psn, long now) {
@@ -676,10 +689,15 @@ final class Requester implements PeerWindow.Waiter {
         }
         // Big-endian on the wire, in this host's order in memory.
         int at = frame.start + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
-        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, AtomicAckEth.original(frame.slot, at));
+        long original = AtomicAckEth.original(frame.slot, at);
+        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, original);
         MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
+        AtomicAckEth.write(frame.slot, at, original); // whoever looks at the packet afterwards finds it as it came
         if (verdict != MemoryVerdict.OK) {
-            return failHead(WcStatus.LOC_PROT_ERR, 0, "the atomic's result: " + verdict.explanation());
+            return failHead(
+                    WcStatus.LOC_PROT_ERR,
+                    0,
+                    "the result's " + core.memory.explain(request.scatter, p.protectionDomain, true, verdict));
         }
         progress(Psn.next(psn), now);
         finishHead(request);
@@ -712,7 +730,10 @@ final class Requester implements PeerWindow.Waiter {
         MemoryVerdict verdict = core.memory.scatter(
                 request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
         if (verdict != MemoryVerdict.OK) {
-            return failHead(WcStatus.LOC_PROT_ERR, 0, "a scatter entry of the READ: " + verdict.explanation());
+            return failHead(
+                    WcStatus.LOC_PROT_ERR,
+                    0,
+                    "the READ's " + core.memory.explain(request.scatter, p.protectionDomain, true, verdict));
         }
         boolean last = index + 1 == request.psnCount;
         progress(Psn.next(psn), now);
@@ -823,17 +844,9 @@ final class Requester implements PeerWindow.Waiter {
         checkDrained();
     }
 
-    /// The request before `head` is done. Its slot is free before anybody can know, so that who polls the
-    /// completion can post again at once.
+    /// The request before `head` is done.
     private void complete(SendRequest request) {
-        boolean visible = request.signaled || signalAll;
-        long wrId = request.wrId;
-        WcOpcode opcode = request.operation.completion();
-        long bytes = request.bytes();
-        sends.retire(head);
-        if (visible) {
-            core.succeed(completions, wrId, opcode, bytes, 0, 0, 0, false);
-        }
+        core.complete(request, sends, head, completions, signalAll);
     }
 
     // ---- repair
@@ -841,20 +854,22 @@ final class Requester implements PeerWindow.Waiter {
     private void impliedNak(long now) {
         if (isWorking() && !recovering && rnrDeadline == Protocol.NEVER) {
             core.counters.count(Counter.IMPLIED_NAKS);
-            retry(now, "the response to PSN " + unacked + " was lost");
+            retry(now, Retransmission.LOST_RESPONSE);
         }
     }
 
-    private void retry(long now, String why) {
+    private void retry(long now, Retransmission why) {
         if (retriesLeft == 0) {
             failHead(
                     WcStatus.RETRY_EXC_ERR,
                     0,
-                    why + ", after " + p.retryCount + " retries with an ACK timeout of " + p.ackTimeoutNanos / 1_000
-                            + " microseconds");
+                    why.text(unacked) + ", the " + oldest() + ", after " + p.retryCount
+                            + " retries with an ACK timeout of " + p.ackTimeoutNanos / 1_000 + " microseconds; "
+                            + lastSignOfLife(now));
             return;
         }
         retriesLeft--;
+        core.events.onRetransmission(why, unacked, retriesLeft);
         goBack();
         recovering = true;
         PeerWindow way = window;
@@ -862,6 +877,17 @@ final class Requester implements PeerWindow.Waiter {
             way.lost(now);
             arm(way, now);
         }
+    }
+
+    /// In words.
+    private String oldest() {
+        return head == sends.published() ? "keep-alive" : sends.at(head).describe();
+    }
+
+    private String lastSignOfLife(long now) {
+        return isHeard
+                ? "the last packet of " + core.peer() + " came " + (now - heardNanos) / 1_000 + " microseconds ago"
+                : "nothing has ever come from " + core.peer();
     }
 
     private void goBack() {
@@ -920,7 +946,7 @@ final class Requester implements PeerWindow.Waiter {
         if (ackDeadline <= now) {
             disarm();
             core.counters.count(Counter.ACK_TIMEOUTS);
-            retry(now, "no answer to PSN " + unacked);
+            retry(now, Retransmission.ACK_TIMEOUT);
         }
         if (keepAliveDeadline <= now) {
             onQuiet(now);
@@ -954,7 +980,8 @@ final class Requester implements PeerWindow.Waiter {
 
     private boolean failLocally(SendRequest request, MemoryVerdict verdict, String where) {
         request.localError = WcStatus.LOC_PROT_ERR;
-        request.localCause = where + verdict.explanation();
+        request.localCause = where
+                + core.memory.explain(request.scatter, p.protectionDomain, request.operation.needsResponse(), verdict);
         return stall();
     }
 

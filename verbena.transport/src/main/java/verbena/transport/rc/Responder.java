@@ -235,7 +235,7 @@ final class Responder {
                 Packet.payloadOffset(frame, opcode),
                 bytes);
         if (verdict != MemoryVerdict.OK) {
-            String cause = "a scatter entry of the receive: " + verdict.explanation();
+            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.protectionDomain, true, verdict);
             failReceive(WcStatus.LOC_PROT_ERR, cause);
             return refuse(psn, Syndrome.NAK_REMOTE_OPERATIONAL, cause);
         }

@@ -120,7 +120,7 @@ final class Sender {
             if (verdict == MemoryVerdict.OK) {
                 complete(request);
             } else {
-                fail(request, WcStatus.MW_BIND_ERR, verdict.explanation());
+                fail(request, WcStatus.MW_BIND_ERR, request.describe() + ": " + verdict.explanation());
             }
             return false;
         }
@@ -210,7 +210,7 @@ final class Sender {
     }
 
     private void failAccess(SendRequest request, MemoryVerdict verdict) {
-        fail(request, WcStatus.LOC_PROT_ERR, "a gather entry: " + verdict.explanation());
+        fail(request, WcStatus.LOC_PROT_ERR, core.memory.explain(request.scatter, p.protectionDomain, false, verdict));
     }
 
     private void fail(SendRequest request, WcStatus status, String cause) {

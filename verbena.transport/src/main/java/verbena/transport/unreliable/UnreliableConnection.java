@@ -139,7 +139,7 @@ public final class UnreliableConnection extends Unreliable {
                 Packet.payloadOffset(frame, opcode),
                 bytes);
         if (verdict != MemoryVerdict.OK) {
-            String cause = "a scatter entry of the receive: " + verdict.explanation();
+            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.protectionDomain, true, verdict);
             receive.fail(WcStatus.LOC_PROT_ERR, cause);
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;

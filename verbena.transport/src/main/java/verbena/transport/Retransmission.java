@@ -1,0 +1,22 @@
+package verbena.transport;
+
+/// Why a reliable connection sends again what has no answer.
+public enum Retransmission {
+    /// No answer came in time.
+    ACK_TIMEOUT("no answer to PSN "),
+    /// The peer has told of a gap.
+    SEQUENCE_NAK("the peer misses PSN "),
+    /// A later answer came, and shows that this one was lost.
+    LOST_RESPONSE("a later answer came, and none to PSN ");
+
+    private final String text;
+
+    Retransmission(String text) {
+        this.text = text;
+    }
+
+    /// In words.
+    public String text(int psn) {
+        return text + psn;
+    }
+}
