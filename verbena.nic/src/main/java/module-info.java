@@ -9,10 +9,14 @@ module verbena.nic {
     requires transitive verbena.wire;
     requires verbena.transport;
     requires verbena.cm;
+    requires jdk.jfr;
     requires jdk.net;
+    requires java.management;
 
     exports verbena.nic;
+    exports verbena.nic.capture;
     exports verbena.nic.link;
+    exports verbena.nic.management;
 
     provides verbena.verbs.spi.Provider with
             verbena.nic.RoceV2Provider,

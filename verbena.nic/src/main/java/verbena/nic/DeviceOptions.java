@@ -3,6 +3,7 @@ package verbena.nic;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.capture.CaptureFile;
 import verbena.nic.link.Faults;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Mtu;
@@ -13,34 +14,28 @@ import verbena.verbs.Mtu;
 /// @param link how its sockets are made
 /// @param mtu path MTU not to exceed, null for what the interface carries
 /// @param faults what is done to its packets, null for nothing
+/// @param capture where its packets are written, null for nowhere
 record DeviceOptions(
         int engines,
         UdpLinks.Options link,
         @Nullable Mtu mtu,
-        @Nullable Faults faults) {
+        @Nullable Faults faults,
+        @Nullable CaptureFile capture) {
     /// Each has a slot at the address, and 256 is all there are for all who share it.
     private static final int ENGINES_MAX = 64;
 
     private static final int ENGINES_UNASKED_MAX = 8;
     private static final int PROCESSORS_OF_ENGINE = 4;
 
-    static final DeviceOptions NONE = new DeviceOptions(0, UdpLinks.Options.DEFAULT, null, null);
+    static final DeviceOptions NONE = new DeviceOptions(0, UdpLinks.Options.DEFAULT, null, null, null);
 
     /// Reads the options of `name`. A part without `=` goes on with the option before it.
     ///
     /// @throws IllegalArgumentException when there is no such option or it has no such value
     static DeviceOptions parse(String name) {
-        var settings = new ArrayList<String>();
-        List<String> parts = List.of(name.split(",", -1));
-        for (String part : parts.subList(1, parts.size())) {
-            if (settings.isEmpty() || part.contains("=")) {
-                settings.add(part);
-            } else {
-                settings.addLast(settings.removeLast() + "," + part);
-            }
-        }
         DeviceOptions options = NONE;
-        for (String setting : settings) {
+        int comma = name.indexOf(',');
+        for (String setting : comma < 0 ? List.<String>of() : settings(name.substring(comma + 1))) {
             try {
                 options = options.with(setting);
             } catch (IllegalArgumentException e) {
@@ -51,18 +46,32 @@ record DeviceOptions(
         return options;
     }
 
+    /// What stands between commas, with each part that has no `=` at the one before it.
+    static List<String> settings(String text) {
+        var settings = new ArrayList<String>();
+        for (String part : text.split(",", -1)) {
+            if (settings.isEmpty() || part.contains("=")) {
+                settings.add(part);
+            } else {
+                settings.addLast(settings.removeLast() + "," + part);
+            }
+        }
+        return settings;
+    }
+
     private DeviceOptions with(String setting) {
         String[] pair = setting.split("=", 2);
         String value = pair.length == 2 ? pair[1] : "";
         return switch (pair[0]) {
-            case "link" -> new DeviceOptions(engines, link.with(UdpLinks.Kind.parse(value)), mtu, faults);
-            case "mtu" -> new DeviceOptions(engines, link, Mtu.ofBytes(Integer.parseInt(value)), faults);
-            case "faults" -> new DeviceOptions(engines, link, mtu, Faults.parse(value));
-            case "icrc" -> new DeviceOptions(engines, parseIcrc(value) ? link : link.stamp(), mtu, faults);
-            case "engines" -> new DeviceOptions(parseEngines(value), link, mtu, faults);
+            case "link" -> new DeviceOptions(engines, link.with(UdpLinks.Kind.parse(value)), mtu, faults, capture);
+            case "mtu" -> new DeviceOptions(engines, link, Mtu.ofBytes(Integer.parseInt(value)), faults, capture);
+            case "faults" -> new DeviceOptions(engines, link, mtu, Faults.parse(value), capture);
+            case "icrc" -> new DeviceOptions(engines, parseIcrc(value) ? link : link.stamp(), mtu, faults, capture);
+            case "engines" -> new DeviceOptions(parseEngines(value), link, mtu, faults, capture);
+            case "capture" -> new DeviceOptions(engines, link, mtu, faults, CaptureFile.parse(value));
             default ->
-                throw new IllegalArgumentException(
-                        "there is no option \"" + pair[0] + "\"; there are engines, faults, icrc, link and mtu");
+                throw new IllegalArgumentException("there is no option \"" + pair[0]
+                        + "\"; there are capture, engines, faults, icrc, link and mtu");
         };
     }
 

@@ -1,6 +1,8 @@
 package verbena.nic;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.capture.CaptureFile;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.TcpLink;
@@ -21,11 +23,13 @@ record IwarpDevice(String name, HostInterface host, Options options) implements 
     ///
     /// @param link how its sockets are made
     /// @param crc whether it asks for CRCs (RFC 5044, 7.1)
-    record Options(UdpLinks.Kind link, boolean crc) {
+    /// @param capture where its streams are written, null for nowhere
+    record Options(
+            UdpLinks.Kind link, boolean crc, @Nullable CaptureFile capture) {
         /// @throws IllegalArgumentException when there is no such option or it has no such value
         static Options parse(String name, String text) {
-            var options = new Options(UdpLinks.Kind.AUTO, true);
-            for (String setting : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+            var options = new Options(UdpLinks.Kind.AUTO, true, null);
+            for (String setting : text.isEmpty() ? List.<String>of() : DeviceOptions.settings(text)) {
                 try {
                     options = options.with(setting);
                 } catch (IllegalArgumentException e) {
@@ -40,7 +44,7 @@ record IwarpDevice(String name, HostInterface host, Options options) implements 
             String[] pair = setting.split("=", 2);
             String value = pair.length == 2 ? pair[1] : "";
             return switch (pair[0]) {
-                case "link" -> new Options(UdpLinks.Kind.parse(value), crc);
+                case "link" -> new Options(UdpLinks.Kind.parse(value), crc, capture);
                 case "crc" ->
                     new Options(
                             link,
@@ -48,10 +52,12 @@ record IwarpDevice(String name, HostInterface host, Options options) implements 
                                 case "on" -> true;
                                 case "off" -> false;
                                 default -> throw new IllegalArgumentException("crc: on or off, got \"" + value + "\"");
-                            });
+                            },
+                            capture);
+                case "capture" -> new Options(link, crc, CaptureFile.parse(value));
                 default ->
                     throw new IllegalArgumentException(
-                            "there is no option \"" + pair[0] + "\"; there are link and crc");
+                            "there is no option \"" + pair[0] + "\"; there are capture, crc and link");
             };
         }
     }
@@ -80,7 +86,7 @@ record IwarpDevice(String name, HostInterface host, Options options) implements 
             TcpLink link = TcpLink.open(gids(), options.link());
             var context = SoftContext.open(this, link, host.pathMtu(), System::nanoTime, new SecureNumbers(), true);
             context.watchNetwork();
-            return context;
+            return context.capturing(options.capture());
         } catch (LinkException e) {
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
         }

@@ -2,10 +2,11 @@ package verbena.nic;
 
 import java.lang.foreign.MemorySegment;
 import verbena.verbs.Gid;
+import verbena.verbs.spi.OwnedObject;
 import verbena.wire.cm.Mad;
 
 /// The way of a [ManagementAgent] to the network. Closing it ends the agent's duty. Safe for use by any thread.
-public final class ManagementPort extends SoftObject {
+public final class ManagementPort extends OwnedObject {
     private final SoftContext context;
     private final Gsi gsi;
     private final int managementClass;
@@ -47,7 +48,7 @@ public final class ManagementPort extends SoftObject {
     }
 
     @Override
-    void release() {
+    protected void release() {
         gsi.remove(managementClass);
     }
 }

@@ -90,7 +90,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
             var context = SoftContext.open(this, used, mtu, new SecureNumbers());
             opened = true;
             context.watchNetwork();
-            return context;
+            return context.capturing(options.capture());
         } catch (LinkException e) {
             throw new DeviceException("open " + name + ": " + e.getMessage(), e);
         } catch (IllegalArgumentException e) {

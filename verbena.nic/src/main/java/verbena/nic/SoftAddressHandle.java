@@ -4,8 +4,9 @@ import verbena.transport.Path;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.OwnedObject;
 
-final class SoftAddressHandle extends SoftObject implements AddressHandle {
+final class SoftAddressHandle extends OwnedObject implements AddressHandle {
     private final SoftProtectionDomain domain;
     private final AddressVector vector;
     private final Path path;
@@ -34,5 +35,5 @@ final class SoftAddressHandle extends SoftObject implements AddressHandle {
 
     /// Datagrams that were posted keep the way that they were given.
     @Override
-    void release() {}
+    protected void release() {}
 }

@@ -7,8 +7,9 @@ import verbena.nic.engine.Patience;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.spi.OwnedObject;
 
-final class SoftCompletionChannel extends SoftObject implements CompletionChannel {
+final class SoftCompletionChannel extends OwnedObject implements CompletionChannel {
     private final SoftContext context;
     private final EventQueue<CompletionQueue> notifications;
     private final Patience patience = new Patience();
@@ -88,7 +89,7 @@ final class SoftCompletionChannel extends SoftObject implements CompletionChanne
     }
 
     @Override
-    void release() {
+    protected void release() {
         notifications.close();
     }
 }

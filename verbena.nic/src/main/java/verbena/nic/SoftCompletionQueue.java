@@ -24,11 +24,12 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.OwnedObject;
 
 /// A completion queue: a ring that the engine fills, and the ways to wait for it. Polling an empty one drives the
 /// engine
 /// when nobody else does.
-final class SoftCompletionQueue extends SoftObject implements CompletionQueue, CompletionRing.Listener {
+final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, CompletionRing.Listener {
     private static final VarHandle POLLING;
 
     static {
@@ -327,7 +328,7 @@ final class SoftCompletionQueue extends SoftObject implements CompletionQueue, C
     }
 
     @Override
-    void release() {
+    protected void release() {
         context.completionQueues.giveBack();
         context.openQueues.remove(this);
         if (channel != null) {

@@ -65,6 +65,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private @Nullable Listener listener;
     private @Nullable CmConnection connection;
     private @Nullable SoftQueuePair queuePair;
+    /// Its number, also when it has been let go; 0 while it is not known.
+    private int qpn;
     private @Nullable Rep reply;
     /// Active: asks with an MTU.
     private @Nullable IntFunction<@Nullable CmConnection> ask;
@@ -173,6 +175,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     }
 
     private void attach(End own) {
+        qpn = own.qpn();
         if (own.queuePair().orElse(null) instanceof SoftQueuePair soft) {
             soft.engine().execute(() -> {
                 soft.failureListener(this::onQueuePairFailed);
@@ -283,6 +286,9 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     }
 
     private void tell(News news) {
+        if (!(news instanceof News.Established && begun().isActive())) { // that was told when the peer agreed
+            Flight.news(service.context().device().name(), this, qpn, news);
+        }
         Listener to = listener;
         if (to != null) {
             to.onNews(this, news);
@@ -297,18 +303,14 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         ended = true;
         SoftQueuePair soft = queuePair;
         detach();
-        if (soft != null) {
-            String why = switch (news) {
-                case News.Rejected rejected -> rejected.why();
-                case News.Unreachable unreachable -> unreachable.why();
-                case News.Disconnected disconnected -> disconnected.why();
-                case News.Accepted a -> "";
-                case News.Established e -> "";
-                case News.TimewaitExit t -> "";
-            };
-            soft.engine().execute(() -> soft.disconnected(why));
+        if (soft == null) {
+            tell(news);
+            return;
         }
-        tell(news);
+        soft.engine().execute(() -> {
+            soft.disconnected(news.why()); // before anybody is told: who is, finds the queue pair in ERR
+            service.context().engine().execute(() -> tell(news));
+        });
     }
 
     private CmConnection begun() {
@@ -447,6 +449,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             begun().reject(RejectReason.CONSUMER_REJECT, SoftConnections.NOTHING, said, now());
             ended = true;
             detach();
+            Flight.rejected(service.context().device().name(), this, qpn, "refused by this side");
             return true;
         });
     }

@@ -138,10 +138,11 @@ final class SoftConnections implements ConnectionService {
         public void listen(int backlog, Acceptor to) {
             context.cm().call(manager -> {
                 acceptor = to;
-                if (space.isDatagram()) {
-                    return manager.answer(serviceId(), SoftConnections.this::onInquiry);
-                }
-                return manager.listen(serviceId(), backlog, SoftConnections.this::onRequest);
+                boolean _ = space.isDatagram()
+                        ? manager.answer(serviceId(), SoftConnections.this::onInquiry)
+                        : manager.listen(serviceId(), backlog, SoftConnections.this::onRequest);
+                context.engine().link().openService(serviceId());
+                return true;
             });
         }
 

@@ -20,15 +20,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
 import verbena.cm.CommunicationManager;
+import verbena.nic.capture.Capture;
+import verbena.nic.capture.CaptureFile;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.MulticastGroups;
 import verbena.nic.engine.Station;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
+import verbena.nic.link.Tap;
+import verbena.nic.link.TapLink;
 import verbena.nic.link.TcpLink;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
@@ -57,6 +62,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.OwnedObject;
 import verbena.wire.cm.Mad;
 
 /// An opened software device: links, an engine for each, and the tables that they meet in.
@@ -64,7 +70,7 @@ import verbena.wire.cm.Mad;
 /// Queue pairs are spread over the engines by completion queue: those that share one live on the same engine,
 /// where its ring has one writer, and whoever polls it drives that engine. The first engine has queue pair 1 and
 /// the communication manager as well.
-public final class SoftContext extends SoftObject implements Context {
+public final class SoftContext extends OwnedObject implements Context {
     static final int QP_MAX = 65_536;
     static final int QP_WR_MAX = 16_384;
     static final int SGE_MAX = 32;
@@ -78,6 +84,9 @@ public final class SoftContext extends SoftObject implements Context {
     static final int AH_MAX = Integer.MAX_VALUE;
     static final int READ_ATOMIC_MAX = 128;
     static final long MESSAGE_BYTES_MAX = Messages.BYTES_MAX;
+    /// No company's number (IEEE OUI), as rxe and siw say it; zero is one.
+    private static final int NO_VENDOR = 0xFF_FFFF;
+
     private static final Set<Capability> ALL = EnumSet.of(
             Capability.RC,
             Capability.UC,
@@ -139,8 +148,9 @@ public final class SoftContext extends SoftObject implements Context {
     private final ConnectionService connections;
     /// The streams of an iWARP device; null when packets are sent.
     private final @Nullable TcpLink streams;
-    /// Of an iWARP device, where no packet names a queue pair: by their numbers.
-    final Map<Integer, SoftQueuePair> streamQueuePairs = new ConcurrentHashMap<>();
+    /// By their numbers: for those who look on, and of an iWARP device, where no packet names one.
+    final Map<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
+    private final Set<Capture> captures = ConcurrentHashMap.newKeySet();
     private final Runnable networkChanged = this::lookAtNetwork;
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> liveGids;
@@ -211,6 +221,7 @@ public final class SoftContext extends SoftObject implements Context {
     public static SoftContext open(
             Device device, Link link, Mtu mtu, LongSupplier clock, RandomGenerator random, boolean ownThread) {
         var context = new SoftContext(device, List.of(link), mtu, clock, random);
+        context.tellOpened();
         if (ownThread) {
             context.start();
         }
@@ -224,8 +235,15 @@ public final class SoftContext extends SoftObject implements Context {
     /// @param random unpredictable to peers
     static SoftContext open(Device device, List<? extends Link> links, Mtu mtu, RandomGenerator random) {
         var context = new SoftContext(device, links, mtu, System::nanoTime, random);
+        context.tellOpened();
         context.start();
         return context;
+    }
+
+    private void tellOpened() {
+        if (Flight.isOn()) {
+            Flight.opened(device.name(), device.transportType().name(), gids(1).toString(), engines.size());
+        }
     }
 
     private void start() {
@@ -233,6 +251,7 @@ public final class SoftContext extends SoftObject implements Context {
         for (int i = 0; i < engines.size(); i++) {
             engines.get(i).start(i == 0 ? name : name + "-" + i);
         }
+        Management.opened(this);
     }
 
     /// From now on tells of changes of the host's network: [AsyncEvent.Type#PORT_ERR] when no address of the
@@ -253,6 +272,82 @@ public final class SoftContext extends SoftObject implements Context {
                             : before.isEmpty() ? AsyncEvent.Type.PORT_ACTIVE : AsyncEvent.Type.GID_CHANGE,
                     1));
         }
+    }
+
+    /// Shows `tap` everything that this device sends and receives from now on: packets, or an iWARP device's
+    /// streams. Any thread, at any time; of a device that nobody taps nothing is different. Where
+    /// [FaultyLink][verbena.nic.link.FaultyLink] has its hand in, the tap sees what the engine sends before and
+    /// receives behind it.
+    public void tap(Tap tap) {
+        if (streams != null) {
+            engine().call(() -> {
+                streams.tap(tap, engine()::nowNanos);
+                return true;
+            });
+            return;
+        }
+        relink(link -> new TapLink(link, tap, engine()::nowNanos));
+    }
+
+    /// Shows it nothing any more: when this has returned, it is not called again. Not attached: does nothing.
+    public void untap(Tap tap) {
+        if (streams != null) {
+            engine().call(() -> {
+                streams.untap(tap);
+                return true;
+            });
+            return;
+        }
+        relink(link -> TapLink.without(tap, link));
+    }
+
+    private void relink(UnaryOperator<Link> change) {
+        for (Engine engine : engines) {
+            engine.call(() -> {
+                engine.relink(change);
+                return true;
+            });
+        }
+    }
+
+    /// Begins to write what this device sends and receives into a pcapng file; closing what this gives ends that,
+    /// and so does closing the device.
+    ///
+    /// @throws IOException when the file cannot be written
+    public AutoCloseable capture(java.nio.file.Path file) throws IOException {
+        checkOpen("capture");
+        return Capture.toFile(this, CaptureFile.of(file));
+    }
+
+    /// The same as an option of the device says, which cannot be opened when that cannot be had; null for nothing.
+    SoftContext capturing(@Nullable CaptureFile to) {
+        if (to == null) {
+            return this;
+        }
+        try {
+            Capture.toFile(this, to);
+            return this;
+        } catch (IOException e) {
+            close();
+            throw new DeviceException(
+                    "open " + device.name() + ": option \"capture\": cannot write " + to.file() + ": " + e.getMessage(),
+                    e);
+        }
+    }
+
+    /// For captures: whom to end with this device.
+    public void addCapture(Capture capture) {
+        captures.add(capture);
+    }
+
+    /// For captures: that has ended.
+    public void removeCapture(Capture capture) {
+        captures.remove(capture);
+    }
+
+    /// The engine's clock.
+    public long nanoTime() {
+        return engine().nowNanos();
     }
 
     /// Does a bounded piece of the engine's work on the calling thread; false when there was nothing to do, or
@@ -349,10 +444,10 @@ public final class SoftContext extends SoftObject implements Context {
         return !(device instanceof IwarpDevice iwarp) || iwarp.options().crc();
     }
 
-    /// One by its number, of an iWARP device; null when there is none.
+    /// One by its number; null when there is none.
     @Nullable
     SoftQueuePair queuePair(int qpn) {
-        return streamQueuePairs.get(qpn);
+        return queuePairs.get(qpn);
     }
 
     /// @throws UnsupportedException when this device does not have it
@@ -396,6 +491,7 @@ public final class SoftContext extends SoftObject implements Context {
             System.getLogger("verbena.nic")
                     .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
             events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
+            Flight.async(device.name(), AsyncEvent.Type.DEVICE_FATAL, "device " + device.name(), cause.toString());
             openQueues.forEach(SoftCompletionQueue::wakeAll);
             failureWatch.onFailure(cause);
         }
@@ -452,6 +548,24 @@ public final class SoftContext extends SoftObject implements Context {
     void raise(AsyncEvent event) {
         raised.incrementAndGet();
         events.offer(event);
+        if (Flight.isOn()) {
+            tellFlight(event);
+        }
+    }
+
+    private void tellFlight(AsyncEvent event) {
+        String reason = "";
+        String subject = switch (event) {
+            case AsyncEvent.QueuePairEvent(var type, var queuePair) -> {
+                reason = queuePair instanceof SoftQueuePair soft ? soft.rootCause() : "";
+                yield queuePair.toString();
+            }
+            case AsyncEvent.CompletionQueueEvent(var type, var queue) -> queue.toString();
+            case AsyncEvent.SharedReceiveQueueEvent(var type, var queue) -> queue.toString();
+            case AsyncEvent.PortEvent(var type, int port) -> "port " + port;
+            case AsyncEvent.DeviceEvent(var type) -> "device " + device.name();
+        };
+        Flight.async(device.name(), event.type(), subject, reason);
     }
 
     @Override
@@ -474,7 +588,7 @@ public final class SoftContext extends SoftObject implements Context {
                 device.nodeGuid(),
                 Long.MAX_VALUE,
                 0xFFFF_F000L,
-                0,
+                NO_VENDOR,
                 0,
                 0,
                 queuePairsMax,
@@ -502,6 +616,8 @@ public final class SoftContext extends SoftObject implements Context {
                 15,
                 1,
                 MESSAGE_BYTES_MAX,
+                0,
+                0,
                 capabilities());
     }
 
@@ -666,9 +782,12 @@ public final class SoftContext extends SoftObject implements Context {
     }
 
     @Override
-    void release() {
+    protected void release() {
         NetworkWatch.remove(networkChanged);
+        Management.closed(this);
         engines.forEach(Engine::close);
+        List.copyOf(captures).forEach(Capture::close); // now that the last words are said
         events.close();
+        Flight.closed(device.name());
     }
 }

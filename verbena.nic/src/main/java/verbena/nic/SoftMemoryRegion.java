@@ -8,8 +8,10 @@ import verbena.verbs.Access;
 import verbena.verbs.InUseException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.Registration;
 
-final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
+final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     private final Region region;
     private final Runnable free;
     private volatile SoftProtectionDomain domain;
@@ -73,7 +75,7 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
         if (newAccess.contains(Access.ZERO_BASED) != access.contains(Access.ZERO_BASED)) {
             throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
         }
-        SoftProtectionDomain.checkWritable("reregister", region.memory(), newAccess);
+        Registration.checkWritable("reregister", region.memory(), newAccess);
         synchronized (this) {
             SoftProtectionDomain from = domain;
             moveTo(from, target);
@@ -105,7 +107,7 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
     }
 
     @Override
-    void release() {
+    protected void release() {
         domain.soft().alone(() -> {
             checkUnbound();
             domain.soft().memory().remove(region);
@@ -113,5 +115,6 @@ final class SoftMemoryRegion extends SoftObject implements MemoryRegion {
         });
         // No engine finds such a key any more, and nobody else touches the memory.
         free.run();
+        Flight.closed(domain.soft().device().name(), this);
     }
 }

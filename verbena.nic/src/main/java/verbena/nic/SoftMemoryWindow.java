@@ -3,8 +3,9 @@ package verbena.nic;
 import verbena.transport.memory.Window;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.OwnedObject;
 
-final class SoftMemoryWindow extends SoftObject implements MemoryWindow {
+final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
     private final SoftProtectionDomain domain;
     private final Window window;
 
@@ -35,7 +36,7 @@ final class SoftMemoryWindow extends SoftObject implements MemoryWindow {
     }
 
     @Override
-    void release() {
+    protected void release() {
         domain.soft().alone(() -> {
             domain.soft().memory().remove(window);
             return true;

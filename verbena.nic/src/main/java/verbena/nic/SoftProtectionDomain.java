@@ -19,8 +19,10 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.Registration;
 
-final class SoftProtectionDomain extends SoftObject implements ProtectionDomain {
+final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain {
     private final SoftContext context;
     private final int number;
 
@@ -48,30 +50,12 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     public MemoryRegion register(MemorySegment segment, long iova, Set<Access> access) {
         checkOpen("register");
         checkAccess("register", context, access);
-        if (!segment.isNative()) {
-            throw new IllegalArgumentException("register: segment: is on the heap, where the collector moves it; use"
-                    + " native memory (Arena.ofShared().allocate, ProtectionDomain.allocate, a mapped file)");
-        }
-        if (!segment.scope().isAlive()) {
-            throw new IllegalArgumentException("register: segment: its arena is closed");
-        }
-        if (!segment.isAccessibleBy(NOBODY)) {
-            throw new IllegalArgumentException(
-                    "register: segment: is confined to one thread; use Arena.ofShared() or Arena.ofAuto()");
-        }
-        checkWritable("register", segment, access);
+        Registration.checkSegment("register", segment, access);
         if (access.contains(Access.FLUSH_PERSISTENT) && !segment.isMapped()) {
             throw new IllegalArgumentException("register: access: FLUSH_PERSISTENT is for memory that persists: map a"
                     + " file (FileChannel.map with an arena) and register that");
         }
-        if (access.contains(Access.ZERO_BASED) && iova != 0) {
-            throw new IllegalArgumentException("register: iova: 0 with ZERO_BASED, got 0x" + Long.toHexString(iova));
-        }
-        long last = iova + Math.max(1, segment.byteSize()) - 1;
-        if (Long.compareUnsigned(last, iova) < 0) {
-            throw new IllegalArgumentException("register: iova: " + segment.byteSize() + " bytes from 0x"
-                    + Long.toHexString(iova) + " on go past the end of the address space");
-        }
+        Registration.checkIova("register", iova, segment.byteSize(), access);
         return add("register", new Region(number, segment, iova, Access.bits(access)), access, () -> {});
     }
 
@@ -106,6 +90,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
                 throw new ResourceLimitException(verb, "maxMr", SoftContext.MR_MAX, "all are in use; close some");
             }
             made = new SoftMemoryRegion(this, region, access, free);
+            Flight.registered(context.device().name(), made);
             return made;
         } finally {
             if (made == null) {
@@ -127,21 +112,10 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
 
     /// IBTA 10.6.3.1, ibv_reg_mr(3).
     static void checkAccess(String verb, SoftContext context, Set<Access> access) {
-        if (!access.contains(Access.LOCAL_WRITE)
-                && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
-            throw new IllegalArgumentException(
-                    verb + ": access: REMOTE_WRITE and REMOTE_ATOMIC ask for LOCAL_WRITE too, got " + access);
-        }
+        Registration.checkAccess(verb, access);
         if (access.contains(Access.ON_DEMAND)) {
             throw new UnsupportedException(
                     verb, Capability.ON_DEMAND_PAGING, context.device().name());
-        }
-    }
-
-    static void checkWritable(String verb, MemorySegment segment, Set<Access> access) {
-        if (segment.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
-            throw new IllegalArgumentException(
-                    verb + ": segment: is read-only, and access asks for writing: " + access);
         }
     }
 
@@ -224,10 +198,7 @@ final class SoftProtectionDomain extends SoftObject implements ProtectionDomain 
     }
 
     @Override
-    void release() {
+    protected void release() {
         context.protectionDomains.giveBack();
     }
-
-    /// A thread that nothing is confined to.
-    private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
 }

@@ -8,17 +8,20 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.TcpLink;
+import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.Retransmission;
 import verbena.transport.iwarp.IwarpConnection;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.queue.CompletionRing;
@@ -54,11 +57,14 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
+import verbena.verbs.spi.OwnedObject;
 import verbena.wire.ib.Transport;
 
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
 /// the engine. Modifying it is a command to the engine.
-final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEvents {
+final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEvents {
     private static final Set<Access> REMOTE = EnumSet.of(
             Access.REMOTE_READ,
             Access.REMOTE_WRITE,
@@ -78,8 +84,10 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     /// The protocol of an iWARP device; null when packets are sent.
     private final @Nullable SoftStream stream;
     private final Station station;
+    private final Counters counters;
     private final InlineMemory inlineMemory;
     private final SoftSends sends;
+    private final ReceiveQueue receiveQueue;
     private final @Nullable SoftReceives receives;
 
     // Engine-confined, for those who ask.
@@ -116,6 +124,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             throw new ResourceLimitException(
                     "createQueuePair", "maxQp", domain.soft().queuePairsMax, "all are in use; close some");
         }
+        Flight.created(made[0]);
         return made[0];
     }
 
@@ -141,13 +150,14 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         var inline = new InlineMemory(context.slabs);
         this.inlineMemory = inline;
         var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
-        ReceiveQueue receiveQueue =
+        this.receiveQueue =
                 srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
         Maker maker = switch (options.type()) {
             case RC -> ReliableConnection::new;
             case UC -> UnreliableConnection::new;
             case UD -> UnreliableDatagram::new;
         };
+        this.counters = engine.counters().part();
         TcpLink streams = context.streams();
         this.stream = streams == null
                 ? null
@@ -163,7 +173,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                                 sendCq.ring(),
                                 receiveCq.ring(),
                                 context.memory(engine),
-                                engine.counters(),
+                                counters,
                                 this));
         this.protocol = stream != null
                 ? stream
@@ -176,10 +186,10 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
                         sendCq.ring(),
                         receiveCq.ring(),
                         context.memory(engine),
-                        engine.counters(),
+                        counters,
                         this);
         Transport transport = transport(options.type());
-        this.station = new Station(protocol, transport);
+        this.station = new Station(protocol, transport, counters);
         if (stream != null) {
             stream.station(station);
         }
@@ -199,9 +209,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         }
         sendCq.attach(this);
         receiveCq.attach(this);
-        if (stream != null) {
-            context.streamQueuePairs.put(qpn, this);
-        }
+        context.queuePairs.put(qpn, this);
     }
 
     /// What an iWARP connection runs through; null when packets are sent.
@@ -213,6 +221,65 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     /// Engine: why it is in ERR by itself, in words; empty when it is not.
     String rootCause() {
         return protocol.rootCause();
+    }
+
+    // ---- for those who look from outside, on any thread: what they see may be a moment old
+
+    @Override
+    public SortedMap<String, Long> counters() {
+        return counters.snapshot();
+    }
+
+    long count(Counter counter) {
+        return counters.get(counter);
+    }
+
+    QueuePairOptions options() {
+        return options;
+    }
+
+    String deviceName() {
+        return context.device().name();
+    }
+
+    /// The address of the peer that it is connected to; empty when there is none.
+    String peer() {
+        if (stream != null) {
+            return stream.peer();
+        }
+        Path to = parameters.path;
+        return to == Path.NONE ? "" : new Gid(to.destinationHigh(), to.destinationLow()).toString();
+    }
+
+    /// The number of the peer's queue pair; 0 when there is none.
+    int peerQpn() {
+        return parameters.destinationQpn;
+    }
+
+    /// Sends that are posted and not done.
+    long sendsOutstanding() {
+        return sends.outstanding();
+    }
+
+    /// Receives that are posted and not used, of a shared queue all.
+    long receivesPosted() {
+        return receiveQueue.available();
+    }
+
+    int receiveCapacity() {
+        return receiveQueue.capacity();
+    }
+
+    boolean isReceiveShared() {
+        return receives == null;
+    }
+
+    SoftCompletionQueue sendCompletions() {
+        return sendCq;
+    }
+
+    SoftCompletionQueue receiveCompletions() {
+        return receiveCq;
     }
 
     @Override
@@ -391,6 +458,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             state = next;
             protocol.onModified(from, next, engine.nowNanos());
             engine.makeReady(station);
+            Flight.modified(this, from, next, false, "");
             return next;
         });
     }
@@ -624,6 +692,7 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
 
     @Override
     public void onState(QpState to) {
+        Flight.modified(this, state, to, true, protocol.rootCause());
         state = to;
         Consumer<String> listener = failureListener;
         if (to == QpState.ERR && listener != null) {
@@ -640,6 +709,21 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
             fatalTold = true;
         }
         context.raise(new AsyncEvent.QueuePairEvent(type, this));
+    }
+
+    @Override
+    public void onError(long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
+        Flight.error(this, wrId, status, opcode, vendorError, cause);
+    }
+
+    @Override
+    public void onRetransmission(Retransmission why, int psn, int retriesLeft) {
+        Flight.retransmission(this, why, psn, retriesLeft);
+    }
+
+    @Override
+    public void onRnrNak(int psn, long waitNanos, int retriesLeft) {
+        Flight.rnrNak(this, psn, waitNanos, retriesLeft);
     }
 
     @Override
@@ -726,8 +810,8 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
     }
 
     @Override
-    void release() {
-        context.streamQueuePairs.remove(qpn());
+    protected void release() {
+        context.queuePairs.remove(qpn());
         sendCq.detach(this);
         receiveCq.detach(this);
         engine.call(() -> {
@@ -739,5 +823,6 @@ final class SoftQueuePair extends SoftObject implements QueuePair, QueuePairEven
         });
         ended = true;
         freeInlineMemory();
+        Flight.closed(this, count(Counter.SENT_PACKETS), count(Counter.RECEIVED_PACKETS));
     }
 }

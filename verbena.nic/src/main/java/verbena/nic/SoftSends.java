@@ -78,6 +78,12 @@ final class SoftSends implements SendBatch {
         turn.lock();
     }
 
+    /// Requests that are posted and not done; any thread.
+    long outstanding() {
+        long retired = queue.retired(); // first, so that this is never negative
+        return queue.published() - retired;
+    }
+
     boolean tryLock() {
         return turn.tryLock();
     }

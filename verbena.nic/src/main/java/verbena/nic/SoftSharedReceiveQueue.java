@@ -7,8 +7,9 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.spi.OwnedObject;
 
-final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQueue {
+final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQueue {
     private final SoftProtectionDomain domain;
     private final ReceiveQueue queue;
     private final SoftReceives receives;
@@ -89,7 +90,7 @@ final class SoftSharedReceiveQueue extends SoftObject implements SharedReceiveQu
     }
 
     @Override
-    void release() {
+    protected void release() {
         domain.soft().sharedReceiveQueues.giveBack();
     }
 }

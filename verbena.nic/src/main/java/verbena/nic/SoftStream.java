@@ -74,6 +74,12 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
         look();
     }
 
+    /// Any thread: the peer's address; empty before the stream begins.
+    String peer() {
+        StreamConnection of = connection;
+        return of == null ? "" : of.remote().toString();
+    }
+
     /// No more requests: what is posted leaves, then the stream ends.
     void finish(long now) {
         protocol.finish(now);
@@ -208,21 +214,22 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
 
     @Override
     public void onEnd(long nowNanos) {
+        String first = protocol.rootCause();
+        protocol.onEnd(nowNanos); // before anybody is told: who is, finds the queue pair in ERR
         StreamConnection of = connection;
         if (of != null) {
-            of.onPeerEnd();
+            of.onPeerEnd(first);
         }
-        protocol.onEnd(nowNanos);
         look();
     }
 
     @Override
     public void onBroken(Cause cause, String why, long nowNanos) {
+        protocol.onBroken(why, nowNanos);
         StreamConnection of = connection;
         if (of != null) {
             of.onStreamBroken(why);
         }
-        protocol.onBroken(why, nowNanos);
         look();
     }
 

@@ -39,6 +39,8 @@ final class StreamConnection implements Exchange, StreamHandler {
     private enum Stage {
         /// Active: TCP's turn.
         CONNECTING,
+        /// Active: nobody listens yet; to be tried again.
+        TOO_EARLY,
         /// Active: the request is out.
         ASKING,
         /// Active: the peer has said yes, and this side's queue pair is to follow.
@@ -53,6 +55,9 @@ final class StreamConnection implements Exchange, StreamHandler {
         ENDING,
         ENDED
     }
+
+    /// So long this side tries again when nobody listens: see decision 0048.
+    private static final long PATIENCE_NANOS = 100_000_000;
 
     /// IRD and ORD of somebody who does not say: what this side can, too.
     private static final int UNSAID = MpaFrame.DEPTH_MAX;
@@ -70,6 +75,8 @@ final class StreamConnection implements Exchange, StreamHandler {
     /// Passive: who listens, until it has been told.
     private final StreamConnections.@Nullable Port port;
     private @Nullable SoftQueuePair queuePair;
+    /// Its number, also when it has been let go; 0 while it is not known.
+    private int qpn;
     /// What this side has asked for, or the peer has.
     private @Nullable MpaTerms request;
     private MemorySegment frame = MemorySegment.NULL;
@@ -77,6 +84,9 @@ final class StreamConnection implements Exchange, StreamHandler {
     private int ird;
     private int ord;
     private @Nullable StreamTerms terms;
+    /// Active, from no port of its own: until when to try again; in the past otherwise.
+    private long patientUntil = Long.MIN_VALUE;
+    private int keepAliveSeconds;
     /// The end has been told.
     private boolean told;
     /// When whoever waits for the peer gives up.
@@ -130,15 +140,33 @@ final class StreamConnection implements Exchange, StreamHandler {
         active.request = offer;
         active.frame = active.frame(offer, false, false, "connect", parameters.privateData());
         active.attach(own, "connect");
+        active.keepAliveSeconds = keepAliveSeconds(own);
+        if (from == null) {
+            active.patientUntil = service.nowNanos() + PATIENCE_NANOS;
+        }
         try {
-            TcpSocket made = service.link().connect(from, local, remote, remotePort, active);
-            active.keepAlive(made, own);
-            active.socket = made;
+            active.open(from);
         } catch (LinkException e) {
             active.detach();
             throw e;
         }
         return active;
+    }
+
+    private void open(@Nullable TcpPort from) {
+        TcpSocket made = service.link().connect(from, local, remote, remotePort, this);
+        made.keepAlive(keepAliveSeconds);
+        socket = made;
+        stage = Stage.CONNECTING;
+        service.await(this, StreamConnections.Patience.ASK, service.nowNanos());
+    }
+
+    private void openAgain() {
+        try {
+            open(null);
+        } catch (LinkException e) {
+            tellEnd(new News.Unreachable(String.valueOf(e.getMessage())));
+        }
     }
 
     private MemorySegment frame(MpaTerms say, boolean isReply, boolean reject, String to, PrivateData privateData) {
@@ -150,9 +178,9 @@ final class StreamConnection implements Exchange, StreamHandler {
         return whole.asSlice(0, say.write(whole, 0, isReply, reject, MemorySegment.ofArray(privateData.bytes())));
     }
 
-    private void keepAlive(TcpSocket on, End own) {
-        on.keepAlive((int) Math.min(
-                Integer.MAX_VALUE, Math.ceilDiv(own.parameters().keepAlive().toMillis(), 1_000L)));
+    private static int keepAliveSeconds(End own) {
+        return (int) Math.min(
+                Integer.MAX_VALUE, Math.ceilDiv(own.parameters().keepAlive().toMillis(), 1_000L));
     }
 
     private void attach(End own, String verb) {
@@ -197,7 +225,7 @@ final class StreamConnection implements Exchange, StreamHandler {
                 lose(RejectReason.UNSUPPORTED_REQUEST, remoteName() + " sends before it is answered");
                 yield to - from;
             }
-            case CONNECTING, RUNNING, ENDING, ENDED -> to - from;
+            case CONNECTING, TOO_EARLY, RUNNING, ENDING, ENDED -> to - from;
         };
     }
 
@@ -283,6 +311,11 @@ final class StreamConnection implements Exchange, StreamHandler {
 
     @Override
     public void onBroken(Cause cause, String why, long nowNanos) {
+        if (stage == Stage.CONNECTING && cause == Cause.REFUSED && nowNanos < patientUntil) {
+            stage = Stage.TOO_EARLY;
+            service.await(this, StreamConnections.Patience.AGAIN, nowNanos);
+            return;
+        }
         switch (stage) {
             case CONNECTING, ASKING -> {
                 close(false);
@@ -307,7 +340,7 @@ final class StreamConnection implements Exchange, StreamHandler {
                 close(false);
                 tellEnd(new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
             }
-            case RUNNING, ENDED -> {}
+            case TOO_EARLY, RUNNING, ENDED -> {}
         }
     }
 
@@ -329,6 +362,7 @@ final class StreamConnection implements Exchange, StreamHandler {
             case CONNECTING, ASKING ->
                 tellEnd(new News.Unreachable(remoteName() + " does not answer"
                         + (was == Stage.ASKING ? ": there is TCP, but no MPA reply; does it speak iWARP?" : "")));
+            case TOO_EARLY -> openAgain();
             case ENDING -> tellEnd(new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
             default -> {}
         }
@@ -342,9 +376,9 @@ final class StreamConnection implements Exchange, StreamHandler {
     // ---- what the queue pair's stream tells
 
     /// The peer has ended the stream in order.
-    void onPeerEnd() {
-        SoftQueuePair soft = queuePair;
-        String first = soft == null ? "" : soft.rootCause();
+    ///
+    /// @param first why the queue pair was in ERR before; empty when it was not
+    void onPeerEnd(String first) {
         detach();
         close(false);
         tellEnd(
@@ -402,18 +436,13 @@ final class StreamConnection implements Exchange, StreamHandler {
         SoftQueuePair soft = queuePair;
         detach();
         if (soft != null) {
-            soft.disconnected(
-                    switch (news) {
-                        case News.Rejected rejected -> rejected.why();
-                        case News.Unreachable unreachable -> unreachable.why();
-                        case News.Disconnected disconnected -> disconnected.why();
-                        case News.Accepted _, News.Established _, News.TimewaitExit _ -> "";
-                    });
+            soft.disconnected(news.why());
         }
         tell(news);
     }
 
     private void tell(News news) {
+        Flight.news(service.context().device().name(), this, qpn, news);
         Listener to = listener;
         if (to != null) {
             to.onNews(this, news);
@@ -486,7 +515,7 @@ final class StreamConnection implements Exchange, StreamHandler {
                 port.decided(this);
             }
             TcpSocket to = begun();
-            keepAlive(to, own);
+            to.keepAlive(keepAliveSeconds(own));
             to.write(yes);
             run(MpaTerms.ofResponder(asked, answer, ird, ord, to.segmentBytes()));
             tell(new News.Established());
@@ -539,6 +568,7 @@ final class StreamConnection implements Exchange, StreamHandler {
             port.decided(this);
         }
         told = true; // whoever says no needs not hear that it is over
+        Flight.rejected(service.context().device().name(), this, qpn, "refused by this side");
         stage = Stage.RUNNING;
         to.end();
         onFinished(service.nowNanos());
@@ -559,7 +589,7 @@ final class StreamConnection implements Exchange, StreamHandler {
                     }
                 }
                 case ENDING, ENDED -> {}
-                case CONNECTING, ASKING, ANSWERED, EXPECTING, REQUESTED -> {
+                case CONNECTING, TOO_EARLY, ASKING, ANSWERED, EXPECTING, REQUESTED -> {
                     close(true);
                     tellEnd(new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
                 }

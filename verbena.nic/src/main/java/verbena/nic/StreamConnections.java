@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
 import verbena.nic.engine.Station;
@@ -36,7 +37,9 @@ final class StreamConnections implements ConnectionService, Protocol {
         /// For the request of somebody who has connected; as soft-iWARP waits.
         EXPECT(5_000_000_000L),
         /// For the end of a stream that this side has ended.
-        END(5_000_000_000L);
+        END(5_000_000_000L),
+        /// Before whoever does not listen yet is tried again.
+        AGAIN(5_000_000L);
 
         private final long nanos;
 
@@ -53,8 +56,9 @@ final class StreamConnections implements ConnectionService, Protocol {
     // Engine-confined.
     private final Set<Port> ports = new HashSet<>();
     /// Those that wait for their peers, the oldest first, which is the first to lose patience.
-    private final List<LinkedHashSet<StreamConnection>> waiting =
-            List.of(new LinkedHashSet<>(), new LinkedHashSet<>(), new LinkedHashSet<>());
+    private final List<LinkedHashSet<StreamConnection>> waiting = Stream.of(Patience.values())
+            .map(_ -> new LinkedHashSet<StreamConnection>())
+            .toList();
     /// How many of each peer have connected and not asked.
     private final Map<Gid, Integer> halfOpen = new HashMap<>();
 
@@ -218,7 +222,7 @@ final class StreamConnections implements ConnectionService, Protocol {
         return context.engine().call(() -> {
             Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());
             try {
-                var made = StreamConnection.active(
+                return StreamConnection.active(
                         this,
                         from == null ? null : from.bound,
                         call.local(),
@@ -226,8 +230,6 @@ final class StreamConnections implements ConnectionService, Protocol {
                         call.remotePort(),
                         own,
                         listener);
-                await(made, Patience.ASK, nowNanos());
-                return made;
             } catch (LinkException e) {
                 throw unusable(e);
             }

@@ -64,7 +64,9 @@ class ObjectsTest {
     void whatIsMissingIsNoCapability() {
         var attributes = a.context.attributes();
         assertThat(attributes.has(Capability.RC)).isTrue();
-        assertThat(attributes.capabilities()).isEqualTo(EnumSet.complementOf(EnumSet.of(Capability.ON_DEMAND_PAGING)));
+        assertThat(attributes.capabilities())
+                .isEqualTo(EnumSet.complementOf(
+                        EnumSet.of(Capability.ON_DEMAND_PAGING, Capability.DMA_BUF, Capability.COMPLETION_TIMESTAMPS)));
         assertThat(attributes.maxQpWr()).isEqualTo(16_384);
         assertThat(attributes.maxInlineBytes()).isEqualTo(512);
     }

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.transport.Counter;
@@ -52,15 +53,14 @@ public final class Engine implements AutoCloseable {
     private static final int COMMANDS = 64;
     /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
-    /// Pieces of work in a row that may send and not receive.
-    private static final int SENDS_ONLY_MAX = 8;
-
-    /// Arrivals behind which more are likely to wait.
-    private static final int MANY = 16;
-    /// Pieces at most in which nothing but arrivals is looked at.
-    private static final int RECEIVES_ONLY_MAX = 2;
     /// And a poller, for what has arrived: one that receives, one that answers.
     private static final int POLLER_PIECES = 2;
+    /// Of so many pieces of work in a row one receives.
+    private static final int SENDS_ONLY_MAX = 8;
+    /// Arrivals behind which more are likely to wait.
+    private static final int MANY = 16;
+    /// Pieces of work in a row that look at nothing but arrivals, at most.
+    private static final int RECEIVES_ONLY_MAX = 2;
     /// After so many polls in vain, some 30 µs, a poller lets others have the processor: who shares it may be the
     /// one that it waits for.
     private static final int YIELD_POLLS = 64;
@@ -103,7 +103,8 @@ public final class Engine implements AutoCloseable {
     /// Owns an engine that is closed, for ever.
     private static final Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
 
-    private final Link link;
+    /// Changed by an owner only. Others may see an older one for a while: it ends at the same link ([#relink]).
+    private Link link;
     private final LongSupplier clock;
     private final KeyTable<Station> stations;
     private final Listener listener;
@@ -198,6 +199,12 @@ public final class Engine implements AutoCloseable {
 
     public Link link() {
         return link;
+    }
+
+    /// Puts something around the link, or takes it away, while nothing is under way; as a command. What is around
+    /// it forwards sleep and wake-up, so that a thread in the one hears of the other.
+    public void relink(UnaryOperator<Link> change) {
+        link = change.apply(link);
     }
 
     /// What its reliable connections to each peer have under way; for the owner only.
@@ -584,6 +591,7 @@ public final class Engine implements AutoCloseable {
             counters.count(Counter.RECEIVED_PACKETS);
             counters.add(Counter.RECEIVED_BYTES, frame.length);
             PacketFate fate = dispatch(frame, now);
+            frame.fate = fate.ordinal();
             counters.count(fate);
             if (fate.isGuess() && searchAlarm.isSearch(now)) {
                 counters.count(Counter.SEARCHES);
@@ -651,6 +659,7 @@ public final class Engine implements AutoCloseable {
             return PacketFate.DROPPED_WRONG_SERVICE;
         }
         PacketFate fate = station.protocol.onPacket(frame, opcode, now);
+        station.counters.received(frame.length, fate);
         makeReady(station);
         return fate;
     }
@@ -721,7 +730,10 @@ public final class Engine implements AutoCloseable {
                 Frame frame = departures[departuresTo];
                 more = station.protocol.poll(frame, now);
                 frame.stamp = station.stamp;
-                departuresTo += more ? 1 : 0;
+                if (more) {
+                    departuresTo++;
+                    station.counters.sent(frame.length);
+                }
             }
             if (station.isGone) {
                 station.isReady = false;

@@ -3,6 +3,7 @@ package verbena.nic.engine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
+import verbena.transport.Counters;
 import verbena.transport.Protocol;
 import verbena.wire.ib.Transport;
 
@@ -21,6 +22,7 @@ public final class Station {
 
     final Protocol protocol;
     final Transport transport;
+    final Counters counters;
 
     /// In the list of those that may have something to send.
     boolean isReady;
@@ -41,8 +43,16 @@ public final class Station {
     /// What its packets carry in place of the ICRC; 0 for the ICRC.
     int stamp;
 
-    /// A queue pair whose packets are of `transport`.
+    /// One that nobody asks what it has counted.
     public Station(Protocol protocol, Transport transport) {
+        this(protocol, transport, new Counters());
+    }
+
+    /// A queue pair whose packets are of `transport`.
+    ///
+    /// @param counters its own
+    public Station(Protocol protocol, Transport transport, Counters counters) {
+        this.counters = counters;
         this.protocol = protocol;
         this.transport = transport;
     }

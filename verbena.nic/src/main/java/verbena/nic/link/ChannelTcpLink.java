@@ -144,7 +144,7 @@ public final class ChannelTcpLink extends TcpLink {
                 stillborn.add(made);
                 wakeup();
             }
-            countConnect();
+            onConnecting(made);
             return made;
         } catch (IOException | LinkException e) {
             closeQuietly(channel);
@@ -213,6 +213,11 @@ public final class ChannelTcpLink extends TcpLink {
             sockets.remove(ours);
             stillborn.remove(ours);
         }
+    }
+
+    @Override
+    List<? extends TcpSocket> sockets() {
+        return List.copyOf(sockets);
     }
 
     final class Socket extends TcpSocket {
@@ -348,6 +353,15 @@ public final class ChannelTcpLink extends TcpLink {
         }
 
         @Override
+        public InetSocketAddress localAddress() {
+            try {
+                return (InetSocketAddress) channel.getLocalAddress();
+            } catch (IOException e) {
+                throw failed("local address", e);
+            }
+        }
+
+        @Override
         public int segmentBytes() {
             try {
                 if (channel.getLocalAddress() instanceof InetSocketAddress own) {
@@ -431,7 +445,6 @@ public final class ChannelTcpLink extends TcpLink {
             try {
                 for (SocketChannel one = channel.accept(); one != null; one = channel.accept()) {
                     done++;
-                    countAccepted();
                     InetAddress from = ((InetSocketAddress) one.getRemoteAddress()).getAddress();
                     int port = ((InetSocketAddress) one.getRemoteAddress()).getPort();
                     one.configureBlocking(false);
@@ -439,6 +452,7 @@ public final class ChannelTcpLink extends TcpLink {
                     var socket = new Socket(one, Gid.of(from), port, true);
                     sockets.add(socket);
                     register(one, SelectionKey.OP_READ);
+                    onAccepted(socket);
                     accepted(socket, now);
                 }
             } catch (IOException _) {

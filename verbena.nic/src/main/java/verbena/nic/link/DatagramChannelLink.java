@@ -374,7 +374,7 @@ public final class DatagramChannelLink extends UdpLink {
             Frame frame = frames[from + done];
             Endpoint endpoint = endpointOf(frame);
             if (endpoint == null) {
-                unsendable.incrementAndGet();
+                refuse(frame);
                 continue;
             }
             frame.sourcePort = port();
@@ -415,7 +415,7 @@ public final class DatagramChannelLink extends UdpLink {
             return false;
         } catch (IOException _) {
             // No route, too large, forbidden: the JDK has one exception for all.
-            unsendable.incrementAndGet();
+            refuse(frame);
             return true;
         } finally {
             buffer.clear();

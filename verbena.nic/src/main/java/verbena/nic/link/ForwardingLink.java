@@ -67,6 +67,11 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public void openService(long serviceId) {
+        link.openService(serviceId);
+    }
+
+    @Override
     public void releaseService(long serviceId) {
         link.releaseService(serviceId);
     }

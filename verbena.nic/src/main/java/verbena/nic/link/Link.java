@@ -41,8 +41,8 @@ public interface Link extends AutoCloseable {
 
     /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer
     /// means that the way out is full: try again later. A frame that can never be sent (no route, too large for
-    /// the interface) is counted ([#unsendable()]) and treated as taken; the protocol above repairs it like a
-    /// loss.
+    /// the interface) is counted ([#unsendable()]), marked ([Frame#unsendable]) and treated as taken; the protocol
+    /// above repairs it like a loss.
     int transmit(Frame[] frames, int from, int count);
 
     /// Moves what does not come and go in frames: a link of streams ([TcpLink]) reads what has arrived and tells
@@ -83,8 +83,8 @@ public interface Link extends AutoCloseable {
         return NO_SLOT;
     }
 
-    /// From now on the requests of connection management (REQ and SIDR_REQ) for this service arrive here, whoever
-    /// else receives at the addresses. Called like [#join(Gid)].
+    /// From now on the requests of connection management (REQ and SIDR_REQ) for this service are for this link,
+    /// whoever else receives at the addresses; they arrive as soon as it is open. Called like [#join(Gid)].
     ///
     /// @return false when another has claimed it
     /// @throws LinkException when the system does not let us
@@ -92,7 +92,11 @@ public interface Link extends AutoCloseable {
         return true;
     }
 
-    /// Ends that; not claimed: does nothing. Called like [#join(Gid)].
+    /// Somebody takes the requests for a service that was claimed, also those that came a moment ago and wait.
+    /// Called like [#join(Gid)].
+    default void openService(long serviceId) {}
+
+    /// Ends both; not claimed: does nothing. Called like [#join(Gid)].
     default void releaseService(long serviceId) {}
 
     /// What packets may carry here in place of the ICRC ([Frame#stamp]), 24 bits that nobody guesses; 0 when the

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,9 +41,7 @@ public final class LinuxTcpLink extends TcpLink {
 
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final int epoll;
-    private final int eventFd;
-    private final Object eventFdLock = new Object();
-    private boolean eventFdOpen = true; // under the lock
+    private final EventCounter bell = new EventCounter(linux, arena);
     private volatile boolean isSleeping;
     private volatile boolean closed;
 
@@ -65,8 +64,6 @@ public final class LinuxTcpLink extends TcpLink {
     // The sleeper's own.
     private final MemorySegment sleepfds = arena.allocate(2L * Pollfd.BYTES, 8);
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
-    private final MemorySegment one = arena.allocate(JAVA_LONG);
-    private final MemorySegment scratch = arena.allocate(JAVA_LONG);
 
     /// A descriptor in the epoll set, and what it is: a socket or a port.
     private record Watched(
@@ -78,13 +75,12 @@ public final class LinuxTcpLink extends TcpLink {
     /// @throws LinkException when the system refuses
     LinuxTcpLink(List<GidEntry> addresses) {
         super(addresses);
-        one.set(JAVA_LONG, 0, 1);
         epoll = linux.watcher();
-        eventFd = linux.eventCounter();
         spareFd = linux.eventCounter();
-        int worst = Math.min(epoll, Math.min(eventFd, spareFd));
+        int worst = Math.min(epoll, Math.min(bell.fd(), spareFd));
         if (worst < 0) {
-            closeAll(epoll, eventFd, spareFd);
+            closeAll(epoll, spareFd);
+            bell.close();
             arena.close();
             throw failed("epoll", -worst);
         }
@@ -192,7 +188,7 @@ public final class LinuxTcpLink extends TcpLink {
             } else {
                 made.number = watch(fd, made, null, LinuxAbi.EPOLLOUT);
             }
-            countConnect();
+            onConnecting(made);
             return made;
         } catch (LinkException e) {
             LinuxSockets.close(fd);
@@ -260,6 +256,17 @@ public final class LinuxTcpLink extends TcpLink {
         if (socket instanceof Socket ours) {
             stillborn.remove(ours);
         }
+    }
+
+    @Override
+    List<Socket> sockets() {
+        var all = new ArrayList<>(stillborn);
+        for (Watched entry : watched) {
+            if (entry != null && entry.socket != null) {
+                all.add(entry.socket);
+            }
+        }
+        return all;
     }
 
     final class Socket extends TcpSocket {
@@ -411,6 +418,12 @@ public final class LinuxTcpLink extends TcpLink {
         }
 
         @Override
+        public InetSocketAddress localAddress() {
+            findName(fd);
+            return new InetSocketAddress(named().address(), BigEndian.u16(name, SockaddrIn.SIN_PORT));
+        }
+
+        @Override
         public int segmentBytes() {
             return linux.option(fd, LinuxAbi.IPPROTO_TCP, LinuxAbi.TCP_MAXSEG);
         }
@@ -450,15 +463,19 @@ public final class LinuxTcpLink extends TcpLink {
             // What is left of connections of before does not keep the port.
             int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEADDR, 1);
             requireBound(bindTo(fd, local, port), local, port);
-            nameLength.set(JAVA_INT, 0, SockaddrIn6.BYTES);
-            int named = linux.name(fd, name, nameLength);
-            if (named < 0) {
-                throw failed("getsockname", -named);
-            }
+            findName(fd);
             return new Port(fd, local, BigEndian.u16(name, SockaddrIn.SIN_PORT)); // for IPv6 at the same place
         } catch (LinkException e) {
             LinuxSockets.close(fd);
             throw e;
+        }
+    }
+
+    private void findName(int fd) {
+        nameLength.set(JAVA_INT, 0, SockaddrIn6.BYTES);
+        int named = linux.name(fd, name, nameLength);
+        if (named < 0) {
+            throw failed("getsockname", -named);
         }
     }
 
@@ -495,9 +512,9 @@ public final class LinuxTcpLink extends TcpLink {
                     }
                     return;
                 }
-                var from = peer();
+                var from = named();
                 var socket = new Socket(accepted, from, BigEndian.u16(name, SockaddrIn.SIN_PORT), true);
-                countAccepted();
+                onAccepted(socket);
                 tune(accepted);
                 try {
                     socket.number = watch(accepted, socket, null, LinuxAbi.EPOLLIN);
@@ -532,8 +549,8 @@ public final class LinuxTcpLink extends TcpLink {
         }
     }
 
-    // Who has connected.
-    private Gid peer() {
+    // The address that the system has put into `name`.
+    private Gid named() {
         if (name.get(JAVA_SHORT, SockaddrIn.SIN_FAMILY) == LinuxAbi.AF_INET) {
             return new Gid(0, 0xFFFFL << 32 | BigEndian.u32(name, SockaddrIn.SIN_ADDR));
         }
@@ -569,9 +586,9 @@ public final class LinuxTcpLink extends TcpLink {
             timeout.set(JAVA_LONG, Timespec.TV_NSEC, timeoutNanos % NANOS_PER_SECOND);
         }
         watchAsleep(0, epoll);
-        watchAsleep(Pollfd.BYTES, eventFd);
+        watchAsleep(Pollfd.BYTES, bell.fd());
         if (LinuxSockets.poll(sleepfds, 2, limit) > 0 && sleepfds.get(JAVA_SHORT, Pollfd.BYTES + Pollfd.REVENTS) != 0) {
-            LinuxSockets.clearEventCounter(eventFd, scratch);
+            bell.clear();
         }
     }
 
@@ -583,16 +600,7 @@ public final class LinuxTcpLink extends TcpLink {
     @Override
     public void wakeup() {
         if (signal.raise()) {
-            ring();
-        }
-    }
-
-    private void ring() {
-        // The lock keeps the descriptor from being closed, and its number reused, under our feet.
-        synchronized (eventFdLock) {
-            if (eventFdOpen) {
-                LinuxSockets.addToEventCounter(eventFd, one);
-            }
+            bell.ring();
         }
     }
 
@@ -604,13 +612,10 @@ public final class LinuxTcpLink extends TcpLink {
         }
         closed = true;
         while (isSleeping) {
-            ring();
+            bell.ring();
             LockSupport.parkNanos(CLOSE_RETRY_NANOS);
         }
-        synchronized (eventFdLock) {
-            eventFdOpen = false;
-            LinuxSockets.close(eventFd);
-        }
+        bell.close();
         for (Watched entry : watched.toArray(new Watched[0])) {
             if (entry != null && entry.socket != null) {
                 entry.socket.closeAtLast();

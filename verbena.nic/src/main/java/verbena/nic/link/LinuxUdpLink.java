@@ -56,10 +56,8 @@ public final class LinuxUdpLink extends UdpLink {
     /// Messages asked for at once while packets arrive coalesced: a few are more than a batch.
     private static final int MESSAGES_COALESCED = 4;
     /// Calls of [#receive] after which the side doors are looked at, though the sleeper has not told of anything:
-    /// seldom
-    /// while nobody is there, to cost nothing, and often enough while others are.
+    /// seldom while nobody is there, to cost nothing, and often enough while others are.
     private static final int LOOKS_ALONE = 64;
-
     private static final int LOOKS_AMONG_OTHERS = 16;
     /// How long the closer gives whoever is inside to get out before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
@@ -115,12 +113,8 @@ public final class LinuxUdpLink extends UdpLink {
     private final MemorySegment sleepfds;
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
     private final MemorySegment nothing = arena.allocate(Timespec.BYTES, 8); // a timeout of 0
-    private final MemorySegment one = arena.allocate(JAVA_LONG);
-    private final MemorySegment scratch = arena.allocate(JAVA_LONG);
     private final UdpLinks.Options options;
-    private final int eventFd;
-    private final Object eventFdLock = new Object();
-    private boolean eventFdOpen = true; // under the lock
+    private final EventCounter bell = new EventCounter(linux, arena);
 
     private final long receiveBufferBytes;
     private final long sendBufferBytes;
@@ -163,7 +157,6 @@ public final class LinuxUdpLink extends UdpLink {
     LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         super(addresses, port, options);
         this.options = options;
-        one.set(JAVA_LONG, 0, 1);
         endpoints = new Endpoint[addresses.size()];
         long receiversMax = (long) endpoints.length * (1 + GROUPS_MAX);
         pollfds = arena.allocate(receiversMax * Pollfd.BYTES, 8);
@@ -174,12 +167,11 @@ public final class LinuxUdpLink extends UdpLink {
             incoming.landAt(i, landings[i].address() + Frame.HEADROOM, LANDING_BYTES - Frame.HEADROOM);
         }
         prepareReceive(MessageBlock.COUNT);
-        eventFd = linux.eventCounter();
         int opened = 0;
         SharedAddress[] sharing = {};
         try {
-            if (eventFd < 0) {
-                throw failed("eventfd", -eventFd);
+            if (bell.fd() < 0) {
+                throw failed("eventfd", -bell.fd());
             }
             if (options.shared()) {
                 sharing = SharedAddress.claim(linux, arena, addresses, port, options.sendBufferBytes(), this::wakeup);
@@ -199,9 +191,7 @@ public final class LinuxUdpLink extends UdpLink {
             for (SharedAddress address : sharing) {
                 address.close();
             }
-            if (eventFd >= 0) {
-                LinuxSockets.close(eventFd);
-            }
+            bell.close();
             arena.close();
             throw e;
         }
@@ -465,6 +455,7 @@ public final class LinuxUdpLink extends UdpLink {
         boolean look = --untilLook <= 0 || doorRang;
         for (SharedAddress address : shared) {
             address.tick(outgoing);
+            look |= address.isEarlyDue();
         }
         if (!look) {
             return 0;
@@ -579,9 +570,12 @@ public final class LinuxUdpLink extends UdpLink {
         if (addressee == Addressee.ANYBODY) {
             return sharing.onProbe(frame);
         }
+        if (addressee == Addressee.SERVICE && sharing.isServedHere(Addressee.service(frame))) {
+            return false;
+        }
         SharedAddress.Door door = addressee >= 0 ? sharing.neighbour(addressee) : null;
         if (addressee >= 0 ? door == null : sharing.isAlone()) {
-            return false;
+            return sharing.waits(frame);
         }
         if (!sharing.isInTime(incoming.arrivalMillis(message))) {
             return true;
@@ -594,7 +588,7 @@ public final class LinuxUdpLink extends UdpLink {
             return true;
         }
         if (addressee == Addressee.SERVICE) {
-            return sharing.forwardToService(frame, Addressee.service(frame));
+            return sharing.forwardToService(frame, Addressee.service(frame)) || sharing.waits(frame);
         }
         sharing.forwardToAll(frame);
         return false;
@@ -617,6 +611,20 @@ public final class LinuxUdpLink extends UdpLink {
         }
         try {
             return SharedAddress.claimService(shared, serviceId);
+        } finally {
+            leave(MOVING);
+        }
+    }
+
+    @Override
+    public void openService(long serviceId) {
+        if (shared.length == 0 || !enter(MOVING)) {
+            return;
+        }
+        try {
+            for (SharedAddress address : shared) {
+                address.openService(serviceId);
+            }
         } finally {
             leave(MOVING);
         }
@@ -658,12 +666,12 @@ public final class LinuxUdpLink extends UdpLink {
             while (done < count && !full) {
                 Endpoint endpoint = endpointOf(frames[from + done]);
                 if (endpoint == null) {
-                    unsendable.incrementAndGet();
+                    refuse(frames[from + done]);
                     done++;
                     continue;
                 }
                 int messages = prepareRun(endpoint, frames, from + done, count - done);
-                int sent = sendRun(endpoint, messages);
+                int sent = sendRun(endpoint, messages, frames, from + done);
                 done += sent;
                 oneByOne = refused > 0 ? refused : Math.max(0, oneByOne - sent);
                 refused = 0;
@@ -778,7 +786,7 @@ public final class LinuxUdpLink extends UdpLink {
 
     // How many packets of the prepared messages were taken; fewer than all when the way out is full, or when a message
     // has to be prepared anew.
-    private int sendRun(Endpoint endpoint, int messages) {
+    private int sendRun(Endpoint endpoint, int messages, Frame[] frames, int from) {
         int sent = 0;
         int packets = 0;
         while (sent < messages) {
@@ -806,7 +814,7 @@ public final class LinuxUdpLink extends UdpLink {
                         refused = packetsOf[sent];
                         return packets;
                     }
-                    unsendable.incrementAndGet();
+                    refuse(frames[from + packets]);
                     packets++;
                     sent++;
                 }
@@ -859,7 +867,7 @@ public final class LinuxUdpLink extends UdpLink {
             watch(sleepfds, i, all[i].fd, all[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
             all[i].full = false;
         }
-        watch(sleepfds, all.length, eventFd, LinuxAbi.POLLIN);
+        watch(sleepfds, all.length, bell.fd(), LinuxAbi.POLLIN);
         int doors = all.length + 1;
         for (int i = 0; i < shared.length; i++) {
             watch(sleepfds, doors + i, shared[i].watcher(), LinuxAbi.POLLIN);
@@ -874,23 +882,14 @@ public final class LinuxUdpLink extends UdpLink {
             }
         }
         if (isReadable(sleepfds, all.length)) {
-            LinuxSockets.clearEventCounter(eventFd, scratch);
+            bell.clear();
         }
     }
 
     @Override
     public void wakeup() {
         if (signal.raise()) {
-            ring();
-        }
-    }
-
-    private void ring() {
-        // The lock keeps the descriptor from being closed, and its number reused, under our feet.
-        synchronized (eventFdLock) {
-            if (eventFdOpen) {
-                LinuxSockets.addToEventCounter(eventFd, one);
-            }
+            bell.ring();
         }
     }
 
@@ -922,13 +921,10 @@ public final class LinuxUdpLink extends UdpLink {
             if (occupied.get() == CLOSED) {
                 return;
             }
-            ring();
+            bell.ring();
             LockSupport.parkNanos(CLOSE_RETRY_NANOS);
         }
-        synchronized (eventFdLock) {
-            eventFdOpen = false;
-            LinuxSockets.close(eventFd);
-        }
+        bell.close();
         for (Endpoint endpoint : receivers) {
             LinuxSockets.close(endpoint.fd);
         }

@@ -11,8 +11,10 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +44,7 @@ import verbena.wire.Frame;
 /// or overtaken, costs forwarding.
 ///
 /// Belongs to whoever may receive on the link. Nothing here waits for anybody.
-final class SharedAddress {
+final class SharedAddress implements EarlyRequests.Servers {
     /// Parts that the numbers are divided into.
     static final int SLOTS = 256;
 
@@ -97,6 +99,8 @@ final class SharedAddress {
     // Somebody has connected and cannot be let in: this process has no descriptor left. The sleeper reads it.
     private volatile boolean isStuck;
     private final Map<Long, Door> services = new HashMap<>();
+    private final Set<Long> served = new HashSet<>();
+    private final EarlyRequests early;
 
     // Where everybody is in the kernel's group, as far as this link knows; then what the survey under way has found.
     private final int[] indexOf = unknown();
@@ -153,6 +157,7 @@ final class SharedAddress {
         events = arena.allocate((long) EVENTS * EpollEvent.BYTES, 8);
         word = arena.allocate(Envelope.BYTES, 8);
         probe = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
+        early = new EarlyRequests(arena, System::nanoTime);
         watcher = linux.watcher();
         if (watcher < 0) {
             throw failed("epoll", watcher);
@@ -413,9 +418,12 @@ final class SharedAddress {
 
     /// Fills frames as [Link#receive] does, with what neighbours have passed on.
     int receive(Frame[] frames, int from, int count, MessageBlock incoming, UdpLink link) {
+        int received = early.handOut(frames, from, count, this);
+        for (int i = 0; i < received; i++) {
+            frames[from + i].icrcValid = link.isWhole(frames[from + i], 0);
+        }
         int ready = LinuxSockets.ready(watcher, events, EVENTS);
         isStuck = false;
-        int received = 0;
         for (int i = 0; i < ready && received < count; i++) {
             Door door = doors[events.get(JAVA_INT, (long) i * EpollEvent.BYTES + EpollEvent.DATA)];
             if (door == null) {
@@ -471,15 +479,16 @@ final class SharedAddress {
             switch (Envelope.kind(frame)) {
                 case Envelope.PACKET -> {
                     frame.length = length - Envelope.BYTES;
-                    if (isForHere(frame)) {
-                        Envelope.open(frame);
+                    if (!isForHere(frame)) {
+                        stray.incrementAndGet();
+                        continue;
+                    }
+                    take(frame, link);
+                    if (!waits(frame)) {
                         if (taken < i) {
                             frames[from + taken].copyFrom(frame);
                         }
-                        take(frames[from + taken], link);
                         taken++;
-                    } else {
-                        stray.incrementAndGet();
                     }
                 }
                 case Envelope.HELLO -> greet(door, Envelope.slot(frame));
@@ -500,6 +509,7 @@ final class SharedAddress {
     }
 
     private void take(Frame frame, UdpLink link) {
+        Envelope.open(frame);
         frame.destinationHigh = gid.high();
         frame.destinationLow = gid.low();
         frame.icrcValid = link.isWhole(frame, 0);
@@ -552,23 +562,61 @@ final class SharedAddress {
         onMisdirected(sent);
     }
 
-    /// Passes a request to whoever has claimed the service; false when that is nobody, or this link.
+    @Override
+    public boolean isServedHere(long serviceId) {
+        return served.contains(serviceId);
+    }
+
+    /// A request that has waited goes to whoever has claimed the service; false when that is nobody, or this link, or
+    /// there is no room for it now.
+    @Override
+    public boolean passOn(Frame frame, long serviceId) {
+        return offer(frame, serviceId) == Offer.TAKEN;
+    }
+
+    /// Passes a request to whoever has claimed the service, or drops it when that one has no room; false when nobody
+    /// has, or this link.
     boolean forwardToService(Frame frame, long serviceId) {
+        return offer(frame, serviceId) != Offer.UNWANTED;
+    }
+
+    private enum Offer {
+        TAKEN,
+        NO_ROOM,
+        UNWANTED
+    }
+
+    private Offer offer(Frame frame, long serviceId) {
         if (services.containsKey(serviceId)) {
-            return false;
+            return Offer.UNWANTED;
         }
         int fd = connect(serviceName(serviceId));
         if (fd == -LinuxAbi.EAGAIN) {
             full.incrementAndGet();
-            return true;
+            return Offer.NO_ROOM;
         }
         if (fd < 0) {
-            return false;
+            return Offer.UNWANTED;
         }
         Envelope.seal(frame);
-        (send(fd, frame) ? forwarded : full).incrementAndGet();
+        boolean isSent = send(fd, frame);
+        (isSent ? forwarded : full).incrementAndGet();
         LinuxSockets.close(fd);
-        return true;
+        return isSent ? Offer.TAKEN : Offer.NO_ROOM;
+    }
+
+    /// Keeps a request for a while that nobody serves yet; false when it is none, or there is no room.
+    boolean waits(Frame frame) {
+        if (Addressee.of(frame) != Addressee.SERVICE) {
+            return false;
+        }
+        long serviceId = Addressee.service(frame);
+        return !isServedHere(serviceId) && early.hold(frame, serviceId);
+    }
+
+    /// Whether requests that have waited are to be looked at.
+    boolean isEarlyDue() {
+        return early.isDue();
     }
 
     /// Passes a packet to every neighbour.
@@ -602,8 +650,16 @@ final class SharedAddress {
         return true;
     }
 
+    /// As [Link#openService(long)].
+    void openService(long serviceId) {
+        served.add(serviceId);
+        early.hurry();
+        wakeup.run();
+    }
+
     /// As [Link#releaseService(long)].
     void releaseService(long serviceId) {
+        served.remove(serviceId);
         Door door = services.remove(serviceId);
         if (door != null) {
             letIn(door); // what has come already is still ours
@@ -625,12 +681,17 @@ final class SharedAddress {
 
     /// No longer than until the survey needs to be looked at, or those who wait outside.
     long sleepAtMost(long timeoutNanos) {
-        long at = due;
+        long at = earlier(due, early.due());
         if (at == NEVER && !isStuck) {
             return timeoutNanos;
         }
         long left = at == NEVER ? STUCK_NANOS : Math.max(0, at - System.nanoTime());
         return timeoutNanos < 0 ? left : Math.min(timeoutNanos, left);
+    }
+
+    // On a clock that may pass through its end.
+    private static long earlier(long a, long b) {
+        return a == NEVER || (b != NEVER && b - a < 0) ? b : a;
     }
 
     private void survey(long at) {
@@ -803,6 +864,7 @@ final class SharedAddress {
         to.merge("shared.dropped.stray", stray.get(), Long::sum);
         to.merge("shared.refused", refused.get(), Long::sum);
         to.merge("shared.surveys", surveys.get(), Long::sum);
+        to.merge("shared.early", (long) early.size(), Long::sum);
     }
 
     /// Gives back slot, services and connections.

@@ -3,10 +3,12 @@ package verbena.nic.link;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
@@ -48,6 +50,7 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
     private final StreamOutput output = new StreamOutput(own, PIECES_MAX);
     private final ArrayDeque<StreamBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<MemorySegment> freeLittle = new ArrayDeque<>();
+    private final List<Attached> taps = new ArrayList<>();
     // Written by who moves, read by anybody.
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong connected = new AtomicLong();
@@ -77,6 +80,42 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
             }
         };
     }
+
+    // ---- taps
+
+    private record Attached(Tap tap, LongSupplier clock) {}
+
+    /// Shows `tap` all streams from now on. Called like [#moveStreams].
+    ///
+    /// @param clock nanoseconds, monotonic
+    public final void tap(Tap tap, LongSupplier clock) {
+        taps.add(new Attached(tap, clock));
+        for (TcpSocket socket : sockets()) {
+            lead(socket);
+            if (socket.isConnected()) {
+                tap.onStreamOpened(socket, clock.getAsLong());
+            }
+        }
+    }
+
+    /// Shows it nothing any more. Called like [#moveStreams].
+    public final void untap(Tap tap) {
+        taps.removeIf(attached -> attached.tap == tap);
+        sockets().forEach(this::lead);
+    }
+
+    /// Leads a stream's bytes past all taps.
+    private ByteStream lead(TcpSocket socket) {
+        ByteStream stream = socket;
+        for (Attached attached : taps) {
+            stream = new TapStream(socket, stream, attached.tap, attached.clock);
+        }
+        socket.through(stream);
+        return stream;
+    }
+
+    /// Those that are open, or about to be.
+    abstract List<? extends TcpSocket> sockets();
 
     // ---- streams
 
@@ -118,14 +157,18 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
         freeLittle.addLast(little);
     }
 
-    final void countAccepted() {
+    /// A stream that a peer has opened.
+    final void onAccepted(TcpSocket socket) {
         accepted.lazySet(accepted.get() + 1);
         open.lazySet(open.get() + 1);
+        lead(socket).onOpened();
     }
 
-    final void countConnect() {
+    /// One that this side opens.
+    final void onConnecting(TcpSocket socket) {
         connected.lazySet(connected.get() + 1);
         open.lazySet(open.get() + 1);
+        lead(socket);
     }
 
     final void countClosed(boolean reset) {

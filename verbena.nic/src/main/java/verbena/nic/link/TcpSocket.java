@@ -1,6 +1,7 @@
 package verbena.nic.link;
 
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.iwarp.StreamBuffer;
@@ -12,7 +13,7 @@ import verbena.verbs.Gid;
 ///
 /// What the system does not take at once is copied and leaves later, so that nobody else's memory is remembered;
 /// and what arrives in pieces is kept until the handler has all that it needs.
-public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLink.Socket {
+public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.Socket, ChannelTcpLink.Socket {
     /// A payload of at least this goes straight to its place, with little room behind it for what follows, because
     /// that is copied.
     private static final int DIRECT_BYTES_MIN = 16 << 10;
@@ -47,6 +48,9 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
     private boolean hasEnded;
     private boolean isPaused;
 
+    // What moves the bytes.
+    private ByteStream stream = this;
+
     TcpSocket(TcpLink link, Gid remote, int remotePort, boolean isConnected) {
         this.link = link;
         this.remote = remote;
@@ -70,38 +74,28 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
         return isConnected;
     }
 
+    /// What its bytes pass through from now on: the socket itself, or what is around it.
+    final void through(ByteStream around) {
+        stream = around;
+    }
+
+    @Override
+    final void onOpened() {}
+
     /// Who is told from now on.
     public final void handler(StreamHandler to) {
         handler = to;
     }
 
-    // ---- what each implementation brings
-
-    /// Reads once; the bytes read, 0 for the end of the stream, -1 when there is nothing now.
-    abstract long read(StreamBuffer buffer, int from, int to);
-
-    /// Reads once into a target, and what is more into a buffer; answers likewise.
-    abstract long read(StreamTarget first, StreamBuffer then, int from, int to);
-
-    /// Writes once; the bytes taken, -1 when the stream is broken.
-    abstract long send(StreamBuffer bytes, int from, int to);
-
-    /// Writes what was gathered, once; answers likewise.
-    ///
-    /// @throws LinkException when it cannot be read
-    /// @throws IllegalStateException when its arena is closed
-    abstract long send(StreamOutput output);
+    // ---- what each implementation brings, beside the stream itself
 
     /// What is to be told from now on: arrivals, room.
     abstract void watch(boolean arrivals, boolean room);
 
-    /// No more is sent.
-    abstract void endOutput();
-
-    /// Gives the system's part back.
+    /// The address and port of this side, as long as it is not closed.
     ///
-    /// @param reset whether the peer is to see that it broke off
-    abstract void release(boolean reset);
+    /// @throws LinkException when the system does not tell
+    public abstract InetSocketAddress localAddress();
 
     /// Bytes of a TCP segment that the connection may fill now (EMSS, RFC 5044, 4.1).
     public abstract int segmentBytes();
@@ -123,7 +117,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
             return;
         }
         try {
-            long sent = send(output);
+            long sent = stream.send(output);
             if (sent >= 0 && sent < output.total()) { // a broken stream is told of by whoever reads
                 keep(output, sent);
             }
@@ -141,7 +135,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
         StreamBuffer copy = link.take();
         MemorySegment.copy(bytes, 0, copy.segment, 0, bytes.byteSize());
         int to = (int) bytes.byteSize();
-        long sent = send(copy, 0, to);
+        long sent = stream.send(copy, 0, to);
         if (sent < 0 || sent == to) {
             link.giveBack(copy);
             return;
@@ -181,7 +175,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
             endsWhenEmpty = true;
         } else {
             hasEnded = true;
-            endOutput();
+            stream.endOutput();
         }
     }
 
@@ -194,7 +188,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
     final void onRoom(long now) {
         StreamBuffer rest = out;
         if (rest != null) {
-            long sent = send(rest, outFrom, outTo);
+            long sent = stream.send(rest, outFrom, outTo);
             if (sent < 0) {
                 return;
             }
@@ -208,7 +202,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
         watch(!isPaused, false);
         if (endsWhenEmpty) {
             hasEnded = true;
-            endOutput();
+            stream.endOutput();
         } else if (handler != null) {
             handler.onWritable(now);
         }
@@ -230,7 +224,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
             long n;
             if (inFrom == inTo && to.direct(target)) {
                 int behind = target.bytes >= DIRECT_BYTES_MIN ? Math.min(room, BEHIND_DIRECT_BYTES) : room;
-                n = read(target, buffer, inTo, inTo + behind);
+                n = stream.read(target, buffer, inTo, inTo + behind);
                 room = behind + target.bytes;
                 if (n > 0) {
                     int direct = (int) Math.min(n, target.bytes);
@@ -239,7 +233,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
                     inTo += (int) n - direct;
                 }
             } else {
-                n = read(buffer, inTo, inTo + room);
+                n = stream.read(buffer, inTo, inTo + room);
                 inTo += (int) Math.max(0, n);
             }
             if (n > 0) {
@@ -346,6 +340,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
     /// The connection that was asked for is there.
     final void onConnected(long now) {
         isConnected = true;
+        stream.onOpened();
         StreamHandler to = handler;
         if (to != null) {
             to.onConnected(now);
@@ -381,7 +376,7 @@ public abstract sealed class TcpSocket permits LinuxTcpLink.Socket, ChannelTcpLi
             return;
         }
         isClosed = true;
-        release(reset);
+        stream.release(reset);
         link.forget(this);
         StreamBuffer buffer = in;
         if (buffer != null) {

@@ -203,6 +203,12 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         }
     }
 
+    /// The network stack will never take this one.
+    final void refuse(Frame frame) {
+        frame.unsendable = true;
+        unsendable.incrementAndGet();
+    }
+
     /// Opens a socket for the group at the interface of each of `interfaces`, or none.
     ///
     /// @throws LinkException when one cannot be had

@@ -19,7 +19,9 @@ import verbena.nic.link.UdpLink;
 import verbena.nic.link.UdpLinks;
 import verbena.transport.PacketFate;
 import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.ConnectOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
@@ -35,6 +37,8 @@ class HostileDatagramsTest {
     private static final int BATCH = 32;
     private static final long CHECK_DATAGRAMS = 1 << 19;
     private static final int BLOCK = 4_096;
+    /// The victim is driven by the thread that attacks it, and looks at its memory now and then: that may take a while.
+    private static final ConnectOptions PATIENT = ConnectOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
 
     private static UdpLink loopback() {
         return LoopbackAddress.claim(address ->
@@ -62,7 +66,7 @@ class HostileDatagramsTest {
             QueuePair here = domain.createQueuePair(QueuePairOptions.rc(victim.createCompletionQueue(16)));
             target = domain.allocate(BLOCK, Access.remoteAll());
             here.connect(there.endpoint());
-            there.connect(here.endpoint());
+            there.connect(here.endpoint(), PATIENT);
         }
 
         /// Until it is stopped; how many blocks went there and back.

@@ -418,6 +418,7 @@ class SharedAddressTest {
             assertThat(claimant.claimService(SERVICE)).isTrue();
             assertThat(claimant.claimService(SERVICE)).as("again").isTrue();
             assertThat(links).filteredOn(link -> link != claimant).noneMatch(link -> link.claimService(SERVICE));
+            claimant.openService(SERVICE);
             for (int i = 0; i < 20; i++) {
                 send(peer, claimant, question(SERVICE));
             }
@@ -426,8 +427,35 @@ class SharedAddressTest {
             arrived.clear();
             claimant.releaseService(SERVICE);
         }
+    }
+
+    @Test
+    void aRequestForNobodyWaitsBeforeItComesToSomebody() {
+        IntStream.range(0, 3).forEach(_ -> join());
+        long sent = System.nanoTime();
         send(peer, links.getFirst(), question(SERVICE));
         receive(1); // by somebody, who refuses it
+        assertThat(System.nanoTime() - sent).isGreaterThan(EarlyRequests.PATIENCE_NANOS);
+    }
+
+    @Test
+    void aRequestThatComesTooEarlyWaitsForItsServer() {
+        UdpLink server = join();
+        join();
+        join();
+        do { // again when it took so long that patience was over
+            arrived.clear();
+            server.releaseService(SERVICE);
+            send(peer, server, question(SERVICE));
+            while (links.stream().allMatch(link -> count(link, "early") == 0) && turn() == 0) {
+                // it is on its way
+            }
+            if (server.claimService(SERVICE) && turn() == 0) {
+                server.openService(SERVICE);
+                receive(1);
+            }
+        } while (!arrived.containsKey(server));
+        assertThat(arrived).containsOnlyKeys(server);
     }
 
     @Test

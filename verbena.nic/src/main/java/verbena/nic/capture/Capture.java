@@ -1,0 +1,232 @@
+package verbena.nic.capture;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.SoftContext;
+import verbena.wire.pcap.LinkType;
+import verbena.wire.pcap.PcapngBlocks;
+
+/// What one device sends and receives, from [#start] or [#toFile] until it is closed. The engine only copies into
+/// a ring of a fixed size and never waits; what has no room there is not in the capture, and counted.
+///
+/// Somebody has to take what is captured: a thread of the capture's own, which writes a file, or a reader with
+/// [#take(int)]. A reader that does not come any more is taken for dead after [#LEASE_SECONDS], and the capture
+/// ends.
+public final class Capture implements AutoCloseable {
+    /// How long a reader may stay away.
+    public static final int LEASE_SECONDS = 10;
+
+    private static final int FILE_BUFFER_BYTES = 32 << 20;
+    private static final int BUFFER_BYTES_MIN = 1 << 16;
+    private static final int BUFFER_BYTES_MAX = 1 << 30;
+    private static final int CHUNK_BYTES = 1 << 20;
+    private static final long IDLE_NANOS = 10_000_000;
+    private static final long LEASE_NANOS = LEASE_SECONDS * 1_000_000_000L;
+
+    /// Files that captures of this process write.
+    private static final Set<Path> FILES = new HashSet<>();
+
+    private final SoftContext context;
+    private final NoteRing ring;
+    private final CaptureTap tap;
+    private final CaptureBlocks blocks;
+    private final Thread thread;
+    private volatile boolean closed;
+    private volatile long takenNanos = System.nanoTime();
+
+    private Capture(SoftContext context, int bufferBytes, int packetBytesMax, Body body) {
+        this.context = context;
+        this.ring = new NoteRing(bufferBytes);
+        this.tap = new CaptureTap(ring, packetBytesMax);
+        Instant now = Instant.now();
+        long epochNanos = now.getEpochSecond() * 1_000_000_000L + now.getNano() - context.nanoTime();
+        this.blocks = new CaptureBlocks(ring, epochNanos);
+        this.thread = Thread.ofPlatform().daemon().name("verbena-capture").unstarted(() -> body.run(this));
+    }
+
+    /// What the thread of a capture does.
+    private interface Body {
+        void run(Capture capture);
+    }
+
+    /// Begins a capture whose blocks are taken with [#take(int)].
+    ///
+    /// @param bufferBytes that wait for the reader at most, 64 KiB to 1 GiB
+    /// @param packetBytesMax that are kept of a packet of RoCE, from its BTH on; [CaptureFile#PACKET_BYTES_MIN] at
+    ///     least
+    public static Capture start(SoftContext context, int bufferBytes, int packetBytesMax) {
+        return start(context, bufferBytes, packetBytesMax, LEASE_NANOS);
+    }
+
+    /// @param leaseNanos how long the reader may stay away
+    static Capture start(SoftContext context, int bufferBytes, int packetBytesMax, long leaseNanos) {
+        if (bufferBytes < BUFFER_BYTES_MIN || bufferBytes > BUFFER_BYTES_MAX) {
+            throw new IllegalArgumentException(
+                    "bufferBytes: " + BUFFER_BYTES_MIN + " to " + BUFFER_BYTES_MAX + ", got " + bufferBytes);
+        }
+        if (packetBytesMax < CaptureFile.PACKET_BYTES_MIN) {
+            throw new IllegalArgumentException(
+                    "packetBytesMax: at least " + CaptureFile.PACKET_BYTES_MIN + ", got " + packetBytesMax);
+        }
+        return begun(new Capture(context, bufferBytes, packetBytesMax, capture -> capture.watchLease(leaseNanos)));
+    }
+
+    /// Begins a capture into a pcapng file, which is replaced. A second one into the same file at the same time
+    /// gets a file of its own, with a number before the dot.
+    ///
+    /// @throws IOException when it cannot be written
+    public static Capture toFile(SoftContext context, CaptureFile to) throws IOException {
+        Path file = claim(to.file().toAbsolutePath().normalize());
+        try {
+            OutputStream out = new BufferedOutputStream(Files.newOutputStream(file), CHUNK_BYTES);
+            out.write(PcapngBlocks.section("Verbena"));
+            out.write(description(context.device().name().replaceFirst(",.*", "")));
+            return begun(new Capture(
+                    context,
+                    FILE_BUFFER_BYTES,
+                    to.packetBytesMax(),
+                    capture -> capture.write(file, out, to.bytesMax())));
+        } catch (IOException e) {
+            release(file);
+            throw e;
+        }
+    }
+
+    private static Capture begun(Capture capture) {
+        capture.context.tap(capture.tap);
+        capture.context.addCapture(capture);
+        capture.thread.start();
+        return capture;
+    }
+
+    /// What describes a device in a file.
+    public static byte[] description(String device) {
+        return PcapngBlocks.interfaceDescription(
+                LinkType.ETHERNET, device, "Verbena; headers below the transport's are made up");
+    }
+
+    private static Path claim(Path file) {
+        synchronized (FILES) {
+            Path free = file;
+            for (int i = 2; !FILES.add(free); i++) {
+                String name = String.valueOf(file.getFileName());
+                int dot = name.lastIndexOf('.');
+                int at = dot > 0 ? dot : name.length();
+                free = file.resolveSibling(name.substring(0, at) + "-" + i + name.substring(at));
+            }
+            return free;
+        }
+    }
+
+    private static void release(Path file) {
+        synchronized (FILES) {
+            FILES.remove(file);
+        }
+    }
+
+    /// The next blocks of packets, whole, until they are `enough` bytes; empty when nothing has come. All are of
+    /// interface 0.
+    public synchronized byte[] take(int enough) {
+        takenNanos = System.nanoTime();
+        return blocks.take(enough);
+    }
+
+    /// Packets that were not captured because there was no room.
+    public long lost() {
+        return ring.lost();
+    }
+
+    /// Packets, and events of streams, that were.
+    public long captured() {
+        return ring.noted();
+    }
+
+    /// Whether nothing more will come but what is waiting to be taken.
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /// Takes the tap off. What waits can still be taken; what goes into a file is there when this returns.
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        context.untap(tap);
+        context.removeCapture(this);
+        closed = true;
+        LockSupport.unpark(thread);
+        boolean interrupted = false;
+        while (thread != Thread.currentThread() && thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // ---- the thread
+
+    private void watchLease(long leaseNanos) {
+        while (!closed) {
+            long left = takenNanos + leaseNanos - System.nanoTime();
+            if (left <= 0) {
+                log("its reader has not come for " + leaseNanos / 1_000_000 + " ms", null);
+                close();
+            } else {
+                LockSupport.parkNanos(left);
+            }
+        }
+    }
+
+    private void write(Path file, OutputStream to, long bytesMax) {
+        long bytes = 0;
+        try (to) {
+            while (true) {
+                boolean wasClosed = closed;
+                byte[] made = take(CHUNK_BYTES);
+                to.write(made);
+                bytes += made.length;
+                if (made.length == 0 && wasClosed) {
+                    break;
+                }
+                if (bytes >= bytesMax && !wasClosed) {
+                    log(file + " is as large as it may be", null);
+                    close();
+                }
+                if (made.length == 0) {
+                    to.flush(); // so that others can look at it meanwhile
+                    LockSupport.parkNanos(IDLE_NANOS);
+                }
+            }
+            Instant now = Instant.now();
+            long nanos = now.getEpochSecond() * 1_000_000_000L + now.getNano();
+            to.write(PcapngBlocks.statistics(0, nanos, captured() + lost(), lost()));
+        } catch (IOException e) {
+            log("cannot write " + file, e);
+            close();
+        } finally {
+            release(file);
+        }
+    }
+
+    private void log(String why, @Nullable IOException cause) {
+        System.getLogger("verbena.nic")
+                .log(
+                        System.Logger.Level.WARNING,
+                        "the capture of device " + context.device().name() + " ends: " + why
+                                + (cause == null ? "" : ": " + cause.getMessage()));
+    }
+}

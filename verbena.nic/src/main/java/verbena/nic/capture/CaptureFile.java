@@ -1,0 +1,84 @@
+package verbena.nic.capture;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/// Where a device's packets go, as the option `capture=FILE[,max:SIZE][,packet:BYTES]` says.
+///
+/// @param file `%p` in its name is the number of the process
+/// @param bytesMax it grows to this size, about; then the capture ends
+/// @param packetBytesMax that are kept of a packet of RoCE, from its BTH on; streams of iWARP are kept whole
+public record CaptureFile(Path file, long bytesMax, int packetBytesMax) {
+    /// What every packet's headers fit into.
+    public static final int PACKET_BYTES_MIN = 64;
+    /// Packets are kept whole.
+    public static final int WHOLE_PACKETS = Integer.MAX_VALUE;
+
+    private static final long BYTES_MAX_DEFAULT = 1L << 30;
+    private static final long BYTES_MIN = 1 << 16;
+
+    /// A file that may grow to 1 GiB.
+    public static CaptureFile of(Path file) {
+        return new CaptureFile(file, BYTES_MAX_DEFAULT, WHOLE_PACKETS);
+    }
+
+    /// Reads what stands behind `capture=`.
+    ///
+    /// @throws IllegalArgumentException when it is not so
+    public static CaptureFile parse(String text) {
+        String[] parts = text.split(",", -1);
+        if (parts[0].isBlank()) {
+            throw new IllegalArgumentException("the name of a file, got \"" + text + "\"");
+        }
+        long most = BYTES_MAX_DEFAULT;
+        int packet = WHOLE_PACKETS;
+        for (int i = 1; i < parts.length; i++) {
+            if (parts[i].startsWith("max:")) {
+                most = bytes(parts[i].substring("max:".length()));
+            } else if (parts[i].startsWith("packet:")) {
+                packet = packetBytes(parts[i].substring("packet:".length()));
+            } else {
+                throw new IllegalArgumentException("after the file, max:SIZE and packet:BYTES only, got \"" + parts[i]
+                        + "\" (a file's name has no comma)");
+            }
+        }
+        return new CaptureFile(
+                Path.of(parts[0].replace(
+                        "%p", Long.toString(ProcessHandle.current().pid()))),
+                most,
+                packet);
+    }
+
+    private static int packetBytes(String text) {
+        Long bytes = number(text);
+        if (bytes == null || bytes < PACKET_BYTES_MIN || bytes > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("packet: at least " + PACKET_BYTES_MIN + " bytes, got \"" + text + "\"");
+        }
+        return bytes.intValue();
+    }
+
+    /// A size: bytes, or with K, M or G behind it.
+    ///
+    /// @throws IllegalArgumentException when it is none, or less than a capture can do with
+    public static long bytes(String text) {
+        int shift = switch (text.isEmpty() ? ' ' : Character.toUpperCase(text.charAt(text.length() - 1))) {
+            case 'K' -> 10;
+            case 'M' -> 20;
+            case 'G' -> 30;
+            default -> 0;
+        };
+        Long bytes = number(shift == 0 ? text : text.substring(0, text.length() - 1));
+        if (bytes == null || bytes < 1 || bytes > Long.MAX_VALUE >> shift || bytes << shift < BYTES_MIN) {
+            throw new IllegalArgumentException("size: at least 64K, for example 100M or 2G, got \"" + text + "\"");
+        }
+        return bytes << shift;
+    }
+
+    private static @Nullable Long number(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException _) {
+            return null;
+        }
+    }
+}

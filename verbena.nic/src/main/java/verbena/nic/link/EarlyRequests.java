@@ -1,0 +1,115 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.function.LongSupplier;
+import verbena.wire.Frame;
+
+/// Requests of connection management that came before anybody serves what they ask for. They wait a moment: a server
+/// that has just told its client to connect may be about to listen, and a JVM does for the first time slowly what the
+/// client's kernel does at once ([decision
+/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then whoever serves it by now gets
+/// them, or the device itself, which refuses.
+///
+/// Belongs to whoever may receive on the link.
+final class EarlyRequests {
+    /// So long one waits.
+    static final long PATIENCE_NANOS = 100_000_000;
+    /// So many wait. More are refused at once: nobody but the hurried sends them.
+    static final int MAX = 16;
+
+    private static final long LOOK_NANOS = 5_000_000;
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private record Early(Frame frame, long serviceId, long until) {}
+
+    /// Who may have begun to serve it.
+    interface Servers {
+        /// Whether this link does.
+        boolean isServedHere(long serviceId);
+
+        /// Passes it to another that does; false when nobody does.
+        boolean passOn(Frame frame, long serviceId);
+    }
+
+    private final Arena arena;
+    private final LongSupplier clock;
+    private final ArrayDeque<Early> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Frame> free = new ArrayDeque<>();
+    /// The sleeper reads it.
+    private volatile long due = NEVER;
+    /// Of [#waiting].
+    private volatile int size;
+
+    /// @param clock nanoseconds
+    EarlyRequests(Arena arena, LongSupplier clock) {
+        this.arena = arena;
+        this.clock = clock;
+    }
+
+    /// How many wait. Any thread.
+    int size() {
+        return size;
+    }
+
+    /// When to look again, by the clock; [Long#MAX_VALUE] when none waits. Any thread.
+    long due() {
+        return due;
+    }
+
+    boolean isDue() {
+        return due != NEVER && clock.getAsLong() - due >= 0;
+    }
+
+    /// Keeps a copy; false when there is no room.
+    boolean hold(Frame frame, long serviceId) {
+        if (waiting.size() == MAX) {
+            return false;
+        }
+        Frame kept = free.poll();
+        if (kept == null) {
+            kept = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
+        }
+        kept.copyFrom(frame);
+        long now = clock.getAsLong();
+        waiting.add(new Early(kept, serviceId, now + PATIENCE_NANOS));
+        size = waiting.size();
+        if (due == NEVER) {
+            due = now + LOOK_NANOS;
+        }
+        return true;
+    }
+
+    /// Looks as soon as possible.
+    void hurry() {
+        if (!waiting.isEmpty()) {
+            due = clock.getAsLong();
+        }
+    }
+
+    /// Fills `frames[from]` and its successors with those that the device gets now, at most `count`; returns how many.
+    int handOut(Frame[] frames, int from, int count, Servers servers) {
+        if (!isDue()) {
+            return 0;
+        }
+        long now = clock.getAsLong();
+        int taken = 0;
+        for (Iterator<Early> all = waiting.iterator(); all.hasNext() && taken < count; ) {
+            Early early = all.next();
+            boolean isServedHere = servers.isServedHere(early.serviceId);
+            boolean isPassedOn = !isServedHere && servers.passOn(early.frame, early.serviceId);
+            if (!isServedHere && !isPassedOn && now - early.until < 0) {
+                continue;
+            }
+            if (!isPassedOn) {
+                frames[from + taken++].copyFrom(early.frame);
+            }
+            all.remove();
+            free.add(early.frame);
+        }
+        size = waiting.size();
+        due = waiting.isEmpty() ? NEVER : taken == count ? now : now + LOOK_NANOS;
+        return taken;
+    }
+}

@@ -1,0 +1,49 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// An eventfd(2), which ends the sleep of whoever polls it.
+final class EventCounter {
+    private final int fd;
+    private final MemorySegment one;
+    /// The sleeper's.
+    private final MemorySegment scratch;
+    private boolean open; // under the lock
+
+    /// @param arena to be closed after this
+    EventCounter(LinuxSockets linux, Arena arena) {
+        fd = linux.eventCounter();
+        open = fd >= 0;
+        one = arena.allocate(JAVA_LONG);
+        one.set(JAVA_LONG, 0, 1);
+        scratch = arena.allocate(JAVA_LONG);
+    }
+
+    /// To be polled; negative, the system's error, when it could not be had.
+    int fd() {
+        return fd;
+    }
+
+    /// Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its number reused,
+    /// under its feet.
+    synchronized void ring() {
+        if (open) {
+            LinuxSockets.addToEventCounter(fd, one);
+        }
+    }
+
+    /// For the sleeper, when it was rung.
+    void clear() {
+        LinuxSockets.clearEventCounter(fd, scratch);
+    }
+
+    synchronized void close() {
+        if (open) {
+            open = false;
+            LinuxSockets.close(fd);
+        }
+    }
+}
