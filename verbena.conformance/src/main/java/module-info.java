@@ -1,0 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
+/// What the verbs promise, tried on any device: written against the interfaces alone.
+@NullMarked
+module verbena.conformance {
+    requires static org.jspecify;
+    requires transitive verbena.verbs;
+
+    exports verbena.conformance;
+}

@@ -1,0 +1,71 @@
+package verbena.conformance;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Rig;
+import verbena.verbs.Capability;
+
+/// One thing that the verbs promise, and how it is tried.
+///
+/// @param topic what it is about, for example `atomics`
+/// @param name the topic, a point, and the promise in one word: `atomics.fetchAddReturnsWhatWasThere`
+/// @param needs what a device has to declare for it to be tried
+public record Case(String topic, String name, Set<Capability> needs, Body body) {
+    /// What is done with the rig; throws when the promise is not kept.
+    @FunctionalInterface
+    public interface Body {
+        void tryIt(Rig rig) throws Exception;
+    }
+
+    /// The promise in words.
+    public String sentence() {
+        String words = name.substring(topic.length() + 1)
+                .replaceAll("([a-z0-9])([A-Z])", "$1 $2")
+                .replaceAll("([A-Z])([A-Z][a-z])", "$1 $2")
+                .toLowerCase(Locale.ROOT);
+        return Character.toUpperCase(words.charAt(0)) + words.substring(1) + ".";
+    }
+
+    /// The cases of a class, by name: its public methods that take a rig.
+    static Stream<Case> of(Class<?> topic) {
+        String simple = topic.getSimpleName();
+        String name = Character.toLowerCase(simple.charAt(0)) + simple.substring(1);
+        return Arrays.stream(topic.getDeclaredMethods())
+                .filter(method -> List.of(method.getParameterTypes()).equals(List.of(Rig.class)))
+                .filter(method -> java.lang.reflect.Modifier.isPublic(method.getModifiers()))
+                .sorted(java.util.Comparator.comparing(Method::getName))
+                .map(method -> new Case(name, name + "." + method.getName(), needs(topic, method), body(method)));
+    }
+
+    private static Set<Capability> needs(Class<?> topic, Method method) {
+        var needs = EnumSet.noneOf(Capability.class);
+        for (Needs each : new Needs[] {topic.getAnnotation(Needs.class), method.getAnnotation(Needs.class)}) {
+            if (each != null) {
+                Collections.addAll(needs, each.value());
+            }
+        }
+        return needs;
+    }
+
+    private static Body body(Method method) {
+        return rig -> {
+            try {
+                method.invoke(null, rig);
+            } catch (InvocationTargetException e) {
+                switch (e.getCause()) {
+                    case Exception cause -> throw cause;
+                    case Error cause -> throw cause;
+                    case null, default -> throw e;
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,222 @@
+package verbena.conformance.cases;
+
+import java.util.ArrayList;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.conformance.rig.Side;
+import verbena.verbs.Access;
+import verbena.verbs.Capability;
+import verbena.verbs.QpType;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.WorkCompletion;
+
+/// Any thread may post, poll, make and close.
+public final class Concurrency {
+    private static final int THREADS = 4;
+
+    private Concurrency() {}
+
+    /// Runs it on several threads at once; the first failure is thrown.
+    private static void together(int threads, Callable<Void> work) throws Exception {
+        var start = new CountDownLatch(1);
+        try (var pool = Executors.newFixedThreadPool(threads)) {
+            var all = new ArrayList<Future<Void>>();
+            for (int i = 0; i < threads; i++) {
+                all.add(pool.submit(() -> {
+                    start.await();
+                    return work.call();
+                }));
+            }
+            start.countDown();
+            for (Future<Void> each : all) {
+                each.get(4 * Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    public static void threadsPostToOneQueuePair(Rig rig) throws Exception {
+        Pair pair = rig.wire(QpType.RC).cq(4096).connect();
+        int each = 300;
+        var next = new AtomicInteger();
+        var done = ConcurrentHashMap.<Long>newKeySet();
+        together(THREADS, () -> {
+            var wc = new WorkCompletion();
+            for (int i = 0; i < each; i++) {
+                long wrId = next.getAndIncrement();
+                boolean posted = false;
+                while (!posted) {
+                    try {
+                        pair.a()
+                                .qp()
+                                .postWrite(
+                                        wrId,
+                                        pair.a().memory,
+                                        0,
+                                        64,
+                                        pair.b().at(0),
+                                        pair.b().rkey());
+                        posted = true;
+                    } catch (ResourceLimitException e) {
+                        if (pair.a().cq.await(wc, rig.patience())) {
+                            Expect.that("success: " + wc, wc.ok());
+                            Expect.that("wr " + wc.wrId() + " completes once", done.add(wc.wrId()));
+                        }
+                    }
+                }
+            }
+            return null;
+        });
+        var wc = new WorkCompletion();
+        while (done.size() < THREADS * each) {
+            Expect.that("the rest completes", pair.a().cq.await(wc, rig.patience()));
+            Expect.that("success: " + wc, wc.ok());
+            Expect.that("wr " + wc.wrId() + " completes once", done.add(wc.wrId()));
+        }
+        pair.a().silent();
+    }
+
+    public static void threadsPollOneQueue(Rig rig) throws Exception {
+        Pair pair = rig.wire(QpType.RC).cq(1024).connect();
+        int messages = 1000;
+        var seen = ConcurrentHashMap.<Long>newKeySet();
+        var taken = new AtomicInteger();
+        Thread poster = Thread.ofPlatform().start(() -> {
+            int posted = 0;
+            while (posted < messages) {
+                try {
+                    pair.a()
+                            .qp()
+                            .postWrite(
+                                    posted,
+                                    pair.a().memory,
+                                    0,
+                                    64,
+                                    pair.b().at(0),
+                                    pair.b().rkey());
+                    posted++;
+                } catch (ResourceLimitException e) {
+                    Thread.onSpinWait();
+                }
+            }
+        });
+        together(THREADS, () -> {
+            var wc = new WorkCompletion();
+            while (taken.get() < messages) {
+                if (pair.a().cq.await(wc, java.time.Duration.ofMillis(50))) {
+                    taken.incrementAndGet();
+                    Expect.that("success: " + wc, wc.ok());
+                    Expect.that("wr " + wc.wrId() + " is given out once", seen.add(wc.wrId()));
+                }
+            }
+            return null;
+        });
+        poster.join();
+        Expect.equal("completions", messages, seen.size());
+    }
+
+    public static void threadsMakeAndCloseObjects(Rig rig) throws Exception {
+        Side side = rig.side();
+        together(THREADS, () -> {
+            for (int i = 0; i < 40; i++) {
+                var domain = side.context.allocateProtectionDomain();
+                var cq = side.context.createCompletionQueue(16);
+                var region = domain.allocate(4096, Access.remoteAll());
+                var qp = domain.createQueuePair(verbena.verbs.QueuePairOptions.rc(cq)
+                        .withSizes(new verbena.verbs.QueuePairOptions.Sizes(4, 4, 1, 1, 0)));
+                qp.close();
+                region.close();
+                cq.close();
+                domain.close();
+            }
+            return null;
+        });
+    }
+
+    public static void aHundredQueuePairsMoveManySmallWrites(Rig rig) throws InterruptedException {
+        int pairs = Math.min(100, rig.attributes().maxQp() / 4);
+        int rounds = 20;
+        int burst = 8;
+        Side a = rig.wire(QpType.RC)
+                .cq(Math.min(4096, rig.attributes().maxCqe()))
+                .connect()
+                .a();
+        Side b = rig.side(rig.b());
+        var all = new ArrayList<Pair>();
+        for (int i = 0; i < pairs; i++) {
+            all.add(rig.wire(QpType.RC).depth(16, 1).between(a, b));
+        }
+        for (int round = 0; round < rounds; round++) {
+            for (int p = 0; p < pairs; p++) {
+                int at = p;
+                try (var batch = all.get(p).a().qp().send()) {
+                    for (int i = 0; i < burst; i++) {
+                        batch.write(at, b.at(64L * at), b.rkey()).sge(a.memory, 64L * at, 32);
+                    }
+                    batch.signaled().submit();
+                }
+            }
+            int[] completions = new int[pairs];
+            var wc = new WorkCompletion();
+            for (int i = 0; i < pairs; i++) {
+                Expect.that("a completion comes", a.cq.await(wc, rig.patience()));
+                Expect.that("success: " + wc, wc.ok());
+                Expect.equal("completions of pair " + wc.wrId(), 1, ++completions[(int) wc.wrId()]);
+            }
+        }
+        for (int p = 0; p < pairs; p++) {
+            int at = p;
+            b.until(
+                    "what pair " + p + " wrote has arrived",
+                    () -> java.util.Arrays.equals(a.bytes(64L * at, 32), b.bytes(64L * at, 32)));
+        }
+    }
+
+    @Needs(Capability.RDMA_READ)
+    public static void bothEndsReadEachOtherFromManyThreads(Rig rig) throws Exception {
+        Pair pair = rig.rc();
+        var turn = new AtomicInteger();
+        together(2, () -> {
+            Side from = turn.getAndIncrement() == 0 ? pair.a() : pair.b();
+            Side to = from == pair.a() ? pair.b() : pair.a();
+            for (int i = 0; i < 200; i++) {
+                from.read(i, Side.MEMORY_BYTES / 2, 3000, to, 0);
+                from.ok(i);
+            }
+            return null;
+        });
+        Expect.bytes("what a read", pair.b().bytes(0, 3000), pair.a().bytes(Side.MEMORY_BYTES / 2, 3000));
+        Expect.bytes("what b read", pair.a().bytes(0, 3000), pair.b().bytes(Side.MEMORY_BYTES / 2, 3000));
+    }
+
+    public static void virtualThreadsWaitWithoutHoldingUpOthers(Rig rig) throws Exception {
+        Pair pair = rig.rc();
+        int waiters = 50;
+        var taken = new CountDownLatch(waiters);
+        for (int i = 0; i < waiters; i++) {
+            Thread.ofVirtual().start(() -> {
+                try {
+                    if (pair.b().cq.await(new WorkCompletion(), rig.patience())) {
+                        taken.countDown();
+                    }
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+        for (int i = 0; i < waiters; i++) {
+            pair.b().receive(i, 0, 8);
+            pair.a().send(i, 0, 8);
+            pair.a().ok(i);
+        }
+        Expect.that("every waiter has one", taken.await(rig.patience().toSeconds(), TimeUnit.SECONDS));
+    }
+}

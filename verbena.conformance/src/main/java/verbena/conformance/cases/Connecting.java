@@ -1,0 +1,441 @@
+package verbena.conformance.cases;
+
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Meeting;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.conformance.rig.Side;
+import verbena.verbs.Access;
+import verbena.verbs.Capability;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.InUseException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.EndedBy;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+
+/// Connections by address and port (rdma_cm(7)).
+@Needs({Capability.RC, Capability.CONNECTION_MANAGER})
+public final class Connecting {
+    /// What fits into a request (IBTA A11.4, less what the IP addresses take).
+    private static final int REQUEST_BYTES = 56;
+
+    private Connecting() {}
+
+    /// Two ends that are connected by the manager, also where endpoints would do.
+    private record Made(Meeting meeting, Side a, Side b, ConnectionId idOfA, ConnectionId idOfB) {}
+
+    private static QueuePair queuePair(Rig rig, Side side, ConnectionId id) {
+        return id.createQueuePair(side.domain, rig.wire(QpType.RC).options(side));
+    }
+
+    private static Made connect(Rig rig, PrivateData asks, PrivateData answers) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        Side b = rig.side(rig.b());
+        Meeting meeting = rig.meeting();
+        ConnectionId idOfA = meeting.resolved(PortSpace.TCP);
+        queuePair(rig, a, idOfA);
+        idOfA.connect(ConnectionParameters.defaults().withReads(1, 1).withPrivateData(asks));
+        ConnectionEvent.ConnectRequest request = meeting.request();
+        Expect.bytes(
+                "private data of the request",
+                asks.bytes(),
+                start(request.peer().privateData(), asks));
+        queuePair(rig, b, request.id());
+        request.id().accept(ConnectionParameters.defaults().withReads(1, 1).withPrivateData(answers));
+        var established = meeting.await(idOfA, ConnectionEvent.Established.class);
+        Expect.bytes(
+                "private data of the answer",
+                answers.bytes(),
+                start(established.peer().privateData(), answers));
+        meeting.await(request.id(), ConnectionEvent.Established.class);
+        return new Made(meeting, a, b, idOfA, request.id());
+    }
+
+    /// The wire may add zeroes.
+    private static byte[] start(PrivateData arrived, PrivateData sent) {
+        return Arrays.copyOf(arrived.bytes(), Math.min(sent.length(), arrived.length()));
+    }
+
+    private static QueuePair qp(ConnectionId id) {
+        return id.queuePair().orElseThrow();
+    }
+
+    public static void bothAreToldAndBothCanSend(Rig rig) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        Expect.equal("state of a", ConnectionId.State.CONNECTED, made.idOfA.state());
+        Expect.equal("state of b", ConnectionId.State.CONNECTED, made.idOfB.state());
+        Expect.equal("queue pair of a", QpState.RTS, qp(made.idOfA).state());
+        Expect.equal("queue pair of b", QpState.RTS, qp(made.idOfB).state());
+        for (boolean aBegins : new boolean[] {true, false}) {
+            Side from = aBegins ? made.a : made.b;
+            Side to = aBegins ? made.b : made.a;
+            qp(aBegins ? made.idOfB : made.idOfA).postReceive(1, to.memory, 0, 100);
+            qp(aBegins ? made.idOfA : made.idOfB).postSend(2, from.memory, 500, 100);
+            from.ok(2);
+            to.received(1, 100);
+            Expect.bytes("message", from.bytes(500, 100), to.bytes(0, 100));
+        }
+    }
+
+    public static void addressesAreKnownAtBothEnds(Rig rig) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        Expect.equal(
+                "peer of a", made.meeting.address(), made.idOfA.peerAddress().orElseThrow());
+        Expect.equal(
+                "own address of b",
+                made.meeting.address(),
+                made.idOfB.localAddress().orElseThrow());
+        Expect.equal(
+                "peer's address of b",
+                Rig.address(rig.a()),
+                made.idOfB.peerAddress().orElseThrow().getAddress());
+        Expect.that("the context of a", made.idOfA.context() == rig.a());
+    }
+
+    public static void privateDataOfEverySizeArrive(Rig rig) throws InterruptedException {
+        for (int size : new int[] {1, 4, REQUEST_BYTES - 1, REQUEST_BYTES}) {
+            byte[] data = new byte[size];
+            for (int i = 0; i < size; i++) {
+                data[i] = (byte) (i + 1);
+            }
+            connect(rig, PrivateData.of(data), PrivateData.of(data));
+        }
+    }
+
+    public static void privateDataThatAreTooLongAreRefused(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
+        queuePair(rig, a, id);
+        Expect.thrown(
+                "2000 bytes",
+                IllegalArgumentException.class,
+                () -> id.connect(ConnectionParameters.defaults().withPrivateData(PrivateData.of(new byte[2000]))));
+    }
+
+    public static void aRejectionBringsItsPrivateData(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        Meeting meeting = rig.meeting();
+        ConnectionId id = meeting.resolved(PortSpace.TCP);
+        queuePair(rig, a, id);
+        id.connect(ConnectionParameters.defaults());
+        ConnectionId asked = meeting.request().id();
+        asked.reject(PrivateData.ofText("not today"));
+        var rejected = meeting.await(id, ConnectionEvent.Rejected.class);
+        Expect.equal("reason", ConnectionEvent.Rejected.CONSUMER_DEFINED, rejected.reason());
+        Expect.equal("private data", "not today", rejected.privateData().text());
+        Expect.equal("state", ConnectionId.State.DISCONNECTED, id.state());
+        Expect.thrown(
+                "accepting afterwards",
+                InvalidStateException.class,
+                () -> asked.accept(ConnectionParameters.defaults()));
+    }
+
+    public static void whereNobodyListensARequestIsRejected(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        Meeting meeting = rig.meeting();
+        InetSocketAddress at = meeting.address();
+        ConnectionId id = meeting.resolved(PortSpace.TCP);
+        queuePair(rig, a, id);
+        meeting.listener.close();
+        id.connect(ConnectionParameters.defaults());
+        ConnectionEvent event = id.channel().await(rig.patience()).orElseThrow();
+        rig.tell(event + " from " + at);
+        Expect.that(
+                "rejected or unreachable: " + event,
+                event instanceof ConnectionEvent.Rejected || event instanceof ConnectionEvent.Unreachable);
+        if (event instanceof ConnectionEvent.Rejected rejected) {
+            Expect.equal("reason", ConnectionEvent.Rejected.INVALID_SERVICE_ID, rejected.reason());
+        }
+    }
+
+    public static void aTakenPortIsRefused(Rig rig) {
+        Meeting meeting = rig.meeting();
+        ConnectionId second = rig.own(meeting.listening.createId(PortSpace.TCP));
+        var refused = Expect.thrown("bind", ConnectionException.class, () -> second.bind(meeting.address()));
+        Expect.equal("reason", ConnectionException.Reason.ADDRESS, refused.reason());
+    }
+
+    public static void aPortIsFreeAgainAfterItsListenerWasClosed(Rig rig) {
+        Meeting meeting = rig.meeting();
+        InetSocketAddress at = meeting.address();
+        meeting.listener.close();
+        ConnectionId second = rig.own(meeting.listening.createId(PortSpace.TCP));
+        second.bind(at);
+        second.listen(1);
+        Expect.equal("state", ConnectionId.State.LISTENING, second.state());
+    }
+
+    private static void ends(Rig rig, boolean byA) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        qp(made.idOfA).postReceive(1, made.a.memory, 0, 8);
+        qp(made.idOfB).postReceive(2, made.b.memory, 0, 8);
+        (byA ? made.idOfA : made.idOfB).disconnect();
+        for (ConnectionId id : new ConnectionId[] {made.idOfA, made.idOfB}) {
+            var ended = made.meeting.await(id, ConnectionEvent.Disconnected.class);
+            EndedBy by = (id == made.idOfA) == byA ? EndedBy.THIS_SIDE : EndedBy.PEER;
+            Expect.equal("who ended it, to " + (id == made.idOfA ? "a" : "b"), by, ended.by());
+            Expect.equal("state", ConnectionId.State.DISCONNECTED, id.state());
+            Expect.equal("queue pair", QpState.ERR, qp(id).state());
+        }
+        made.a.flushed(1);
+        made.b.flushed(2);
+        made.idOfA.disconnect(); // nothing happens when it has ended
+    }
+
+    public static void theAskingSideMayEndIt(Rig rig) throws InterruptedException {
+        ends(rig, true);
+    }
+
+    public static void theAskedSideMayEndIt(Rig rig) throws InterruptedException {
+        ends(rig, false);
+    }
+
+    public static void closingEndsItForThePeer(Rig rig) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        made.idOfA.close();
+        made.meeting.await(made.idOfB, ConnectionEvent.Disconnected.class);
+        Expect.that(
+                "the queue pair is closed",
+                made.idOfA.queuePair().map(QueuePair::isClosed).orElse(true));
+        Expect.equal("queue pair of the peer", QpState.ERR, qp(made.idOfB).state());
+    }
+
+    public static void aFailedRequestEndsTheConnection(Rig rig) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        qp(made.idOfA).postRead(1, made.a.memory, 0, 8, made.b.at(0), made.b.rkey() ^ 0x55);
+        made.a.fails(1, verbena.verbs.WcStatus.REM_ACCESS_ERR);
+        var ended = made.meeting.await(made.idOfA, ConnectionEvent.Disconnected.class);
+        Expect.equal("by", EndedBy.FAILURE, ended.by());
+    }
+
+    public static void severalConnectionsAtOneListenerAreDistinct(Rig rig) throws InterruptedException {
+        Made first = connect(rig, PrivateData.of((byte) 1), PrivateData.NONE);
+        Made second = connect(rig, PrivateData.of((byte) 2), PrivateData.NONE);
+        qp(first.idOfB).postReceive(1, first.b.memory, 0, 100);
+        qp(second.idOfB).postReceive(2, second.b.memory, 0, 100);
+        qp(second.idOfA).postSend(3, second.a.memory, 0, 30);
+        second.b.received(2, 30);
+        qp(first.idOfA).postSend(4, first.a.memory, 0, 40);
+        first.b.received(1, 40);
+        first.idOfA.disconnect();
+        first.meeting.await(first.idOfB, ConnectionEvent.Disconnected.class);
+        Expect.equal("the other's queue pair", QpState.RTS, qp(second.idOfA).state());
+    }
+
+    public static void stepsInTheWrongOrderAreRefused(Rig rig) {
+        EventChannel channel = rig.own(EventChannel.open(rig.a()));
+        ConnectionId id = rig.own(channel.createId(PortSpace.TCP));
+        Expect.equal("state", ConnectionId.State.IDLE, id.state());
+        var parameters = ConnectionParameters.defaults();
+        Expect.thrown("listen", InvalidStateException.class, () -> id.listen(1));
+        Expect.thrown("resolveRoute", InvalidStateException.class, id::resolveRoute);
+        Expect.thrown("connect", InvalidStateException.class, () -> id.connect(parameters));
+        Expect.thrown("accept", InvalidStateException.class, () -> id.accept(parameters));
+        Expect.thrown("reject", InvalidStateException.class, () -> id.reject(PrivateData.NONE));
+        Expect.thrown("disconnect", InvalidStateException.class, id::disconnect);
+        Expect.thrown("context", InvalidStateException.class, id::context);
+        id.bind(new InetSocketAddress(Rig.address(rig.a()), 0));
+        Expect.atLeast("port", 1, id.localAddress().orElseThrow().getPort());
+        Expect.thrown(
+                "bind again",
+                InvalidStateException.class,
+                () -> id.bind(new InetSocketAddress(Rig.address(rig.a()), 0)));
+        Expect.thrown("a backlog of 0", IllegalArgumentException.class, () -> id.listen(0), "backlog");
+        id.listen(1);
+        Expect.equal("state", ConnectionId.State.LISTENING, id.state());
+    }
+
+    public static void withoutAQueuePairNobodyConnects(Rig rig) throws InterruptedException {
+        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
+        Expect.thrown(
+                "connect",
+                InvalidStateException.class,
+                () -> id.connect(ConnectionParameters.defaults()),
+                "queue pair");
+    }
+
+    public static void aSecondQueuePairIsRefused(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
+        queuePair(rig, a, id);
+        Expect.thrown("another", InvalidStateException.class, () -> queuePair(rig, a, id));
+    }
+
+    public static void receivesCanBePostedBeforeTheConnectionIsThere(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        Side b = rig.side(rig.b());
+        Meeting meeting = rig.meeting();
+        ConnectionId idOfA = meeting.resolved(PortSpace.TCP);
+        queuePair(rig, a, idOfA).postReceive(1, a.memory, 0, 100);
+        idOfA.connect(ConnectionParameters.defaults());
+        ConnectionId idOfB = meeting.request().id();
+        queuePair(rig, b, idOfB).postReceive(2, b.memory, 0, 100);
+        idOfB.accept(ConnectionParameters.defaults());
+        meeting.await(idOfA, ConnectionEvent.Established.class);
+        qp(idOfA).postSend(3, a.memory, 200, 10);
+        a.ok(3);
+        b.received(2, 10);
+        meeting.await(idOfB, ConnectionEvent.Established.class);
+        qp(idOfB).postSend(4, b.memory, 200, 11);
+        b.ok(4);
+        a.received(1, 11);
+    }
+
+    public static void readsAreAgreedOn(Rig rig) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        Expect.that(
+                "at least one READ may be outstanding",
+                qp(made.idOfA).query().maxReadAtomic() >= 1
+                        || rig.device().transportType() == verbena.verbs.TransportType.IWARP);
+        qp(made.idOfA).postRead(1, made.a.memory, 0, 100, made.b.at(500), made.b.rkey());
+        made.a.ok(1);
+        Expect.bytes("what was read", made.b.bytes(500, 100), made.a.bytes(0, 100));
+    }
+
+    public static void anAddressThatNobodyHasHereIsAnAddressError(Rig rig) throws InterruptedException {
+        EventChannel channel = rig.own(EventChannel.open(rig.a()));
+        ConnectionId id = rig.own(channel.createId(PortSpace.TCP));
+        var from = new InetSocketAddress("203.0.113.9", 0);
+        id.resolveAddress(Optional.of(from), new InetSocketAddress(Rig.address(rig.a()), 4711));
+        ConnectionEvent event = channel.await(rig.patience()).orElseThrow();
+        Expect.that("AddressError: " + event, event instanceof ConnectionEvent.AddressError);
+    }
+
+    public static void anEventChannelStaysOpenForItsIdentifiers(Rig rig) {
+        EventChannel channel = rig.own(EventChannel.open(rig.a()));
+        ConnectionId id = rig.own(channel.createId(PortSpace.TCP));
+        Expect.thrown("close", InUseException.class, channel::close);
+        id.close();
+        id.close();
+        channel.close();
+        Expect.that("it is closed", channel.isClosed());
+        Expect.thrown("an identifier of it", InvalidStateException.class, () -> channel.createId(PortSpace.TCP));
+        Expect.thrown(
+                "waiting at it", InvalidStateException.class, () -> channel.await(java.time.Duration.ofSeconds(1)));
+    }
+
+    public static void anIdentifierTellsElsewhereAfterItHasMoved(Rig rig) throws InterruptedException {
+        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        EventChannel other = rig.own(EventChannel.open(rig.b()));
+        made.idOfB.migrate(other);
+        made.idOfA.disconnect();
+        ConnectionEvent event = other.await(rig.patience()).orElseThrow();
+        Expect.that(
+                "Disconnected: " + event, event instanceof ConnectionEvent.Disconnected && event.id() == made.idOfB);
+        made.idOfB.close();
+    }
+
+    public static void manyConnectionsComeAndGo(Rig rig) throws InterruptedException {
+        for (int i = 0; i < 20; i++) {
+            Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+            made.idOfA.disconnect();
+            made.meeting.await(made.idOfA, ConnectionEvent.Disconnected.class);
+            made.meeting.await(made.idOfB, ConnectionEvent.Disconnected.class);
+            made.idOfA.close();
+            made.idOfB.close();
+        }
+    }
+
+    // ---- the two classes that programs begin with
+
+    public static void aConnectionIsMadeInTwoLines(Rig rig) throws Exception {
+        var options = ConnectionOptions.defaults();
+        try (var listener =
+                ConnectionListener.bind(new InetSocketAddress(Rig.address(rig.b()), 0), options.withDevice(rig.b()))) {
+            var accepted = new CompletableFuture<Connection>();
+            Thread.ofVirtual().start(() -> {
+                try {
+                    accepted.complete(listener.accept());
+                } catch (Throwable e) {
+                    accepted.completeExceptionally(e);
+                }
+            });
+            try (var a = Connection.connect(listener.localAddress(), options.withDevice(rig.a()));
+                    var b = accepted.get(rig.patience().toSeconds(), TimeUnit.SECONDS)) {
+                var memory = b.allocate(4096, Access.remoteAll());
+                var note = a.allocate(100);
+                note.segment().setString(0, "written from afar");
+                a.write(note, 0, 18, memory.remote(), 0);
+                a.read(note, 50, 18, memory.remote(), 0);
+                Expect.equal("text", "written from afar", memory.segment().getString(0));
+                Expect.equal(
+                        "text that was read back",
+                        "written from afar",
+                        note.segment().getString(50));
+            }
+        }
+    }
+
+    public static void whereNobodyListensConnectingThrows(Rig rig) {
+        Meeting meeting = rig.meeting();
+        InetSocketAddress at = meeting.address();
+        meeting.listener.close();
+        var refused = Expect.thrown(
+                "connect",
+                ConnectionException.class,
+                () -> rig.own(
+                        Connection.connect(at, ConnectionOptions.defaults().withDevice(rig.a()))));
+        Expect.oneOf(
+                "reason",
+                java.util.List.of(ConnectionException.Reason.REFUSED, ConnectionException.Reason.UNREACHABLE),
+                refused.reason());
+    }
+
+    // ---- datagrams
+
+    @Needs(Capability.UD)
+    public static void aDatagramServiceTellsItsQueuePair(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        Side b = rig.side(rig.b());
+        Meeting meeting = new Meeting(rig, PortSpace.UDP);
+        ConnectionId idOfA = meeting.resolved(PortSpace.UDP);
+        var options = rig.wire(QpType.UD);
+        QueuePair qpOfA = idOfA.createQueuePair(a.domain, options.options(a));
+        idOfA.connect(ConnectionParameters.defaults().withPrivateData(PrivateData.ofText("who")));
+        ConnectionEvent.ConnectRequest request = meeting.request();
+        QueuePair qpOfB = request.id().createQueuePair(b.domain, options.options(b));
+        qpOfB.postReceive(1, b.memory, 0, 200);
+        request.id().accept(ConnectionParameters.defaults());
+        var told = meeting.await(idOfA, ConnectionEvent.DatagramEstablished.class);
+        Expect.equal("queue pair", qpOfB.qpn(), told.peer().qpn());
+        var handle = rig.own(a.domain.createAddressHandle(told.path()));
+        try (var batch = qpOfA.send()) {
+            batch.send(2)
+                    .sge(a.memory, 0, 50)
+                    .to(handle, told.peer().qpn(), told.peer().qkey())
+                    .signaled()
+                    .submit();
+        }
+        a.ok(2);
+        b.received(1, Datagrams.GRH + 50);
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void bothWaysOfConnectingAreAlike(Rig rig) throws InterruptedException {
+        Pair byEndpoints = rig.rc();
+        Made byManager = connect(rig, PrivateData.NONE, PrivateData.NONE);
+        var one = byEndpoints.a().qp().query();
+        var other = qp(byManager.idOfA).query();
+        Expect.equal("state", one.state(), other.state());
+        Expect.equal("port", one.port(), other.port());
+        Expect.equal("ACK timeout", one.ackTimeout(), other.ackTimeout());
+        Expect.equal("retries", one.retryCount(), other.retryCount());
+    }
+}

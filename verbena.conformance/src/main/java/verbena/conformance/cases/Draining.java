@@ -1,0 +1,121 @@
+package verbena.conformance.cases;
+
+import java.util.EnumSet;
+import java.util.Set;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.Transition;
+
+/// The send queue drained (SQD), and the event of the first message (IBTA 10.3.1.5).
+@Needs({Capability.RC, Capability.ENDPOINTS})
+public final class Draining {
+    private Draining() {}
+
+    @Needs(Capability.SQ_DRAIN)
+    public static void whatHasStartedFinishes(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().write(1, 0, 8, pair.b(), 0);
+        pair.a().qp().modify(new Transition.ToSqd(true));
+        Expect.equal("state", QpState.SQD, pair.a().qp().state());
+        pair.a().ok(1);
+        var event = rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        Expect.that(
+                "its queue pair",
+                event instanceof AsyncEvent.QueuePairEvent(var type, var qp)
+                        && qp == pair.a().qp());
+    }
+
+    @Needs(Capability.SQ_DRAIN)
+    public static void nothingNewStartsBeforeItGoesOn(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().qp().modify(new Transition.ToSqd(true));
+        rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        pair.a().write(1, 0, 8, pair.b(), 0);
+        byte[] before = pair.b().bytes(0, 8);
+        pair.b().write(2, 500, 8, pair.a(), 600); // the other direction goes on
+        pair.b().ok(2);
+        pair.a().silent();
+        Expect.bytes("memory of b", before, pair.b().bytes(0, 8));
+        pair.a().qp().modify(new Transition.Resume());
+        pair.a().ok(1);
+        Expect.bytes("what was written", pair.a().bytes(0, 8), pair.b().bytes(0, 8));
+    }
+
+    @Needs(Capability.SQ_DRAIN)
+    public static void attributesCanBeChangedMeanwhile(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().qp().modify(new Transition.ToSqd(true));
+        rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        pair.a()
+                .qp()
+                .modify(new QpModification()
+                        .state(QpState.SQD)
+                        .access(Set.of(Access.REMOTE_READ))
+                        .retryCount(3)
+                        .minRnrTimer(new RnrTimer(5)));
+        var its = pair.a().qp().query();
+        Expect.equal("retries", 3, its.retryCount());
+        Expect.equal("minimum RNR timer", 5, its.minRnrTimer().code());
+        pair.a().qp().modify(new Transition.Resume());
+        Expect.equal("state", QpState.RTS, pair.a().qp().state());
+        pair.a().write(1, 0, 8, pair.b(), 0);
+        pair.a().ok(1);
+    }
+
+    @Needs(Capability.SQ_DRAIN)
+    public static void withoutAskingThereIsNoEvent(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().qp().modify(new Transition.ToSqd(false));
+        pair.a().qp().modify(new Transition.Resume());
+        pair.a().qp().modify(new Transition.ToSqd(true));
+        rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        Expect.that("no second event", rig.a().pollAsyncEvent().isEmpty());
+    }
+
+    public static void theFirstMessageBeforeRtsIsToldByAnEvent(Rig rig) throws InterruptedException {
+        var a = rig.side(rig.a());
+        var b = rig.side(rig.b());
+        var wiring = rig.wire(QpType.RC);
+        a.use(a.domain.createQueuePair(wiring.options(a)));
+        b.use(b.domain.createQueuePair(wiring.options(b)));
+        int indexOfA = verbena.conformance.rig.Side.gidIndex(a.context);
+        int indexOfB = verbena.conformance.rig.Side.gidIndex(b.context);
+        var ofA = a.qp().endpoint(indexOfA);
+        b.qp().modify(new Transition.ToInit(Access.remoteAll()));
+        b.qp().modify(new Transition.ToRtr(
+                verbena.verbs.AddressVector.to(ofA.gid(), indexOfB),
+                ofA.mtu().min(b.qp().endpoint(indexOfB).mtu()),
+                ofA.qpn(),
+                ofA.psn(),
+                1,
+                new RnrTimer(12)));
+        a.qp().connect(b.qp().endpoint(indexOfB), wiring.connectOptions(Access.remoteAll()));
+        b.receive(1, 0, 100);
+        a.send(2, 0, 10);
+        a.ok(2); // answered in RTR
+        b.received(1, 10);
+        rig.event(b.context, EnumSet.of(AsyncEvent.Type.COMM_EST));
+    }
+
+    public static void withoutNewsThereIsNoEvent(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().write(1, 0, 8, pair.b(), 0);
+        pair.a().ok(1);
+        Expect.that("poll", rig.a().pollAsyncEvent().isEmpty());
+        Expect.that(
+                "a wait of no time",
+                rig.a().awaitAsyncEvent(java.time.Duration.ZERO).isEmpty());
+        Expect.that(
+                "a short wait",
+                rig.a().awaitAsyncEvent(java.time.Duration.ofMillis(5)).isEmpty());
+    }
+}

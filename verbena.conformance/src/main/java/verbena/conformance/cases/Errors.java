@@ -1,0 +1,371 @@
+package verbena.conformance.cases;
+
+import java.util.EnumSet;
+import java.util.Set;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.conformance.rig.Side;
+import verbena.verbs.Access;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.WcStatus;
+
+/// Requests of a reliable connection that fail: the status at either end, what becomes of what is behind them, and
+/// that memory is as it was (IBTA 9.9, 10.10.3).
+@Needs(Capability.RC)
+public final class Errors {
+    private Errors() {}
+
+    // ---- the peer's memory
+
+    private static void isRefused(Rig rig, String what, long addressFromStart, int rkeyChange, int length, boolean read)
+            throws InterruptedException {
+        Pair pair = rig.rc();
+        rig.tell(what);
+        byte[] before = pair.b().bytes(0, Side.MEMORY_BYTES);
+        byte[] own = pair.a().bytes(0, Side.MEMORY_BYTES);
+        long address = pair.b().at(0) + addressFromStart;
+        int rkey = pair.b().rkey() ^ rkeyChange;
+        if (read) {
+            pair.a().qp().postRead(1, pair.a().memory, 0, length, address, rkey);
+            pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
+        } else {
+            pair.a().qp().postWrite(1, pair.a().memory, 0, length, address, rkey);
+            pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
+        }
+        pair.a().isBroken();
+        Expect.bytes(what + ": memory of b", before, pair.b().bytes(0, Side.MEMORY_BYTES));
+        Expect.bytes(what + ": memory of a", own, pair.a().bytes(0, Side.MEMORY_BYTES));
+        pair.close();
+    }
+
+    public static void aReadByAKeyThatNobodyGaveIsRefused(Rig rig) throws InterruptedException {
+        isRefused(rig, "another low byte", 0, 0x5A, 8, true);
+        isRefused(rig, "another high byte", 0, 0x5A00_0000, 8, true);
+    }
+
+    public static void aWriteByAKeyThatNobodyGaveIsRefused(Rig rig) throws InterruptedException {
+        isRefused(rig, "another low byte", 0, 0x5A, 8, false);
+        isRefused(rig, "another high byte", 0, 0x5A00_0000, 8, false);
+    }
+
+    public static void aReadOutsideTheRegionIsRefused(Rig rig) throws InterruptedException {
+        isRefused(rig, "before it", -1, 0, 8, true);
+        isRefused(rig, "over its end", Side.MEMORY_BYTES - 7, 0, 8, true);
+        isRefused(rig, "behind it", Side.MEMORY_BYTES, 0, 1, true);
+        isRefused(rig, "far away", Long.MIN_VALUE, 0, 8, true);
+    }
+
+    public static void aWriteOutsideTheRegionIsRefused(Rig rig) throws InterruptedException {
+        isRefused(rig, "before it", -1, 0, 8, false);
+        isRefused(rig, "over its end", Side.MEMORY_BYTES - 7, 0, 8, false);
+        isRefused(rig, "behind it", Side.MEMORY_BYTES, 0, 1, false);
+    }
+
+    // ---- rights: of the region, and of the queue pair
+
+    private enum Request {
+        READ(Access.REMOTE_READ),
+        WRITE(Access.REMOTE_WRITE),
+        FETCH_ADD(Access.REMOTE_ATOMIC),
+        COMPARE_SWAP(Access.REMOTE_ATOMIC);
+
+        private final Access right;
+
+        Request(Access right) {
+            this.right = right;
+        }
+
+        void post(Pair pair, long address, int rkey) {
+            var memory = pair.a().memory;
+            switch (this) {
+                case READ -> pair.a().qp().postRead(1, memory, 0, 8, address, rkey);
+                case WRITE -> pair.a().qp().postWrite(1, memory, 0, 8, address, rkey);
+                case FETCH_ADD -> pair.a().qp().postFetchAdd(1, memory, 0, address, rkey, 1);
+                case COMPARE_SWAP -> pair.a().qp().postCompareSwap(1, memory, 0, address, rkey, 1, 2);
+            }
+        }
+    }
+
+    private static Set<Access> rights(int bits) {
+        var rights = EnumSet.of(Access.LOCAL_WRITE);
+        int bit = 1;
+        for (Access each : new Access[] {Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC}) {
+            if ((bits & bit) != 0) {
+                rights.add(each);
+            }
+            bit <<= 1;
+        }
+        return rights;
+    }
+
+    /// One request with all rights at one place and some at the other.
+    private static void goes(Rig rig, Request request, Set<Access> ofRegion, Set<Access> ofQueuePair)
+            throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).access(ofQueuePair).connect();
+        MemoryRegion region = rig.own(pair.b().domain.allocate(64, ofRegion));
+        rig.tell(request + ", region " + ofRegion + ", queue pair " + ofQueuePair);
+        request.post(pair, region.address(), region.rkey());
+        boolean allowed = ofRegion.contains(request.right) && ofQueuePair.contains(request.right);
+        // IBTA 9.7.4.1.4: what the queue pair does not enable is an invalid request. iWARP has one code for both.
+        WcStatus refusal = ofQueuePair.contains(request.right) || !rig.isAcknowledged()
+                ? WcStatus.REM_ACCESS_ERR
+                : WcStatus.REM_INV_REQ_ERR;
+        if (allowed) {
+            pair.a().ok(1);
+        } else if (request == Request.WRITE) {
+            pair.a().refused(1, refusal);
+        } else {
+            pair.a().fails(1, refusal);
+        }
+        pair.close();
+    }
+
+    private static void regionDecides(Rig rig, Request request) throws InterruptedException {
+        for (int bits = 0; bits < 8; bits++) {
+            goes(rig, request, rights(bits), Access.remoteAll());
+        }
+    }
+
+    private static void queuePairDecides(Rig rig, Request request) throws InterruptedException {
+        for (int bits = 0; bits < 8; bits++) {
+            goes(rig, request, Access.remoteAll(), rights(bits));
+        }
+    }
+
+    @Needs(Capability.RDMA_READ)
+    public static void aReadNeedsTheRegionsRight(Rig rig) throws InterruptedException {
+        regionDecides(rig, Request.READ);
+    }
+
+    @Needs(Capability.RDMA_READ)
+    public static void aReadNeedsTheQueuePairsRight(Rig rig) throws InterruptedException {
+        queuePairDecides(rig, Request.READ);
+    }
+
+    public static void aWriteNeedsTheRegionsRight(Rig rig) throws InterruptedException {
+        regionDecides(rig, Request.WRITE);
+    }
+
+    public static void aWriteNeedsTheQueuePairsRight(Rig rig) throws InterruptedException {
+        queuePairDecides(rig, Request.WRITE);
+    }
+
+    @Needs(Capability.ATOMICS)
+    public static void anAtomicNeedsTheRegionsRight(Rig rig) throws InterruptedException {
+        regionDecides(rig, Request.FETCH_ADD);
+        regionDecides(rig, Request.COMPARE_SWAP);
+    }
+
+    @Needs(Capability.ATOMICS)
+    public static void anAtomicNeedsTheQueuePairsRight(Rig rig) throws InterruptedException {
+        queuePairDecides(rig, Request.FETCH_ADD);
+        queuePairDecides(rig, Request.COMPARE_SWAP);
+    }
+
+    // ---- one's own memory
+
+    public static void aSendByALocalKeyThatNobodyGaveFails(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(9, 0, 100);
+        pair.a()
+                .post(
+                        "SEND by a wrong key",
+                        batch -> batch.send(1)
+                                .sge(pair.a().memory.lkey() ^ 0x5A5A, pair.a().at(0), 8)
+                                .signaled());
+        pair.a().fails(1, WcStatus.LOC_PROT_ERR);
+        pair.a().isBroken();
+    }
+
+    public static void aSendFromOutsideItsRegionFails(Rig rig) throws InterruptedException {
+        for (long at : new long[] {-1, Side.MEMORY_BYTES - 7}) {
+            Pair pair = rig.rc();
+            pair.b().receive(9, 0, 100);
+            pair.a()
+                    .post(
+                            "SEND from " + at,
+                            batch -> batch.send(1)
+                                    .sge(pair.a().memory.lkey(), pair.a().at(at), 8)
+                                    .signaled());
+            pair.a().fails(1, WcStatus.LOC_PROT_ERR);
+        }
+    }
+
+    @Needs(Capability.RDMA_READ)
+    public static void aReadIntoMemoryThatMayNotBeWrittenFails(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        MemoryRegion fixed = rig.own(pair.a().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
+        pair.a().qp().postRead(1, fixed, 0, 8, pair.b().at(0), pair.b().rkey());
+        pair.a().fails(1, WcStatus.LOC_PROT_ERR);
+        Expect.bytes("its memory", new byte[8], Side.bytes(fixed, 0, 8));
+    }
+
+    public static void aReceiveIntoMemoryThatMayNotBeWrittenFails(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        MemoryRegion fixed = rig.own(pair.b().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
+        pair.b().qp().postReceive(9, fixed, 0, 64);
+        pair.a().send(1, 0, 8);
+        pair.b().fails(9, WcStatus.LOC_PROT_ERR);
+        pair.a().refused(1, WcStatus.REM_OP_ERR);
+        Expect.bytes("its memory", new byte[8], Side.bytes(fixed, 0, 8));
+        pair.b().isBroken();
+    }
+
+    // ---- receives
+
+    public static void aMessageLongerThanItsReceiveFailsAtBothEnds(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(9, 0, 99);
+        pair.a().send(1, 0, 100);
+        pair.b().fails(9, WcStatus.LOC_LEN_ERR);
+        pair.a().refused(1, WcStatus.REM_INV_REQ_ERR);
+        pair.b().isBroken();
+    }
+
+    public static void aLongMessageOverflowsItsReceiveInItsLastPacket(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(9, 0, 9999);
+        pair.a().send(1, 0, 10_000);
+        pair.b().fails(9, WcStatus.LOC_LEN_ERR);
+        pair.a().refused(1, WcStatus.REM_INV_REQ_ERR);
+    }
+
+    @Needs(Capability.SEND_WITH_INVALIDATE)
+    public static void withdrawingAKeyThatNobodyGaveFailsAtBothEnds(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(9, 0, 100);
+        pair.a()
+                .post(
+                        "SEND with invalidate",
+                        batch -> batch.sendWithInvalidate(1, pair.b().rkey() ^ 0x5A5A5A)
+                                .sge(pair.a().memory, 0, 8)
+                                .signaled());
+        pair.b().fails(9, WcStatus.REM_INV_REQ_ERR);
+        pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
+    }
+
+    @Needs(Capability.LOCAL_INVALIDATE)
+    public static void withdrawingAnOwnKeyThatIsNoneFails(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a()
+                .post(
+                        "local invalidate",
+                        batch -> batch.localInvalidate(1, pair.a().rkey() ^ 0x5A5A5A)
+                                .signaled());
+        pair.a().fails(1, WcStatus.MW_BIND_ERR);
+    }
+
+    // ---- what is around a failure
+
+    @Needs(Capability.RDMA_READ)
+    public static void whatIsBeforeAFailureIsDoneAndWhatIsBehindIsFlushed(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().receive(100, 0, 8);
+        pair.a().receive(101, 0, 8);
+        byte[] before = pair.b().bytes(64, 8);
+        pair.a().post("WRITE, a READ that is refused, READ, WRITE, SEND", batch -> {
+            batch.write(1, pair.b().at(0), pair.b().rkey())
+                    .sge(pair.a().memory, 0, 8)
+                    .signaled();
+            batch.read(2, pair.b().at(0), pair.b().rkey() ^ 0x55)
+                    .sge(pair.a().memory, 64, 8)
+                    .signaled();
+            batch.read(3, pair.b().at(0), pair.b().rkey())
+                    .sge(pair.a().memory, 64, 8)
+                    .signaled();
+            batch.read(4, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 64, 8); // unsignalled
+            batch.read(5, pair.b().at(0), pair.b().rkey())
+                    .sge(pair.a().memory, 64, 8)
+                    .signaled();
+        });
+        pair.a().ok(1);
+        pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
+        var flushed = new java.util.HashSet<Long>();
+        for (int i = 0; i < 5; i++) {
+            var completion = pair.a().take();
+            Expect.that(
+                    "flushed: " + completion,
+                    completion instanceof verbena.verbs.Completion.Failure failure
+                            && failure.status() == WcStatus.WR_FLUSH_ERR);
+            flushed.add(completion.wrId());
+        }
+        Expect.equal("flushed", Set.of(3L, 4L, 5L, 100L, 101L), flushed);
+        Expect.bytes("what was written before", pair.a().bytes(0, 8), pair.b().bytes(0, 8));
+        Expect.bytes("memory of b", before, pair.b().bytes(64, 8));
+        pair.a().silent();
+    }
+
+    public static void anUnsignalledRequestThatFailsIsToldAllTheSame(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a()
+                .post(
+                        "an unsignalled READ that is refused",
+                        batch -> batch.read(1, pair.b().at(0), pair.b().rkey() ^ 0x55)
+                                .sge(pair.a().memory, 64, 8));
+        pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
+    }
+
+    public static void theRefusingQueuePairIsInErrorTooAndItsReceivesAreFlushed(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(1, 0, 8);
+        pair.b().receive(2, 0, 8);
+        pair.a()
+                .qp()
+                .postRead(9, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey() ^ 0x55);
+        pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
+        pair.b().flushed(1, 2);
+        pair.b().isBroken();
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void theRefusingSideHearsOfAnAccessErrorByAnEvent(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a()
+                .qp()
+                .postRead(9, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey() ^ 0x55);
+        pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
+        var event = rig.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_ACCESS_ERR));
+        Expect.that(
+                "its queue pair",
+                event instanceof AsyncEvent.QueuePairEvent(var type, var qp)
+                        && qp == pair.b().qp());
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void theRefusingSideHearsOfAnInvalidRequestByAnEvent(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).access(Access.local()).connect();
+        pair.a().read(9, 0, 8, pair.b(), 0);
+        pair.a().fails(9, WcStatus.REM_INV_REQ_ERR);
+        rig.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_REQ_ERR));
+    }
+
+    public static void aFailureSaysWhyInWords(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a()
+                .qp()
+                .postRead(9, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey() ^ 0x55);
+        var failure = pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
+        Expect.that(
+                "the explanation has the status and its meaning",
+                failure.explanation().contains("REM_ACCESS_ERR")
+                        && failure.explanation().contains(WcStatus.REM_ACCESS_ERR.meaning()));
+    }
+
+    public static void aFailureOfOneConnectionLeavesOthersAlone(Rig rig) throws InterruptedException {
+        Pair first = rig.rc();
+        Pair second = rig.wire(QpType.RC).between(first.a(), first.b());
+        first.a()
+                .qp()
+                .postRead(9, first.a().memory, 0, 8, first.b().at(0), first.b().rkey() ^ 0x55);
+        first.a().fails(9, WcStatus.REM_ACCESS_ERR);
+        second.a().read(1, 0, 100, second.b(), 0);
+        second.a().ok(1);
+        Expect.equal("state of the other", QpState.RTS, second.a().qp().state());
+    }
+}

@@ -1,0 +1,324 @@
+package verbena.conformance.cases;
+
+import java.lang.foreign.MemorySegment;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.conformance.rig.Side;
+import verbena.verbs.Capability;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.WcOpcode;
+
+/// What can be posted: a mistake throws where it is made, and takes nothing else along.
+public final class Posting {
+    private Posting() {}
+
+    public static void nothingCanBePostedInReset(Rig rig) {
+        Side side = rig.side();
+        QueuePair qp = rig.own(side.domain.createQueuePair(rig.wire(QpType.RC).options(side)));
+        Expect.thrown("a send", InvalidStateException.class, () -> qp.postSend(1, side.memory, 0, 8), "RESET");
+        Expect.thrown("a receive", InvalidStateException.class, () -> qp.postReceive(1, side.memory, 0, 8), "RESET");
+    }
+
+    public static void asManySendsAsWereAskedForCanBeOutstanding(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).depth(8, 32).connect();
+        int depth = pair.a().qp().query().options().maxSendWr();
+        // No receive is there, so none of them is done: over iWARP what is sent is, so they wait for a batch's end.
+        try (var batch = pair.a().qp().send()) {
+            for (int i = 0; i < depth; i++) {
+                batch.send(i).sge(pair.a().memory, 0, 8).signaled();
+            }
+            var refused = Expect.thrown("one more than " + depth, ResourceLimitException.class, () -> batch.send(99));
+            Expect.equal("limit that it names", (long) depth, refused.limit());
+            Expect.equal("resource that it names", "maxSendWr", refused.resource());
+            for (int i = 0; i < Math.min(depth, 32); i++) {
+                pair.b().receive(i, 0, 8);
+            }
+            Expect.equal("handed over", depth, batch.submit());
+        }
+        for (int i = 0; i < depth; i++) {
+            pair.a().ok(i);
+        }
+        pair.a().send(100, 0, 0); // there is room again
+    }
+
+    public static void asManyReceivesAsWereAskedForCanBeOutstanding(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).depth(8, 8).connect();
+        int depth = pair.b().qp().query().options().maxReceiveWr();
+        for (int i = 0; i < depth; i++) {
+            pair.b().receive(i, 0, 8);
+        }
+        var refused = Expect.thrown(
+                "one more than " + depth,
+                ResourceLimitException.class,
+                () -> pair.b().qp().postReceive(99, pair.b().memory, 0, 8));
+        Expect.equal("limit that it names", (long) depth, refused.limit());
+        Expect.equal("resource that it names", "maxReceiveWr", refused.resource());
+        pair.a().send(1, 0, 8);
+        pair.a().ok(1);
+        pair.b().received(0, 8);
+        pair.b().receive(100, 0, 8); // there is room again
+    }
+
+    public static void requestsWithoutACompletionMakeRoomTogether(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).depth(8, 8).connect();
+        for (int round = 0; round < 20; round++) {
+            pair.a().post("seven silent WRITEs and one that tells", batch -> {
+                for (int i = 0; i < 7; i++) {
+                    batch.write(i, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 8);
+                }
+                batch.write(100, pair.b().at(0), pair.b().rkey())
+                        .sge(pair.a().memory, 0, 8)
+                        .signaled();
+            });
+            pair.a().ok(100);
+        }
+        pair.a().silent();
+    }
+
+    public static void everyRequestCompletesWhenTheQueuePairSaysSo(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).signalAll().connect();
+        pair.a().post("two WRITEs that do not ask", batch -> {
+            batch.write(1, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 8);
+            batch.write(2, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 8);
+        });
+        pair.a().ok(1, WcOpcode.RDMA_WRITE);
+        pair.a().ok(2, WcOpcode.RDMA_WRITE);
+    }
+
+    public static void aBatchThatIsNotSubmittedNeverWas(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        byte[] before = pair.b().bytes(0, 64);
+        try (var batch = pair.a().qp().send()) {
+            batch.write(1, pair.b().at(0), pair.b().rkey())
+                    .sge(pair.a().memory, 0, 64)
+                    .signaled();
+        }
+        try (var batch = pair.b().qp().receive()) {
+            batch.receive(7).sge(pair.b().memory, 0, 8);
+        }
+        pair.b().receive(8, 1000, 100);
+        pair.a().send(2, 0, 10);
+        pair.a().ok(2);
+        pair.b().received(8, 10); // and not 7
+        Expect.bytes("memory of b", before, pair.b().bytes(0, 64));
+    }
+
+    public static void aBatchGoesOnAfterItWasSubmitted(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        try (var batch = pair.a().qp().send()) {
+            for (int i = 0; i < 3; i++) {
+                batch.write(i, pair.b().at(0), pair.b().rkey())
+                        .sge(pair.a().memory, 0, 8)
+                        .signaled();
+                Expect.equal("handed over", 1, batch.submit());
+            }
+            Expect.equal("handed over when there is nothing", 0, batch.submit());
+        }
+        for (int i = 0; i < 3; i++) {
+            pair.a().ok(i);
+        }
+    }
+
+    public static void aMistakeLeavesWhatIsBeforeIt(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        try (var batch = pair.a().qp().send()) {
+            batch.write(1, pair.b().at(0), pair.b().rkey())
+                    .sge(pair.a().memory, 0, 8)
+                    .signaled();
+            Expect.thrown(
+                    "an offset outside",
+                    IndexOutOfBoundsException.class,
+                    () -> batch.write(2, pair.b().at(0), pair.b().rkey())
+                            .sge(pair.a().memory, pair.a().memory.length(), 1));
+            Expect.equal("handed over", 1, batch.submit());
+        }
+        pair.a().ok(1);
+        pair.a().write(3, 0, 8, pair.b(), 0);
+        pair.a().ok(3); // and nothing of 2
+    }
+
+    public static void aSecondBatchOfTheSameThreadIsRefused(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        try (var batch = pair.a().qp().send()) {
+            Expect.thrown(
+                    "another", InvalidStateException.class, () -> pair.a().qp().send());
+            batch.write(1, pair.b().at(0), pair.b().rkey())
+                    .sge(pair.a().memory, 0, 8)
+                    .signaled()
+                    .submit();
+        }
+        pair.a().ok(1);
+    }
+
+    public static void aRangeOutsideItsRegionIsRefused(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        long end = pair.a().memory.length();
+        for (long[] range : new long[][] {{end, 1}, {end - 7, 8}, {-1, 8}, {Long.MAX_VALUE, 8}, {end + 1, 0}}) {
+            Expect.thrown(
+                    "SEND of " + range[1] + " bytes at " + range[0],
+                    IndexOutOfBoundsException.class,
+                    () -> pair.a().qp().postSend(1, pair.a().memory, range[0], (int) range[1]));
+            Expect.thrown(
+                    "receive of " + range[1] + " bytes at " + range[0],
+                    IndexOutOfBoundsException.class,
+                    () -> pair.a().qp().postReceive(1, pair.a().memory, range[0], (int) range[1]));
+        }
+        Expect.thrown(
+                "a negative length", RuntimeException.class, () -> pair.a().qp().postSend(1, pair.a().memory, 0, -1));
+    }
+
+    public static void moreEntriesThanWereAskedForAreRefused(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).sge(2).connect();
+        int most = pair.a().qp().query().options().maxSendSge();
+        Expect.thrown(
+                "a SEND of " + (most + 1) + " entries",
+                IllegalArgumentException.class,
+                () -> pair.a().post("a SEND of too many entries", batch -> {
+                    batch.send(1);
+                    for (int i = 0; i <= most; i++) {
+                        batch.sge(pair.a().memory, i, 1);
+                    }
+                }),
+                "maxSendSge");
+        int mostReceive = pair.a().qp().query().options().maxReceiveSge();
+        Expect.thrown(
+                "a receive of " + (mostReceive + 1) + " entries",
+                IllegalArgumentException.class,
+                () -> pair.a().receive("a receive of too many entries", batch -> {
+                    batch.receive(1);
+                    for (int i = 0; i <= mostReceive; i++) {
+                        batch.sge(pair.a().memory, i, 1);
+                    }
+                }),
+                "maxReceiveSge");
+    }
+
+    public static void asManyInlineBytesAsWereAskedForAreTakenAndNoMore(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC)
+                .inline(Math.min(100, rig.attributes().maxInlineBytes()))
+                .connect();
+        int most = pair.a().qp().query().options().maxInlineBytes();
+        byte[] data = new byte[most + 1];
+        java.util.Arrays.fill(data, (byte) 0x5A);
+        pair.b().receive(1, 0, 1000);
+        pair.a()
+                .post(
+                        "an inline SEND",
+                        batch -> batch.send(2)
+                                .inline(MemorySegment.ofArray(data).asSlice(0, most))
+                                .signaled());
+        pair.a().ok(2);
+        pair.b().received(1, most);
+        Expect.bytes(
+                "what was received",
+                java.util.Arrays.copyOf(data, most),
+                pair.b().bytes(0, most));
+        Expect.thrown(
+                "one byte more",
+                ResourceLimitException.class,
+                () -> pair.a().post("too much inline", batch -> batch.send(3).inline(MemorySegment.ofArray(data))),
+                "maxInlineBytes");
+    }
+
+    public static void inlineMemoryIsFreeAtOnce(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        int most = Math.min(32, pair.a().qp().query().options().maxInlineBytes());
+        byte[] data = new byte[most];
+        java.util.Arrays.fill(data, (byte) 1);
+        try (var batch = pair.a().qp().send()) {
+            batch.write(1, pair.b().at(0), pair.b().rkey())
+                    .inline(MemorySegment.ofArray(data))
+                    .signaled();
+            java.util.Arrays.fill(data, (byte) 2);
+            batch.submit();
+        }
+        pair.a().ok(1);
+        pair.a().read(2, 0, 8, pair.b(), 0);
+        pair.a().ok(2);
+        java.util.Arrays.fill(data, (byte) 1);
+        Expect.bytes("what was written", data, pair.b().bytes(0, most));
+    }
+
+    public static void whatIsReadCannotBeInline(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        Expect.thrown(
+                "an inline READ",
+                IllegalArgumentException.class,
+                () -> pair.a()
+                        .post(
+                                "an inline READ",
+                                batch -> batch.read(1, pair.b().at(0), pair.b().rkey())
+                                        .inline(MemorySegment.ofArray(new byte[8]))),
+                "inline");
+    }
+
+    @Needs(Capability.ATOMICS)
+    public static void anAtomicHasOneEntryOfEightBytes(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        Expect.thrown(
+                "4 bytes",
+                IllegalArgumentException.class,
+                () -> pair.a()
+                        .post(
+                                "FETCH_ADD into 4 bytes",
+                                batch -> batch.fetchAdd(
+                                                1, pair.b().at(0), pair.b().rkey(), 1)
+                                        .sge(pair.a().memory, 0, 4)
+                                        .signaled()),
+                "8 bytes");
+        Expect.thrown(
+                "none",
+                IllegalArgumentException.class,
+                () -> pair.a()
+                        .post(
+                                "FETCH_ADD into nothing",
+                                batch -> batch.fetchAdd(
+                                                1, pair.b().at(0), pair.b().rkey(), 1)
+                                        .signaled()),
+                "8 bytes");
+    }
+
+    @Needs(Capability.UD)
+    public static void aConnectionTakesNoDestination(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        var gid = rig.a().gids(1).getFirst();
+        var handle =
+                rig.own(pair.a().domain.createAddressHandle(verbena.verbs.AddressVector.to(gid.gid(), gid.index())));
+        Expect.thrown(
+                "a SEND to somewhere",
+                IllegalArgumentException.class,
+                () -> pair.a()
+                        .post(
+                                "SEND with a handle",
+                                batch ->
+                                        batch.send(1).sge(pair.a().memory, 0, 8).to(handle, 5, 5)),
+                "to");
+    }
+
+    public static void anyNumberIdentifiesARequest(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        for (long wrId : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE, 0xFFFF_FFFFL, 1L << 32}) {
+            pair.b().receive(wrId, 0, 8);
+            pair.a().send(~wrId, 0, 8);
+            pair.a().ok(~wrId);
+            pair.b().received(wrId, 8);
+        }
+    }
+
+    public static void theSameNumberMayBeUsedTwice(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        for (int i = 0; i < 3; i++) {
+            pair.b().receive(5, 0, 8);
+            pair.a().send(5, 0, 8);
+        }
+        for (int i = 0; i < 3; i++) {
+            pair.a().ok(5);
+            pair.b().received(5, 8);
+        }
+    }
+}

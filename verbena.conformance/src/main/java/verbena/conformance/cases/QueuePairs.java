@@ -1,0 +1,274 @@
+package verbena.conformance.cases;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.conformance.rig.Side;
+import verbena.verbs.Access;
+import verbena.verbs.Capability;
+import verbena.verbs.Endpoint;
+import verbena.verbs.Gid;
+import verbena.verbs.GidType;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
+
+/// The life of a queue pair, from being made to being closed.
+public final class QueuePairs {
+    private QueuePairs() {}
+
+    private static List<QpType> types(Rig rig) {
+        var types = new ArrayList<QpType>();
+        for (QpType type : QpType.values()) {
+            if (rig.has(Capability.valueOf(type.name()))) {
+                types.add(type);
+            }
+        }
+        return types;
+    }
+
+    private static QueuePair make(Rig rig, Side side, QpType type) {
+        return rig.own(side.domain.createQueuePair(rig.wire(type).options(side)));
+    }
+
+    public static void aNewQueuePairIsInReset(Rig rig) {
+        Side side = rig.side();
+        for (QpType type : types(rig)) {
+            QueuePair qp = make(rig, side, type);
+            Expect.equal("state", QpState.RESET, qp.state());
+            Expect.equal("type", type, qp.type());
+            Expect.that("the domain is its own", qp.protectionDomain() == side.domain);
+            Expect.that(
+                    "number 0x%x has 24 bits and is none of InfiniBand's own".formatted(qp.qpn()),
+                    qp.qpn() > (rig.isAcknowledged() ? 1 : 0) && qp.qpn() < 0xFF_FFFF);
+        }
+    }
+
+    public static void numbersOfOpenQueuePairsDiffer(Rig rig) {
+        Side side = rig.side();
+        var numbers = new HashSet<Integer>();
+        int many = Math.min(100, rig.attributes().maxQp() / 4);
+        for (int i = 0; i < many; i++) {
+            Expect.that(
+                    "number of queue pair " + i + " is its own",
+                    numbers.add(make(rig, side, QpType.RC).qpn()));
+        }
+    }
+
+    public static void queryTellsWhatItWasMadeWith(Rig rig) {
+        Side side = rig.side();
+        Side other = rig.side();
+        QueuePairOptions asked =
+                rig.wire(QpType.RC).options(side).withReceiveCq(other.cq).withSignalAll(true);
+        QueuePairOptions options =
+                rig.own(side.domain.createQueuePair(asked)).query().options();
+        Expect.that("send queue", options.sendCq() == side.cq);
+        Expect.that("receive queue", options.receiveCq() == other.cq);
+        Expect.equal("type", QpType.RC, options.type());
+        Expect.that("every request is signalled", options.signalAll());
+        Expect.atLeast("maxSendWr", asked.maxSendWr(), options.maxSendWr());
+        Expect.atLeast("maxReceiveWr", asked.maxReceiveWr(), options.maxReceiveWr());
+        Expect.atLeast("maxSendSge", asked.maxSendSge(), options.maxSendSge());
+        Expect.atLeast("maxReceiveSge", asked.maxReceiveSge(), options.maxReceiveSge());
+        Expect.atLeast("maxInlineBytes", asked.maxInlineBytes(), options.maxInlineBytes());
+    }
+
+    public static void queuePairsComeAndGo(Rig rig) {
+        Side side = rig.side();
+        for (int i = 0; i < 100; i++) {
+            for (QpType type : types(rig)) {
+                side.domain.createQueuePair(rig.wire(type).options(side)).close();
+            }
+        }
+    }
+
+    public static void connectingBringsBothToRts(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        Expect.equal("state of a", QpState.RTS, pair.a().qp().state());
+        Expect.equal("state of b", QpState.RTS, pair.b().qp().state());
+        Expect.equal("queried state of a", QpState.RTS, pair.a().qp().query().state());
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void queryTellsWhatItWasConnectedWith(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC).mtu(Mtu.MTU_1024).connect();
+        var its = pair.a().qp().query();
+        Expect.equal("path MTU", Mtu.MTU_1024, its.pathMtu());
+        Expect.equal("destination", pair.b().qp().qpn(), its.destinationQpn());
+        Expect.equal(
+                "access",
+                Access.remoteAll().contains(Access.REMOTE_READ),
+                its.access().contains(Access.REMOTE_READ));
+        Expect.equal("ACK timeout", 14, its.ackTimeout().code());
+        Expect.equal("retries", 7, its.retryCount());
+        Expect.equal("RNR retries", 7, its.rnrRetry());
+        Expect.equal("minimum RNR timer", 12, its.minRnrTimer().code());
+        Expect.equal("port", 1, its.port());
+        Expect.equal("first PSN of b", pair.b().qp().query().sqPsn(), its.rqPsn());
+        Expect.that("the way is known", its.path().isPresent());
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void anEndpointStaysTheSame(Rig rig) {
+        QueuePair qp = make(rig, rig.side(), QpType.RC);
+        Endpoint endpoint = qp.endpoint();
+        Expect.equal("asked for again", endpoint, qp.endpoint());
+        Expect.equal("queue pair number", qp.qpn(), endpoint.qpn());
+        Expect.equal("as text and back", endpoint, Endpoint.parse(endpoint.format()));
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void anEndpointThatDoesNotFitIsRefused(Rig rig) {
+        Side side = rig.side();
+        QueuePair qp = make(rig, side, QpType.RC);
+        Endpoint own = make(rig, side, QpType.RC).endpoint();
+        GidType otherType = own.gidType() == GidType.ROCE_V1 ? GidType.ROCE_V2 : GidType.ROCE_V1;
+        Expect.thrown(
+                "another encapsulation",
+                InvalidAttributesException.class,
+                () -> qp.connect(new Endpoint(own.gid(), otherType, own.qpn(), own.psn(), own.mtu())));
+        Expect.equal("state", QpState.RESET, qp.state());
+        boolean isIpv4 = rig.a().gids(1).stream().allMatch(entry -> entry.gid().isIpv4());
+        if (isIpv4) {
+            Expect.thrown(
+                    "another family",
+                    InvalidAttributesException.class,
+                    () -> qp.connect(
+                            new Endpoint(Gid.parse("2001:db8::1"), own.gidType(), own.qpn(), own.psn(), own.mtu())));
+        }
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void aQueuePairCanBeConnectedToItself(Rig rig) throws InterruptedException {
+        Side side = rig.side();
+        QueuePair qp = side.use(side.domain.createQueuePair(rig.wire(QpType.RC).options(side)));
+        qp.connect(qp.endpoint(Side.gidIndex(rig.a())));
+        side.receive(1, 0, 100);
+        side.send(2, 1000, 100);
+        var done = new HashSet<Long>();
+        done.add(side.take().wrId());
+        done.add(side.take().wrId());
+        Expect.equal("completed requests", java.util.Set.of(1L, 2L), done);
+        Expect.bytes("what was received", side.bytes(1000, 100), side.bytes(0, 100));
+        side.write(3, 2000, 500, side, 5000);
+        side.ok(3);
+        side.read(4, 6000, 500, side, 2000);
+        side.ok(4);
+        Expect.bytes("what was read", side.bytes(5000, 500), side.bytes(6000, 500));
+    }
+
+    public static void errorEndsEverythingThatIsPosted(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        for (int i = 0; i < 5; i++) {
+            pair.a().receive(i, 0, 8);
+        }
+        pair.a().qp().modify(new Transition.ToError());
+        pair.a().isBroken();
+        pair.a().flushed(0, 1, 2, 3, 4);
+        pair.a().silent();
+    }
+
+    public static void whatIsPostedInErrorIsFlushed(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().qp().modify(new Transition.ToError());
+        pair.a().send(1, 0, 8);
+        pair.a().flushed(1);
+        pair.a().receive(2, 0, 8);
+        pair.a().flushed(2);
+        pair.a().post("an unsignalled SEND", batch -> batch.send(3).sge(pair.a().memory, 0, 8));
+        pair.a().flushed(3);
+    }
+
+    public static void inErrorNothingOfThePeerIsCarriedOut(Rig rig) throws InterruptedException {
+        Pair pair = rig.wire(QpType.RC)
+                .retries(new verbena.verbs.AckTimeout(10), 1, 0)
+                .connect();
+        pair.b().qp().modify(new Transition.ToError());
+        byte[] before = pair.b().bytes(0, 100);
+        pair.a().word(0, 0x5555_5555_5555_5555L);
+        try {
+            pair.a().write(1, 0, 100, pair.b(), 0);
+            var completion = pair.a().take();
+            Expect.that(
+                    "the WRITE is not acknowledged",
+                    !rig.isAcknowledged() || !(completion instanceof verbena.verbs.Completion.Success));
+        } catch (InvalidStateException e) {
+            rig.tell("the connection is over already: " + e.getMessage());
+        }
+        Expect.bytes("memory of b", before, pair.b().bytes(0, 100));
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void resetForgetsEverything(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(1, 0, 8);
+        pair.b().receive(2, 0, 8);
+        pair.b().qp().modify(new Transition.ToReset());
+        Expect.equal("state", QpState.RESET, pair.b().qp().state());
+        pair.b().silent();
+        Expect.thrown(
+                "a receive in RESET",
+                InvalidStateException.class,
+                () -> pair.b().qp().postReceive(3, pair.b().memory, 0, 8));
+    }
+
+    @Needs(Capability.ENDPOINTS)
+    public static void aQueuePairLivesAgainAfterReset(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        var wiring = rig.wire(QpType.RC);
+        for (int life = 0; life < 3; life++) {
+            pair.b().receive(1, 0, 100);
+            pair.a().send(2, 1000, 100);
+            pair.a().ok(2);
+            pair.b().received(1, 100);
+            for (Side side : List.of(pair.a(), pair.b())) {
+                side.qp().modify(new Transition.ToError());
+                side.qp().modify(new Transition.ToReset());
+            }
+            wiring.byEndpoints(pair.a().qp(), pair.b().qp());
+        }
+    }
+
+    public static void aClosedQueuePairDoesNothing(Rig rig) {
+        QueuePair qp = make(rig, rig.side(), QpType.RC);
+        qp.close();
+        qp.close(); // says nothing the second time
+        Expect.that("it is closed", qp.isClosed());
+        Expect.thrown("send", InvalidStateException.class, qp::send);
+        Expect.thrown("receive", InvalidStateException.class, qp::receive);
+        Expect.thrown(
+                "modify", InvalidStateException.class, () -> qp.modify(new Transition.ToInit(Access.remoteAll())));
+    }
+
+    public static void closingTakesCompletionsOfTheFutureAlong(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        for (int i = 0; i < 10; i++) {
+            pair.a().receive(i, 0, 8);
+        }
+        pair.a().qp().close();
+        pair.a().silent();
+    }
+
+    public static void whatHasCompletedBeforeClosingStays(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.b().receive(1, 0, 100);
+        pair.a().send(2, 0, 100);
+        pair.b().received(1, 100); // so that it has been acknowledged, and the answer is on its way or here
+        pair.a().ok(2);
+        pair.b().receive(4, 0, 100);
+        pair.a().send(3, 0, 0);
+        pair.b().received(4, 0);
+        pair.a().close();
+        pair.b().close();
+        pair.b().silent();
+    }
+}

@@ -1,0 +1,408 @@
+package verbena.conformance.cases;
+
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import verbena.conformance.rig.Expect;
+import verbena.conformance.rig.Needs;
+import verbena.conformance.rig.Pair;
+import verbena.conformance.rig.Rig;
+import verbena.conformance.rig.Side;
+import verbena.conformance.rig.Wiring;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Capability;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.Transition;
+
+/// Every step of a queue pair's life: what it requires, what it takes, and that there is no other (IBTA 11.2.5.2,
+/// ibv_modify_qp(3)).
+@Needs(Capability.ENDPOINTS)
+public final class StateChanges {
+    /// `*`: required. From everywhere, RESET and ERR take nothing.
+    private static final String TABLE = """
+            RESET INIT UD  PKEY_INDEX* PORT* QKEY*
+            RESET INIT UC  PKEY_INDEX* PORT* ACCESS_FLAGS*
+            RESET INIT RC  PKEY_INDEX* PORT* ACCESS_FLAGS*
+            INIT  INIT UD  PKEY_INDEX PORT QKEY
+            INIT  INIT UC  PKEY_INDEX PORT ACCESS_FLAGS
+            INIT  INIT RC  PKEY_INDEX PORT ACCESS_FLAGS
+            INIT  RTR  UD  PKEY_INDEX QKEY
+            INIT  RTR  UC  AV* PATH_MTU* DEST_QPN* RQ_PSN* ACCESS_FLAGS PKEY_INDEX
+            INIT  RTR  RC  AV* PATH_MTU* DEST_QPN* RQ_PSN* MAX_DEST_RD_ATOMIC* MIN_RNR_TIMER* ACCESS_FLAGS PKEY_INDEX
+            RTR   RTS  UD  SQ_PSN* QKEY
+            RTR   RTS  UC  SQ_PSN* ACCESS_FLAGS
+            RTR   RTS  RC  SQ_PSN* TIMEOUT* RETRY_CNT* RNR_RETRY* MAX_QP_RD_ATOMIC* ACCESS_FLAGS MIN_RNR_TIMER
+            RTS   RTS  UD  QKEY
+            RTS   RTS  UC  ACCESS_FLAGS
+            RTS   RTS  RC  ACCESS_FLAGS MIN_RNR_TIMER
+            """;
+
+    /// What may be given to some step; each is a step's own or forbidden.
+    private static final Set<QpAttribute> ALL = EnumSet.of(
+            QpAttribute.ACCESS_FLAGS,
+            QpAttribute.PKEY_INDEX,
+            QpAttribute.PORT,
+            QpAttribute.QKEY,
+            QpAttribute.AV,
+            QpAttribute.PATH_MTU,
+            QpAttribute.TIMEOUT,
+            QpAttribute.RETRY_CNT,
+            QpAttribute.RNR_RETRY,
+            QpAttribute.RQ_PSN,
+            QpAttribute.MAX_QP_RD_ATOMIC,
+            QpAttribute.MIN_RNR_TIMER,
+            QpAttribute.SQ_PSN,
+            QpAttribute.MAX_DEST_RD_ATOMIC,
+            QpAttribute.DEST_QPN);
+
+    private record Step(QpState from, QpState to, QpType type) {}
+
+    private record Takes(Set<QpAttribute> required, Set<QpAttribute> optional) {}
+
+    private static final Map<Step, Takes> STEPS = steps();
+
+    private StateChanges() {}
+
+    private static Map<Step, Takes> steps() {
+        var steps = new LinkedHashMap<Step, Takes>();
+        TABLE.lines().forEach(line -> {
+            String[] word = line.strip().split(" +", -1);
+            var takes = new Takes(EnumSet.noneOf(QpAttribute.class), EnumSet.noneOf(QpAttribute.class));
+            for (int i = 3; i < word.length; i++) {
+                boolean required = word[i].endsWith("*");
+                (required ? takes.required : takes.optional).add(QpAttribute.valueOf(word[i].replace("*", "")));
+            }
+            steps.put(new Step(QpState.valueOf(word[0]), QpState.valueOf(word[1]), QpType.valueOf(word[2])), takes);
+        });
+        return steps;
+    }
+
+    private static Set<QpAttribute> required(QpState from, QpState to, QpType type) {
+        return Objects.requireNonNull(STEPS.get(new Step(from, to, type)), "a step").required;
+    }
+
+    private static QueuePair make(Rig rig, QpType type) {
+        Side side = rig.side();
+        return rig.own(side.domain.createQueuePair(rig.wire(type).options(side)));
+    }
+
+    /// A value that the step accepts.
+    private static void set(QpModification change, QpAttribute attribute, QueuePair qp) {
+        var gid = qp.endpoint(Side.gidIndex(qp.protectionDomain().context()));
+        switch (attribute) {
+            case ACCESS_FLAGS -> change.access(Set.of(Access.REMOTE_WRITE));
+            case PKEY_INDEX -> change.pkeyIndex(0);
+            case PORT -> change.port(1);
+            case QKEY -> change.qkey(Wiring.QKEY);
+            case AV ->
+                change.path(AddressVector.to(
+                        gid.gid(), Side.gidIndex(qp.protectionDomain().context())));
+            case PATH_MTU -> change.pathMtu(Mtu.MTU_256);
+            case TIMEOUT -> change.ackTimeout(new AckTimeout(14));
+            case RETRY_CNT -> change.retryCount(7);
+            case RNR_RETRY -> change.rnrRetry(7);
+            case RQ_PSN -> change.rqPsn(1);
+            case SQ_PSN -> change.sqPsn(1);
+            case MAX_QP_RD_ATOMIC -> change.maxReadAtomic(1);
+            case MAX_DEST_RD_ATOMIC -> change.maxDestinationReadAtomic(1);
+            case MIN_RNR_TIMER -> change.minRnrTimer(new RnrTimer(12));
+            case DEST_QPN -> change.destinationQpn(qp.qpn());
+            case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP ->
+                throw new AssertionError(attribute);
+        }
+    }
+
+    private static QpModification change(QueuePair qp, QpState to, Set<QpAttribute> attributes) {
+        var change = new QpModification().state(to);
+        attributes.forEach(attribute -> set(change, attribute, qp));
+        return change;
+    }
+
+    /// Takes a new queue pair to a state, by steps with what each requires.
+    private static QueuePair in(Rig rig, QpType type, QpState state) {
+        QueuePair qp = make(rig, type);
+        QpState at = QpState.RESET;
+        while (at != state) {
+            QpState next = QpState.values()[at.ordinal() + 1];
+            qp.modify(change(qp, next, required(at, next, type)));
+            at = next;
+        }
+        return qp;
+    }
+
+    /// Every step of a type, tried by `body`.
+    private static void each(QpType type, java.util.function.BiConsumer<Step, Takes> body) {
+        STEPS.forEach((step, takes) -> {
+            if (step.type == type) {
+                body.accept(step, takes);
+            }
+        });
+    }
+
+    private static void isComplete(Rig rig, QpType type) {
+        each(type, (step, takes) -> {
+            for (QpAttribute missing : takes.required) {
+                QueuePair qp = in(rig, type, step.from);
+                var rest = EnumSet.copyOf(takes.required);
+                rest.remove(missing);
+                var refused = Expect.thrown(
+                        step + " without " + missing,
+                        InvalidAttributesException.class,
+                        () -> qp.modify(change(qp, step.to, rest)));
+                Expect.equal(step + " without " + missing + ": what is missing", Set.of(missing), refused.missing());
+                Expect.equal("state after a refusal", step.from, qp.state());
+                qp.close();
+            }
+        });
+    }
+
+    public static void everyAttributeThatAStepOfRcRequiresIsRequired(Rig rig) {
+        isComplete(rig, QpType.RC);
+    }
+
+    @Needs(Capability.UC)
+    public static void everyAttributeThatAStepOfUcRequiresIsRequired(Rig rig) {
+        isComplete(rig, QpType.UC);
+    }
+
+    @Needs(Capability.UD)
+    public static void everyAttributeThatAStepOfUdRequiresIsRequired(Rig rig) {
+        isComplete(rig, QpType.UD);
+    }
+
+    private static void isExclusive(Rig rig, QpType type) {
+        each(type, (step, takes) -> {
+            QueuePair qp = in(rig, type, step.from);
+            for (QpAttribute foreign : ALL) {
+                if (takes.required.contains(foreign) || takes.optional.contains(foreign)) {
+                    continue;
+                }
+                var all = EnumSet.copyOf(takes.required);
+                all.add(foreign);
+                var refused = Expect.thrown(
+                        step + " with " + foreign,
+                        InvalidAttributesException.class,
+                        () -> qp.modify(change(qp, step.to, all)));
+                Expect.equal(step + " with " + foreign + ": what is forbidden", Set.of(foreign), refused.forbidden());
+                Expect.equal("state after a refusal", step.from, qp.state());
+            }
+            qp.close();
+        });
+    }
+
+    public static void noStepOfRcTakesWhatIsNotItsOwn(Rig rig) {
+        isExclusive(rig, QpType.RC);
+    }
+
+    @Needs(Capability.UC)
+    public static void noStepOfUcTakesWhatIsNotItsOwn(Rig rig) {
+        isExclusive(rig, QpType.UC);
+    }
+
+    @Needs(Capability.UD)
+    public static void noStepOfUdTakesWhatIsNotItsOwn(Rig rig) {
+        isExclusive(rig, QpType.UD);
+    }
+
+    private static void isGenerous(Rig rig, QpType type) {
+        each(type, (step, takes) -> {
+            for (QpAttribute optional : takes.optional) {
+                QueuePair qp = in(rig, type, step.from);
+                var some = EnumSet.copyOf(takes.required);
+                some.add(optional);
+                rig.tell(step + " with " + optional);
+                qp.modify(change(qp, step.to, some));
+                Expect.equal("state", step.to, qp.state());
+                qp.close();
+            }
+        });
+    }
+
+    public static void everyStepOfRcTakesWhatIsOptional(Rig rig) {
+        isGenerous(rig, QpType.RC);
+    }
+
+    @Needs(Capability.UC)
+    public static void everyStepOfUcTakesWhatIsOptional(Rig rig) {
+        isGenerous(rig, QpType.UC);
+    }
+
+    @Needs(Capability.UD)
+    public static void everyStepOfUdTakesWhatIsOptional(Rig rig) {
+        isGenerous(rig, QpType.UD);
+    }
+
+    private static void hasNoShortCut(Rig rig, QpType type) {
+        for (QpState from : new QpState[] {QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS, QpState.ERR}) {
+            for (QpState to : new QpState[] {QpState.INIT, QpState.RTR, QpState.RTS, QpState.SQE}) {
+                if (STEPS.containsKey(new Step(from, to, type))) {
+                    continue;
+                }
+                QueuePair qp = in(rig, type, from == QpState.ERR ? QpState.RTS : from);
+                if (from == QpState.ERR) {
+                    qp.modify(new Transition.ToError());
+                }
+                Expect.thrown(
+                        type + " from " + from + " to " + to,
+                        InvalidStateException.class,
+                        () -> qp.modify(new QpModification().state(to)));
+                Expect.equal("state after a refusal", from, qp.state());
+                qp.close();
+            }
+        }
+    }
+
+    public static void thereIsNoOtherStepOfRc(Rig rig) {
+        hasNoShortCut(rig, QpType.RC);
+    }
+
+    @Needs(Capability.UC)
+    public static void thereIsNoOtherStepOfUc(Rig rig) {
+        hasNoShortCut(rig, QpType.UC);
+    }
+
+    @Needs(Capability.UD)
+    public static void thereIsNoOtherStepOfUd(Rig rig) {
+        hasNoShortCut(rig, QpType.UD);
+    }
+
+    public static void everyStateLeadsToResetAndToError(Rig rig) {
+        for (QpState from : new QpState[] {QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS}) {
+            for (QpState to : new QpState[] {QpState.RESET, QpState.ERR}) {
+                QueuePair qp = in(rig, QpType.RC, from);
+                qp.modify(new QpModification().state(to));
+                Expect.equal("from " + from, to, qp.state());
+                qp.close();
+            }
+        }
+    }
+
+    public static void aWrongBeliefInTheStateIsToldOf(Rig rig) {
+        QueuePair qp = in(rig, QpType.RC, QpState.RTS);
+        Expect.thrown(
+                "from RTS as if it were SQD",
+                InvalidStateException.class,
+                () -> qp.modify(new QpModification().currentState(QpState.SQD).state(QpState.RTS)));
+        qp.modify(new QpModification().currentState(QpState.RTS).access(Set.of(Access.REMOTE_READ)));
+        Expect.equal("access", Set.of(Access.REMOTE_READ), qp.query().access());
+    }
+
+    /// A step whose value is out of range changes nothing.
+    private static void isOutOfRange(Rig rig, QpState from, QpState to, QpModification wrong, QpAttribute which) {
+        QueuePair qp = in(rig, QpType.RC, from);
+        var right = EnumSet.copyOf(required(from, to, QpType.RC));
+        right.remove(which);
+        wrong.state(to);
+        right.forEach(attribute -> set(wrong, attribute, qp));
+        Expect.thrown(from + " to " + to + " with " + wrong, InvalidAttributesException.class, () -> qp.modify(wrong));
+        Expect.equal("state after a refusal", from, qp.state());
+        qp.close();
+    }
+
+    public static void aPortOrPartitionThatIsNotThereIsRefused(Rig rig) {
+        int port = rig.attributes().physicalPorts() + 1;
+        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().port(port), QpAttribute.PORT);
+        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().port(0), QpAttribute.PORT);
+        int pkey = rig.a().port(1).pkeyTableLength();
+        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(pkey), QpAttribute.PKEY_INDEX);
+        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(-1), QpAttribute.PKEY_INDEX);
+    }
+
+    public static void aNumberOfMoreThanTwentyFourBitsIsRefused(Rig rig) {
+        int wide = 0x100_0000;
+        isOutOfRange(rig, QpState.INIT, QpState.RTR, new QpModification().destinationQpn(wide), QpAttribute.DEST_QPN);
+        isOutOfRange(rig, QpState.INIT, QpState.RTR, new QpModification().rqPsn(wide), QpAttribute.RQ_PSN);
+        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().sqPsn(wide), QpAttribute.SQ_PSN);
+    }
+
+    public static void moreRetriesThanSevenAreRefused(Rig rig) {
+        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().retryCount(8), QpAttribute.RETRY_CNT);
+        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().rnrRetry(8), QpAttribute.RNR_RETRY);
+        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().retryCount(-1), QpAttribute.RETRY_CNT);
+    }
+
+    public static void moreReadsAtOnceThanTheDeviceHasAreRefused(Rig rig) {
+        int theirs = rig.attributes().maxQpReadAtomic() + 1;
+        int ours = rig.attributes().maxQpInitiatorReadAtomic() + 1;
+        isOutOfRange(
+                rig,
+                QpState.INIT,
+                QpState.RTR,
+                new QpModification().maxDestinationReadAtomic(theirs),
+                QpAttribute.MAX_DEST_RD_ATOMIC);
+        isOutOfRange(
+                rig, QpState.RTR, QpState.RTS, new QpModification().maxReadAtomic(ours), QpAttribute.MAX_QP_RD_ATOMIC);
+    }
+
+    public static void aWayFromAnAddressThatIsNotOursIsRefused(Rig rig) {
+        int free =
+                rig.a().gids(1).stream().mapToInt(entry -> entry.index()).max().orElse(0) + 1;
+        var to = rig.a().gids(1).getFirst().gid();
+        isOutOfRange(
+                rig, QpState.INIT, QpState.RTR, new QpModification().path(AddressVector.to(to, free)), QpAttribute.AV);
+    }
+
+    public static void aPathMtuOverThePortsIsRefused(Rig rig) {
+        Mtu active = rig.a().port(1).activeMtu();
+        if (active != Mtu.MTU_4096) {
+            Mtu larger = Mtu.ofCode(active.code() + 1);
+            isOutOfRange(rig, QpState.INIT, QpState.RTR, new QpModification().pathMtu(larger), QpAttribute.PATH_MTU);
+        }
+        QueuePair qp = in(rig, QpType.RC, QpState.INIT);
+        var change = change(qp, QpState.RTR, required(QpState.INIT, QpState.RTR, QpType.RC));
+        qp.modify(change.pathMtu(active));
+        Expect.equal("path MTU", active, qp.query().pathMtu());
+    }
+
+    public static void rightsCanBeTakenBackWhileItRuns(Rig rig) throws InterruptedException {
+        Pair pair = rig.rc();
+        pair.a().read(1, 0, 8, pair.b(), 0);
+        pair.a().ok(1);
+        pair.b().qp().modify(new QpModification().access(Set.of(Access.REMOTE_WRITE)));
+        pair.a().write(2, 0, 8, pair.b(), 0);
+        pair.a().ok(2);
+        pair.a().read(3, 0, 8, pair.b(), 0);
+        pair.a().fails(3, verbena.verbs.WcStatus.REM_INV_REQ_ERR);
+    }
+
+    public static void inInitReceivesCanBePostedAndSendsCannot(Rig rig) throws InterruptedException {
+        Pair waiting = new Pair(rig.side(rig.a()), rig.side(rig.b()));
+        for (QpState state : new QpState[] {QpState.INIT, QpState.RTR}) {
+            QueuePair qp = in(rig, QpType.RC, state);
+            var region = rig.own(qp.protectionDomain().allocate(64, Access.local()));
+            qp.postReceive(1, region, 0, 8);
+            Expect.thrown(
+                    "a send in " + state,
+                    InvalidStateException.class,
+                    () -> qp.postSend(2, region, 0, 8),
+                    state.name());
+            qp.close();
+        }
+        waiting.a().silent();
+    }
+
+    public static void receivesThatWerePostedInInitAreUsedInRts(Rig rig) throws InterruptedException {
+        Side a = rig.side(rig.a());
+        Side b = rig.side(rig.b());
+        var wiring = rig.wire(QpType.RC);
+        a.use(a.domain.createQueuePair(wiring.options(a)));
+        b.use(b.domain.createQueuePair(wiring.options(b)));
+        b.qp().modify(new Transition.ToInit(Access.remoteAll()));
+        b.receive(1, 0, 100);
+        wiring.byEndpoints(a.qp(), b.qp());
+        a.send(2, 0, 100);
+        b.received(1, 100);
+    }
+}

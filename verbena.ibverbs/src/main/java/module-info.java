@@ -1,0 +1,14 @@
+import org.jspecify.annotations.NullMarked;
+
+/// The system's RDMA devices, by libibverbs and librdmacm: a card, or the kernel's soft-RoCE and soft-iWARP.
+@NullMarked
+module verbena.ibverbs {
+    requires static org.jspecify;
+    requires transitive verbena.verbs;
+
+    exports verbena.ibverbs;
+    exports verbena.ibverbs.abi;
+
+    provides verbena.verbs.spi.Provider with
+            verbena.ibverbs.IbverbsProvider;
+}

@@ -1,0 +1,542 @@
+package verbena.ibverbs;
+
+import static verbena.ibverbs.abi.VerbsStructs.ASYNC_EVENT;
+import static verbena.ibverbs.abi.VerbsStructs.CONTEXT;
+import static verbena.ibverbs.abi.VerbsStructs.DEVICE;
+import static verbena.ibverbs.abi.VerbsStructs.PORT_ATTR;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceAttributes;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.LinkLayer;
+import verbena.verbs.Mtu;
+import verbena.verbs.PortAttributes;
+import verbena.verbs.PortState;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpState;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.TransportType;
+import verbena.verbs.UnsupportedException;
+import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.OwnedObject;
+
+/// An opened device of the system's: `struct ibv_context`, and one thread that waits for its events.
+final class IbvContext extends OwnedObject implements Context {
+    private static final int ASYNC_EVENTS_MAX = 1 << 12;
+
+    private final IbvDevice device;
+    private final long address;
+    private final Ops ops;
+    private final Poller poller;
+    private final int vectors;
+    private final DeviceAttributes attributes;
+    private final GidTable gidTable;
+    private final EventQueue<AsyncEvent> asyncEvents;
+    private final FailureWatch failureWatch = new FailureWatch();
+    private final Map<Long, IbvCompletionQueue> completionQueues = new ConcurrentHashMap<>();
+    /// Queue pairs and shared receive queues, by the address of C's.
+    private final Map<Long, OwnedObject> byAddress = new ConcurrentHashMap<>();
+
+    private final AtomicLong tokens = new AtomicLong();
+    private final AtomicInteger channels = new AtomicInteger();
+    private final AtomicInteger domains = new AtomicInteger();
+    private final AtomicInteger vector = new AtomicInteger();
+    private volatile boolean failed;
+
+    // Made when first needed; under this.
+    private @Nullable IbvCompletionChannel waiting;
+    private @Nullable CmConnections connections;
+
+    /// @throws DeviceException when it cannot be opened; says why, and what to do
+    static IbvContext open(IbvDevice device) {
+        return device.library().withDevices(found -> {
+            for (long each : found) {
+                if (Memory.getString(each + DEVICE.at("name")).equals(device.name())) {
+                    var made = device.library().openDevice.call(each);
+                    if (made.isNull()) {
+                        throw new DeviceException("open " + device.name() + ": " + whyNot(device, made.errno()));
+                    }
+                    return new IbvContext(device, each, made.value());
+                }
+            }
+            throw new DeviceException("open " + device.name() + ": it is not there any more");
+        });
+    }
+
+    private static String whyNot(IbvDevice device, int error) {
+        String node = device.node();
+        if (!Files.exists(Path.of(node))) {
+            return node + " does not exist: load the kernel's module ib_uverbs, or give this container the file";
+        }
+        return Errno.EACCES.is(error) || Errno.EPERM.is(error)
+                ? node + " is not for this user: " + Errno.text(error) + "; udev's rule of rdma-core makes it"
+                        + " readable and writable for all"
+                : "libibverbs says " + Errno.text(error);
+    }
+
+    private IbvContext(IbvDevice device, long cDevice, long address) {
+        super("device " + device.name());
+        this.device = device;
+        this.address = address;
+        boolean made = false;
+        try {
+            Path sysfs = Path.of(Memory.getString(cDevice + DEVICE.at("ibdev_path")));
+            var query = new DeviceQuery(this, new Ops(address, cDevice, device.name(), false));
+            this.ops = new Ops(address, cDevice, device.name(), !query.postsBySystemCall());
+            this.vectors = Math.max(1, Memory.getInt(address + CONTEXT.at("num_comp_vectors")));
+            this.attributes = query.attributes();
+            this.gidTable = new GidTable(this, sysfs);
+            made = true;
+        } finally {
+            if (!made) {
+                device.library().closeDevice.call(address);
+            }
+        }
+        this.asyncEvents = new EventQueue<>(label(), ASYNC_EVENTS_MAX);
+        this.poller = new Poller("verbena-ibverbs-" + device.name());
+        poller.add(Memory.getInt(address + CONTEXT.at("async_fd")), this::onAsyncReadable);
+    }
+
+    // ---- for the objects of this room
+
+    VerbsLibrary library() {
+        return device.library();
+    }
+
+    long address() {
+        return address;
+    }
+
+    Ops ops() {
+        return ops;
+    }
+
+    Poller poller() {
+        return poller;
+    }
+
+    boolean isIwarp() {
+        return device.transportType() == TransportType.IWARP;
+    }
+
+    boolean hasFailed() {
+        return failed;
+    }
+
+    FailureWatch failureWatch() {
+        return failureWatch;
+    }
+
+    void require(String verb, Capability capability) {
+        if (!attributes.has(capability)) {
+            throw new UnsupportedException(verb, capability, device.name());
+        }
+    }
+
+    /// Completion queues take turns at the interrupts that the device has.
+    int nextVector() {
+        return Math.floorMod(vector.getAndIncrement(), vectors);
+    }
+
+    /// What C has made points back to its context; if it does not, this is not the layout that we know.
+    void checkLayout(String struct, long context) {
+        if (context != address) {
+            throw new DeviceException("device " + device.name() + ": struct " + struct + " of this libibverbs is laid"
+                    + " out in a way that is not known here; please report its version");
+        }
+    }
+
+    /// Why something could not be made, as an exception to throw.
+    ///
+    /// @param resource what there may not be enough of
+    RuntimeException refused(String verb, String resource, int error) {
+        String said = "the device says " + Errno.text(error);
+        if (Errno.ENOMEM.is(error) || Errno.ENOSPC.is(error) || Errno.EAGAIN.is(error)) {
+            return new ResourceLimitException(
+                    verb,
+                    "locked memory",
+                    lockedMemory(),
+                    said + ": it has no more " + resource + ", or memory that may" + " be locked is short ("
+                            + LockedMemory.HINT + ")");
+        }
+        if (Errno.isUnsupported(error)) {
+            return new DeviceException(verb + ": device " + device.name() + " does not do this: " + said);
+        }
+        return new DeviceException(verb + ": " + said);
+    }
+
+    private static long lockedMemory() {
+        return LockedMemory.limitBytes();
+    }
+
+    @Nullable
+    IbvCompletionQueue completionQueue(long token) {
+        return completionQueues.get(token);
+    }
+
+    void add(long token, IbvCompletionQueue cq) {
+        completionQueues.put(token, cq);
+    }
+
+    void remove(long token) {
+        completionQueues.remove(token);
+    }
+
+    void add(long of, OwnedObject queue) {
+        byAddress.put(of, queue);
+    }
+
+    void forget(long of) {
+        byAddress.remove(of);
+    }
+
+    /// A request of this queue pair has failed, which has brought a connected one into ERR. Only where the device
+    /// does not tell its state.
+    void onFailedRequest(int qpn) {
+        if (isIwarp()) {
+            for (OwnedObject each : byAddress.values()) {
+                if (each instanceof IbvQueuePair qp && qp.qpn() == qpn) {
+                    qp.moved(QpState.ERR);
+                }
+            }
+        }
+    }
+
+    // ---- what there is to know
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public DeviceAttributes attributes() {
+        return attributes;
+    }
+
+    @Override
+    public PortAttributes port(int port) {
+        checkOpen("port");
+        return queryPort(port);
+    }
+
+    private void checkPort(int port) {
+        if (port < 1 || port > attributes.physicalPorts()) {
+            throw new IllegalArgumentException(
+                    "port: " + device.name() + " has ports 1 to " + attributes.physicalPorts() + ", got " + port);
+        }
+    }
+
+    private PortAttributes queryPort(int port) {
+        checkPort(port);
+        try (Arena arena = Arena.ofConfined()) {
+            // Larger than any version's, because the compatible one does not tell how much it writes.
+            long at = arena.allocate(2 * PORT_ATTR.size(), 8).address();
+            int error = ops.extended("u32 query_port(ptr, u8, ptr, u64)")
+                    .map(query -> query.call(address, (byte) port, at, PORT_ATTR.size()))
+                    .orElseGet(() -> library().queryPort.call(address, (byte) port, at))
+                    .error();
+            if (error != 0) {
+                throw new DeviceException("port " + port + " of " + device.name() + ": " + Errno.text(error));
+            }
+            return portAttributes(at, isIwarp() ? OptionalInt.of(gidTable.addressCount(port)) : OptionalInt.empty());
+        }
+    }
+
+    /// @param gids entries of the GID table, when it is not the device's own
+    private static PortAttributes portAttributes(long at, OptionalInt gids) {
+        int state = Memory.getInt(at + PORT_ATTR.at("state"));
+        return new PortAttributes(
+                state >= 0 && state < PortState.values().length ? PortState.values()[state] : PortState.NOP,
+                mtu(Memory.getInt(at + PORT_ATTR.at("max_mtu"))),
+                mtu(Memory.getInt(at + PORT_ATTR.at("active_mtu"))),
+                gids.orElse(Memory.getInt(at + PORT_ATTR.at("gid_tbl_len"))),
+                Memory.getInt(at + PORT_ATTR.at("port_cap_flags")),
+                Integer.toUnsignedLong(Memory.getInt(at + PORT_ATTR.at("max_msg_sz"))),
+                Memory.getUnsignedShort(at + PORT_ATTR.at("pkey_tbl_len")),
+                Memory.getUnsignedShort(at + PORT_ATTR.at("lid")),
+                Memory.getUnsignedShort(at + PORT_ATTR.at("sm_lid")),
+                Memory.getUnsignedByte(at + PORT_ATTR.at("lmc")),
+                Memory.getUnsignedByte(at + PORT_ATTR.at("active_width")),
+                Memory.getUnsignedByte(at + PORT_ATTR.at("active_speed")),
+                Memory.getUnsignedByte(at + PORT_ATTR.at("phys_state")),
+                // Unspecified means InfiniBand, as for everybody (ibv_query_port(3)).
+                Memory.getUnsignedByte(at + PORT_ATTR.at("link_layer")) == 2
+                        ? LinkLayer.ETHERNET
+                        : LinkLayer.INFINIBAND);
+    }
+
+    /// An MTU's code; a device of streams may have none.
+    static Mtu mtu(int code) {
+        return code < 1 || code > 5 ? Mtu.MTU_256 : Mtu.ofCode(code);
+    }
+
+    @Override
+    public List<GidEntry> gids(int port) {
+        checkOpen("gids");
+        checkPort(port);
+        return gidTable.entries(port, isIwarp() ? 1 : queryPort(port).gidTableLength());
+    }
+
+    @Override
+    public GidEntry gidFor(int port, Gid peer) {
+        return GidTable.towards(peer, gids(port), device.name());
+    }
+
+    @Override
+    public int pkey(int port, int index) {
+        checkOpen("pkey");
+        int length = queryPort(port).pkeyTableLength();
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(2, 2).address();
+            int error = index < 0
+                    ? Errno.EINVAL.code
+                    : library().queryPkey.call(address, (byte) port, index, at).error();
+            if (error != 0) {
+                throw new IllegalArgumentException("pkey: port " + port + " of " + device.name() + " has " + length
+                        + " P_Keys from index 0 on, got " + index);
+            }
+            return Memory.swapShort(Memory.getUnsignedShort(at));
+        }
+    }
+
+    /// What the kernel counts of each port, packets and errors, by the names it gives them.
+    @Override
+    public SortedMap<String, Long> counters() {
+        checkOpen("counters");
+        var counters = new TreeMap<String, Long>();
+        for (int port = 1; port <= attributes.physicalPorts(); port++) {
+            for (String folder : List.of("counters", "hw_counters")) {
+                gidTable.readNumbers(port, folder, counters);
+            }
+        }
+        return counters;
+    }
+
+    // ---- what is made from it
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        checkOpen("allocateProtectionDomain");
+        return new IbvProtectionDomain(this, domains.incrementAndGet());
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel) {
+        return createCompletionQueue("createCompletionQueue", entries, channel, false);
+    }
+
+    @Override
+    public CompletionQueue createTimestampedCompletionQueue(int entries, Optional<CompletionChannel> channel) {
+        require("createTimestampedCompletionQueue", Capability.COMPLETION_TIMESTAMPS);
+        return createCompletionQueue("createTimestampedCompletionQueue", entries, channel, true);
+    }
+
+    private CompletionQueue createCompletionQueue(
+            String verb, int entries, Optional<CompletionChannel> channel, boolean isTimestamped) {
+        checkOpen(verb);
+        if (entries < 1) {
+            throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
+        }
+        if (entries > attributes.maxCqe()) {
+            throw new ResourceLimitException(verb, "maxCqe", attributes.maxCqe(), "asked for " + entries);
+        }
+        Optional<IbvCompletionChannel> own = channel.map(each -> {
+            if (!(each instanceof IbvCompletionChannel of) || of.context() != this) {
+                throw new IllegalArgumentException(verb + ": channel: belongs to another context");
+            }
+            return of;
+        });
+        return new IbvCompletionQueue(this, tokens.incrementAndGet(), entries, own, waiting(), isTimestamped);
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel() {
+        checkOpen("createCompletionChannel");
+        return new IbvCompletionChannel(this, channels.incrementAndGet());
+    }
+
+    /// The channel of queues that have none: for those who wait at them.
+    private synchronized IbvCompletionChannel waiting() {
+        IbvCompletionChannel known = waiting;
+        if (known == null) {
+            known = IbvCompletionChannel.ofContext(this);
+            waiting = known;
+        }
+        return known;
+    }
+
+    @Override
+    public synchronized ConnectionService connectionService() {
+        checkOpen("connectionService");
+        require("connectionService", Capability.CONNECTION_MANAGER);
+        CmConnections known = connections;
+        if (known == null) {
+            known = CmConnections.open(this);
+            connections = known;
+        }
+        return known;
+    }
+
+    // ---- asynchronous events
+
+    @Override
+    public Optional<AsyncEvent> pollAsyncEvent() {
+        checkOpen("pollAsyncEvent");
+        return asyncEvents.poll();
+    }
+
+    @Override
+    public Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException {
+        checkOpen("awaitAsyncEvent");
+        return asyncEvents.await(timeout);
+    }
+
+    /// Poller: each is acknowledged before anything else, so that nobody who destroys its object has to wait
+    /// for us.
+    private void onAsyncReadable() {
+        try (Arena arena = Arena.ofConfined()) {
+            var event = arena.allocate(ASYNC_EVENT.size(), 8);
+            while (library().getAsyncEvent.call(address, event).value() == 0) {
+                int code = Memory.getInt(event.address() + ASYNC_EVENT.at("event_type"));
+                AsyncEvent told = code >= 0 && code < AsyncEvent.Type.values().length
+                        ? event(AsyncEvent.Type.values()[code], event.address() + ASYNC_EVENT.at("element"))
+                        : null;
+                library().ackAsyncEvent.call(event);
+                if (told != null) {
+                    tell(told);
+                }
+            }
+        }
+    }
+
+    private @Nullable AsyncEvent event(AsyncEvent.Type type, long element) {
+        return switch (type) {
+            case CQ_ERR -> {
+                long of = Memory.getLong(element);
+                yield completionQueues.values().stream()
+                        .filter(each -> each.address() == of)
+                        .findFirst()
+                        .map(cq -> new AsyncEvent.CompletionQueueEvent(type, cq))
+                        .orElse(null);
+            }
+            case QP_FATAL,
+                    QP_REQ_ERR,
+                    QP_ACCESS_ERR,
+                    COMM_EST,
+                    SQ_DRAINED,
+                    PATH_MIG,
+                    PATH_MIG_ERR,
+                    QP_LAST_WQE_REACHED ->
+                byAddress.get(Memory.getLong(element)) instanceof IbvQueuePair qp
+                        ? new AsyncEvent.QueuePairEvent(type, qp)
+                        : null;
+            case SRQ_ERR, SRQ_LIMIT_REACHED ->
+                byAddress.get(Memory.getLong(element)) instanceof IbvSharedReceiveQueue srq
+                        ? new AsyncEvent.SharedReceiveQueueEvent(type, srq)
+                        : null;
+            case PORT_ACTIVE, PORT_ERR, LID_CHANGE, PKEY_CHANGE, SM_CHANGE, CLIENT_REREGISTER, GID_CHANGE ->
+                new AsyncEvent.PortEvent(type, Memory.getInt(element));
+            case DEVICE_FATAL -> new AsyncEvent.DeviceEvent(type);
+        };
+    }
+
+    private void tell(AsyncEvent event) {
+        switch (event) {
+            case AsyncEvent.CompletionQueueEvent(var type, var cq) -> {
+                if (cq instanceof IbvCompletionQueue own) {
+                    own.onBroken();
+                }
+            }
+            case AsyncEvent.SharedReceiveQueueEvent(var type, var srq) -> {
+                if (type == AsyncEvent.Type.SRQ_LIMIT_REACHED && srq instanceof IbvSharedReceiveQueue own) {
+                    own.onLimit();
+                }
+            }
+            case AsyncEvent.QueuePairEvent(var type, var qp) -> {
+                if (qp instanceof IbvQueuePair own) {
+                    own.onAsyncEvent(type);
+                }
+            }
+            case AsyncEvent.DeviceEvent e -> onFailed("device " + device.name() + " has failed");
+            case AsyncEvent.PortEvent e -> {}
+        }
+        asyncEvents.offer(event);
+    }
+
+    /// The device is gone, or of no use any more.
+    void onFailed(String why) {
+        failed = true;
+        completionQueues.values().forEach(IbvCompletionQueue::wakeAll);
+        failureWatch.tell(why);
+    }
+
+    @Override
+    protected void release() {
+        CmConnections cm;
+        IbvCompletionChannel channel;
+        synchronized (this) {
+            cm = connections;
+            channel = waiting;
+        }
+        if (cm != null) {
+            cm.close();
+        }
+        if (channel != null) {
+            channel.close();
+        }
+        asyncEvents.close();
+        poller.close();
+        int error = library().closeDevice.call(address).error();
+        if (error != 0) {
+            throw new DeviceException("close: " + label() + ": ibv_close_device says " + Errno.text(error));
+        }
+    }
+
+    /// Memory that may be locked: what registering takes.
+    static final class LockedMemory {
+        static final String HINT = "raise it with ulimit -l, systemd's LimitMEMLOCK, Docker's --ulimit memlock, or"
+                + " in /etc/security/limits.conf; CAP_IPC_LOCK lifts it";
+
+        private LockedMemory() {}
+
+        /// Bytes that this process may lock; the largest number when there is no limit.
+        static long limitBytes() {
+            try {
+                for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
+                    if (line.startsWith("Max locked memory")) {
+                        String soft = line.substring("Max locked memory".length())
+                                .strip()
+                                .split(" +", 2)[0];
+                        return soft.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(soft);
+                    }
+                }
+            } catch (IOException | NumberFormatException e) {
+                // A system that does not tell.
+            }
+            return Long.MAX_VALUE;
+        }
+    }
+}

@@ -1,0 +1,486 @@
+package verbena.ibverbs;
+
+import static verbena.ibverbs.abi.VerbsStructs.QP;
+import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+
+import java.lang.foreign.Arena;
+import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.AddressVector;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
+import verbena.verbs.ConnectOptions;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Endpoint;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.Mtu;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpStateTable;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.SendBatch;
+import verbena.verbs.Transition;
+import verbena.verbs.spi.OwnedObject;
+
+/// A queue pair of C's. What a modification needs is checked before the device sees it, so that a mistake is
+/// named; what the device then refuses is told in its words.
+final class IbvQueuePair extends OwnedObject implements QueuePair {
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final int MASK_24 = 0xFF_FFFF;
+
+    private final IbvProtectionDomain domain;
+    private final IbvContext context;
+    private final QueuePairOptions options;
+    private final long address;
+    private final int qpn;
+    private final IbvSends sends;
+    private final @Nullable IbvReceives receives;
+
+    /// As far as is known without asking the device, for posters: it goes to ERR without a word.
+    private volatile QpState known = QpState.RESET;
+
+    private volatile boolean endedHere;
+
+    /// Rights that it was last given; under this.
+    private int knownAccess;
+
+    /// Multicast groups that it is in; under this.
+    private final Map<Gid, Membership> groups = new HashMap<>();
+
+    private volatile int initialPsn = RANDOM.nextInt() & MASK_24;
+    private volatile int datagramBytesMax;
+    /// The GID that [#endpoint(int)] gave out last; -1 before.
+    private volatile int endpointGid = -1;
+
+    IbvQueuePair(
+            IbvProtectionDomain domain,
+            QueuePairOptions options,
+            IbvCompletionQueue sendCq,
+            IbvCompletionQueue receiveCq,
+            @Nullable IbvSharedReceiveQueue srq) {
+        super("queue pair");
+        this.domain = domain;
+        this.context = domain.owner();
+        this.options = options;
+        madeFrom(srq == null ? List.of(domain, sendCq, receiveCq) : List.of(domain, sendCq, receiveCq, srq));
+        NativeFunction.Result made;
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(QP_INIT_ATTR_EX.size(), 8).address();
+            Memory.putLong(at + QP_INIT_ATTR.at("send_cq"), sendCq.address());
+            Memory.putLong(at + QP_INIT_ATTR.at("recv_cq"), receiveCq.address());
+            Memory.putLong(at + QP_INIT_ATTR.at("srq"), srq == null ? 0 : srq.address());
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_wr"), options.maxSendWr());
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_wr"), srq == null ? options.maxReceiveWr() : 0);
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_sge"), options.maxSendSge());
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_sge"), srq == null ? options.maxReceiveSge() : 0);
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_inline_data"), options.maxInlineBytes());
+            Memory.putInt(at + QP_INIT_ATTR.at("qp_type"), options.type().code());
+            Memory.putInt(at + QP_INIT_ATTR.at("sq_sig_all"), options.signalAll() ? 1 : 0);
+            made = options.extensions().isEmpty()
+                    ? context.library().createQp.call(domain.address(), at)
+                    : ExtendedSends.createQp(
+                            context.ops(), context.address(), domain.address(), at, options.extensions());
+        }
+        if (made.isNull()) {
+            abandon();
+            throw refused(made.errno());
+        }
+        this.address = made.value();
+        context.checkLayout("ibv_qp", Memory.getLong(address + QP.at("context")));
+        this.qpn = Memory.getInt(address + QP.at("qp_num"));
+        label("queue pair 0x" + Integer.toHexString(qpn));
+        this.sends = new IbvSends(this, domain, options);
+        this.receives = srq != null
+                ? null
+                : new IbvReceives(
+                        domain,
+                        this,
+                        options.maxReceiveWr(),
+                        options.maxReceiveSge(),
+                        "maxReceiveWr",
+                        "maxReceiveSge",
+                        context.ops()::postReceive,
+                        address,
+                        this::checkReceivable);
+        context.add(address, this);
+    }
+
+    private RuntimeException refused(int error) {
+        if (Errno.EINVAL.is(error)) {
+            return new ResourceLimitException(
+                    "createQueuePair",
+                    "sizes",
+                    options.maxSendWr(),
+                    "the device says " + Errno.text(error) + " for " + options.sizes()
+                            + "; each is within its limits, so smaller ones together may do");
+        }
+        return context.refused("createQueuePair", "queue pairs", error);
+    }
+
+    long address() {
+        return address;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public int qpn() {
+        return qpn;
+    }
+
+    @Override
+    public QpType type() {
+        return options.type();
+    }
+
+    /// Asks the device.
+    @Override
+    public synchronized QpState state() {
+        if (isClosed()) {
+            return QpState.RESET;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long at = ask(arena, QpAttribute.STATE.bit());
+            return asked(Memory.getInt(at + QP_ATTR.at("qp_state")));
+        }
+    }
+
+    private QpState asked(int code) {
+        if (context.isIwarp()) {
+            return known;
+        }
+        QpState told = code >= 0 && code < QpState.values().length ? QpState.values()[code] : known;
+        known = told;
+        return told;
+    }
+
+    /// A `struct ibv_qp_attr` from the device. Over iWARP little of it means anything, and soft-iWARP leaves most
+    /// of it unwritten (Linux 6.1); so there it is what we have told the device ourselves.
+    private long ask(Arena arena, int mask) {
+        long at = arena.allocate(QP_ATTR.size(), 8).address();
+        if (context.isIwarp()) {
+            Memory.putInt(at + QP_ATTR.at("qp_access_flags"), knownAccess);
+            return at;
+        }
+        long init = arena.allocate(QP_INIT_ATTR.size(), 8).address();
+        int error = context.library().queryQp.call(address, at, mask, init).error();
+        if (error != 0) {
+            throw new DeviceException("query: " + label() + ": ibv_query_qp says " + Errno.text(error));
+        }
+        return at;
+    }
+
+    // ---- posting
+
+    @Override
+    public SendBatch send() {
+        return sends.begin();
+    }
+
+    void checkSendable(String verb) {
+        checkOpen(verb);
+        QpState state = known;
+        if (state.ordinal() < QpState.RTS.ordinal()) {
+            throw new InvalidStateException(verb + ": " + label() + " is in " + state
+                    + "; sends can be posted from RTS on (connect, or modify to INIT, RTR and RTS)");
+        }
+    }
+
+    @Override
+    public ReceiveBatch receive() {
+        if (receives == null) {
+            throw new InvalidStateException(
+                    "receive: " + label() + " takes receives from its shared receive queue; post them there");
+        }
+        return receives.begin();
+    }
+
+    private void checkReceivable(String verb) {
+        checkOpen(verb);
+        if (known == QpState.RESET) {
+            throw new InvalidStateException(
+                    verb + ": " + label() + " is in RESET; receives can be posted from INIT on");
+        }
+    }
+
+    int datagramBytesMax() {
+        return datagramBytesMax;
+    }
+
+    // ---- modifying
+
+    @Override
+    public synchronized void modify(QpModification modification) {
+        checkOpen("modify");
+        QpState from = state();
+        QpState to = context.isIwarp()
+                ? QpStateTable.checkIwarp(context.device().name(), from, modification)
+                : QpStateTable.check(type(), from, modification);
+        if (modification.mask().isEmpty()) {
+            return; // what an iWARP connection does by itself
+        }
+        if (to == QpState.ERR) {
+            endedHere = true; // before the end of a connection is told
+        }
+        int mask = 0;
+        for (QpAttribute attribute : modification.mask()) {
+            mask |= attribute.bit();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(QP_ATTR.size(), 8).address();
+            new Modification(modification).write(at, context);
+            int error = context.library().modifyQp.call(address, at, mask).error();
+            if (error != 0) {
+                throw refused(from, to, modification, error);
+            }
+        }
+        known = to;
+        if (modification.has(QpAttribute.ACCESS_FLAGS)) {
+            knownAccess = Modification.accessBits(modification);
+        }
+        if (to == QpState.RESET) {
+            endedHere = false;
+            initialPsn = RANDOM.nextInt() & MASK_24;
+            endpointGid = -1;
+        }
+        if (type() == QpType.UD && to == QpState.INIT) {
+            datagramBytesMax = context.port(modification.getInt(QpAttribute.PORT, 1))
+                    .activeMtu()
+                    .bytes();
+        }
+    }
+
+    private RuntimeException refused(QpState from, QpState to, QpModification modification, int error) {
+        String what = "modify: " + label() + " from " + from + " to " + to;
+        if (Errno.isUnsupported(error)) {
+            return new InvalidAttributesException(
+                    what + ": the device does not do this with " + modification.mask() + ": " + Errno.text(error));
+        }
+        if (Errno.EINVAL.is(error)
+                || Errno.ETIMEDOUT.is(error)
+                || Errno.EHOSTUNREACH.is(error)
+                || Errno.ENETUNREACH.is(error)) {
+            return new InvalidAttributesException(
+                    what + ": the device refuses a value of " + modification + ": " + Errno.text(error));
+        }
+        return new DeviceException(what + ": ibv_modify_qp says " + Errno.text(error));
+    }
+
+    /// Whether the program has taken it to ERR. An iWARP connection ends by that.
+    boolean isEndedHere() {
+        return endedHere;
+    }
+
+    /// The kernel has moved it, with its connection.
+    void moved(QpState to) {
+        known = to;
+    }
+
+    /// Poller.
+    void onAsyncEvent(AsyncEvent.Type type) {
+        if (type == AsyncEvent.Type.QP_FATAL
+                || type == AsyncEvent.Type.QP_REQ_ERR
+                || type == AsyncEvent.Type.QP_ACCESS_ERR) {
+            known = QpState.ERR;
+        }
+    }
+
+    @Override
+    public synchronized QpAttributes query() {
+        checkOpen("query");
+        try (Arena arena = Arena.ofConfined()) {
+            long at = ask(arena, (1 << 21) - 1);
+            QpState state = asked(Memory.getInt(at + QP_ATTR.at("qp_state")));
+            return new QpAttributes(
+                    state,
+                    IbvContext.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu"))),
+                    Memory.getInt(at + QP_ATTR.at("qkey")),
+                    Memory.getInt(at + QP_ATTR.at("rq_psn")) & MASK_24,
+                    Memory.getInt(at + QP_ATTR.at("sq_psn")) & MASK_24,
+                    Memory.getInt(at + QP_ATTR.at("dest_qp_num")) & MASK_24,
+                    Modification.access(Memory.getInt(at + QP_ATTR.at("qp_access_flags"))),
+                    AddressVectors.read(at + QP_ATTR.at("ah_attr")),
+                    Memory.getUnsignedShort(at + QP_ATTR.at("pkey_index")),
+                    Math.max(1, Memory.getUnsignedByte(at + QP_ATTR.at("port_num"))),
+                    Memory.getUnsignedByte(at + QP_ATTR.at("sq_draining")) != 0,
+                    Memory.getUnsignedByte(at + QP_ATTR.at("max_rd_atomic")),
+                    Memory.getUnsignedByte(at + QP_ATTR.at("max_dest_rd_atomic")),
+                    new verbena.verbs.RnrTimer(Memory.getUnsignedByte(at + QP_ATTR.at("min_rnr_timer")) & 31),
+                    new verbena.verbs.AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),
+                    Memory.getUnsignedByte(at + QP_ATTR.at("retry_cnt")),
+                    Memory.getUnsignedByte(at + QP_ATTR.at("rnr_retry")),
+                    options);
+        }
+    }
+
+    // ---- connecting
+
+    @Override
+    public Endpoint endpoint(int gidIndex) {
+        checkOpen("endpoint");
+        context.require("endpoint", Capability.ENDPOINTS);
+        GidEntry own = context.gid(1, gidIndex);
+        endpointGid = gidIndex;
+        return new Endpoint(
+                own.gid(), own.type(), qpn, initialPsn, context.port(1).activeMtu());
+    }
+
+    @Override
+    public void connect(Endpoint remote, ConnectOptions choices) {
+        checkOpen("connect");
+        context.require("connect", Capability.ENDPOINTS);
+        if (type() == QpType.UD) {
+            throw new InvalidStateException("connect: " + label() + " is of type UD, which has no peer: modify it to"
+                    + " INIT, RTR and RTS, and name the receiver of each datagram with an address handle");
+        }
+        QpState state = state();
+        if (state != QpState.RESET && state != QpState.INIT) {
+            throw new InvalidStateException("connect: " + label() + " is in " + state + ", not in RESET or INIT");
+        }
+        List<GidEntry> table = context.gids(1);
+        if (table.stream().noneMatch(own -> own.gid().isIpv4() == remote.gid().isIpv4())) {
+            throw new InvalidAttributesException("connect: the peer's address " + remote.gid() + " is "
+                    + (remote.gid().isIpv4() ? "IPv4" : "IPv6") + ", and "
+                    + context.device().name() + " has only "
+                    + table.stream().map(own -> own.gid().toString()).toList()
+                    + "; use addresses of one family at both ends");
+        }
+        GidEntry own = ownGid(remote.gid());
+        if (own.type() != remote.gidType()) {
+            throw new InvalidAttributesException("connect: this end's GID " + own.gid() + " is of type " + own.type()
+                    + ", the peer's " + remote.gid() + " of type " + remote.gidType());
+        }
+        Mtu active = context.port(1).activeMtu();
+        Mtu common = active.min(remote.mtu());
+        Mtu mtu = choices.mtu().orElse(common);
+        if (mtu.compareTo(common) > 0) {
+            throw new InvalidAttributesException("connect: path MTU " + mtu + " is more than " + common
+                    + ", the smaller of what this end (" + active + ") and the peer (" + remote.mtu() + ") can use");
+        }
+        modify(
+                state == QpState.RESET
+                        ? new Transition.ToInit(choices.access()).modification()
+                        : new QpModification().access(choices.access()));
+        var path = AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass());
+        if (type() == QpType.UC) {
+            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
+            modify(new Transition.ToRtsUnreliable(initialPsn));
+            return;
+        }
+        int served = Math.min(choices.maxReadAtomic(), context.attributes().maxQpReadAtomic());
+        int asked = Math.min(choices.maxReadAtomic(), context.attributes().maxQpInitiatorReadAtomic());
+        modify(new Transition.ToRtr(path, mtu, remote.qpn(), remote.psn(), served, choices.minRnrTimer()));
+        modify(new Transition.ToRts(initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), asked));
+    }
+
+    /// The GID that was given to the peer when it suits the peer's, else the one that does.
+    private GidEntry ownGid(Gid peer) {
+        int given = endpointGid;
+        if (given >= 0) {
+            GidEntry own = context.gid(1, given);
+            if (own.gid().isIpv4() == peer.isIpv4()) {
+                return own;
+            }
+        }
+        return context.gidFor(1, peer);
+    }
+
+    // ---- multicast
+
+    @Override
+    public synchronized void attachMulticast(Gid group) {
+        checkMulticast("attachMulticast", group);
+        if (groups.containsKey(group)) {
+            return;
+        }
+        int error = multicast(context.library().attachMcast, group);
+        if (Errno.ENOMEM.is(error)) {
+            throw new ResourceLimitException(
+                    "attachMulticast",
+                    "maxMulticastGroups",
+                    context.attributes().maxMulticastGroups(),
+                    "the device says " + Errno.text(error));
+        }
+        if (error != 0) {
+            throw new DeviceException("attachMulticast: " + group + ": the device says " + Errno.text(error));
+        }
+        groups.put(group, Membership.join(group, context.gids(1)));
+    }
+
+    @Override
+    public synchronized void detachMulticast(Gid group) {
+        checkMulticast("detachMulticast", group);
+        Membership joined = groups.remove(group);
+        if (joined == null) {
+            throw new InvalidStateException("detachMulticast: " + label() + " is not attached to " + group);
+        }
+        leave(group, joined);
+    }
+
+    private void leave(Gid group, Membership joined) {
+        joined.close();
+        multicast(context.library().detachMcast, group);
+    }
+
+    private int multicast(NativeFunction verb, Gid group) {
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(Gid.BYTES, 8).address();
+            Memory.putGid(at, group);
+            return verb.call(address, at, (short) 0).error();
+        }
+    }
+
+    private void checkMulticast(String verb, Gid group) {
+        checkOpen(verb);
+        context.require(verb, Capability.MULTICAST);
+        if (type() != QpType.UD) {
+            throw new InvalidStateException(verb + ": " + label() + " is of type " + type() + "; only UD takes part");
+        }
+        if (!group.isMulticast()) {
+            throw new IllegalArgumentException(
+                    verb + ": group: 224.0.0.0 to 239.255.255.255 or ff00::/8, got " + group);
+        }
+    }
+
+    /// Waits for batches that other threads have open, before it takes what they may want to ask the queue pair.
+    @Override
+    protected void release() {
+        sends.closeGate();
+        if (receives != null) {
+            receives.closeGate();
+        }
+        destroy();
+    }
+
+    private synchronized void destroy() {
+        groups.forEach(this::leave);
+        groups.clear();
+        int error = context.library().destroyQp.call(address).error();
+        if (error != 0) {
+            sends.openGate();
+            if (receives != null) {
+                receives.openGate();
+            }
+            throw new DeviceException("close: " + label() + ": ibv_destroy_qp says " + Errno.text(error));
+        }
+        context.forget(address);
+    }
+}

@@ -1,0 +1,122 @@
+package verbena.ibverbs;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import verbena.verbs.Gid;
+
+/// Native memory by absolute address: what the libraries' pointers point to.
+final class Memory {
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+    private static final ValueLayout.OfLong LONG_BE = LONG.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
+
+    /// All of it.
+    @SuppressWarnings("restricted") // pointers of C are addresses without bounds
+    private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+    private static final boolean IS_BIG_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
+
+    private Memory() {}
+
+    static byte getByte(long address) {
+        return ALL.get(ValueLayout.JAVA_BYTE, address);
+    }
+
+    static int getUnsignedByte(long address) {
+        return getByte(address) & 0xFF;
+    }
+
+    static int getUnsignedShort(long address) {
+        return ALL.get(SHORT, address) & 0xFFFF;
+    }
+
+    static int getInt(long address) {
+        return ALL.get(INT, address);
+    }
+
+    static long getLong(long address) {
+        return ALL.get(LONG, address);
+    }
+
+    static void putByte(long address, int value) {
+        ALL.set(ValueLayout.JAVA_BYTE, address, (byte) value);
+    }
+
+    static void putShort(long address, int value) {
+        ALL.set(SHORT, address, (short) value);
+    }
+
+    static void putInt(long address, int value) {
+        ALL.set(INT, address, value);
+    }
+
+    static void putLong(long address, long value) {
+        ALL.set(LONG, address, value);
+    }
+
+    /// Two numbers that lie side by side, in one store.
+    static void putInts(long address, int first, int second) {
+        putLong(address, IS_BIG_ENDIAN ? pair(second, first) : pair(first, second));
+    }
+
+    private static long pair(int low, int high) {
+        return (long) high << Integer.SIZE | Integer.toUnsignedLong(low);
+    }
+
+    /// The first of two numbers that lie side by side and were read together, by [#getLong].
+    static int first(long both) {
+        return (int) (IS_BIG_ENDIAN ? both >>> Integer.SIZE : both);
+    }
+
+    /// The second of two numbers that were read together.
+    static int second(long both) {
+        return (int) (IS_BIG_ENDIAN ? both : both >>> Integer.SIZE);
+    }
+
+    /// A number of this host in the network's order, or the other way.
+    static int swap(int value) {
+        return IS_BIG_ENDIAN ? value : Integer.reverseBytes(value);
+    }
+
+    static long swap(long value) {
+        return IS_BIG_ENDIAN ? value : Long.reverseBytes(value);
+    }
+
+    static int swapShort(int value) {
+        return IS_BIG_ENDIAN ? value & 0xFFFF : Short.reverseBytes((short) value) & 0xFFFF;
+    }
+
+    static Gid getGid(long address) {
+        return new Gid(ALL.get(LONG_BE, address), ALL.get(LONG_BE, address + 8));
+    }
+
+    static void putGid(long address, Gid gid) {
+        ALL.set(LONG_BE, address, gid.high());
+        ALL.set(LONG_BE, address + 8, gid.low());
+    }
+
+    /// Text up to its zero.
+    static String getString(long address) {
+        return ALL.getString(address, StandardCharsets.UTF_8);
+    }
+
+    static MemorySegment at(long address, long bytes) {
+        return ALL.asSlice(address, bytes);
+    }
+
+    static void fill(long address, long bytes) {
+        ALL.asSlice(address, bytes).fill((byte) 0);
+    }
+
+    /// Copies a segment, heap or native, to an address.
+    static void copyFrom(MemorySegment from, long address, long bytes) {
+        MemorySegment.copy(from, 0, ALL, address, bytes);
+    }
+
+    static byte[] bytes(long address, int count) {
+        return ALL.asSlice(address, count).toArray(ValueLayout.JAVA_BYTE);
+    }
+}

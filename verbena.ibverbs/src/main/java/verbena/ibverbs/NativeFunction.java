@@ -1,0 +1,113 @@
+package verbena.ibverbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/// A C function off the data path. Numbers and pointers go in and come out as `long`, the system's `errno` with
+/// them.
+final class NativeFunction {
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final Linker.Option ERRNO_OPTION = Linker.Option.captureCallState("errno");
+    private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
+    private static final long ERRNO = STATE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+
+    /// What came of a call.
+    ///
+    /// @param value returned; a pointer as its address
+    /// @param errno means something only when the value says so
+    record Result(long value, int errno) {
+        /// Of a verb that returns 0, or an error number, or -1 and sets errno: the error number.
+        int error() {
+            int code = (int) value;
+            return code == 0 ? 0 : code == -1 ? errno : Math.abs(code);
+        }
+
+        boolean isNull() {
+            return value == 0;
+        }
+    }
+
+    private final String name;
+    private final MethodHandle handle;
+    private final boolean isInt;
+
+    private NativeFunction(String name, MethodHandle handle, boolean isInt) {
+        this.name = name;
+        this.handle = handle;
+        this.isInt = isInt;
+    }
+
+    /// @param signature as `ptr ibv_reg_mr(ptr, ptr, u64, u32)`: what it returns, name, and parameters;
+    ///     `...` stands before those that vary
+    @SuppressWarnings("restricted") // calling C is what this room is for
+    static NativeFunction of(MemorySegment address, String signature) {
+        int blank = signature.indexOf(' ');
+        int open = signature.indexOf('(');
+        String result = signature.substring(0, blank);
+        String inside = signature.substring(open + 1, signature.length() - 1);
+        int fixed = inside.indexOf(", ...");
+        String[] parameters =
+                inside.isEmpty() ? new String[0] : inside.replace(", ...", "").split(", ", -1);
+        var layouts = new MemoryLayout[parameters.length];
+        for (int i = 0; i < parameters.length; i++) {
+            layouts[i] = layout(parameters[i]);
+        }
+        FunctionDescriptor descriptor = result.equals("void")
+                ? FunctionDescriptor.ofVoid(layouts)
+                : FunctionDescriptor.of(layout(result), layouts);
+        MethodHandle handle = fixed < 0
+                ? LINKER.downcallHandle(address, descriptor, ERRNO_OPTION)
+                : LINKER.downcallHandle(
+                        address,
+                        descriptor,
+                        ERRNO_OPTION,
+                        Linker.Option.firstVariadicArg(
+                                inside.substring(0, fixed).split(", ", -1).length));
+        return new NativeFunction(
+                signature.substring(blank + 1, open),
+                handle.asSpreader(Object[].class, parameters.length + 1),
+                result.equals("u32"));
+    }
+
+    private static MemoryLayout layout(String type) {
+        return switch (type) {
+            case "ptr", "u64" -> ValueLayout.JAVA_LONG;
+            case "u32" -> ValueLayout.JAVA_INT;
+            case "u16" -> ValueLayout.JAVA_SHORT;
+            case "u8" -> ValueLayout.JAVA_BYTE;
+            default -> throw new IllegalArgumentException("no type " + type);
+        };
+    }
+
+    /// Calls it. May block as long as C does.
+    ///
+    /// @param arguments `Long`, `Integer`, `Short`, `Byte` as the signature says; a segment is its address
+    Result call(Object... arguments) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(STATE);
+            var all = new Object[arguments.length + 1];
+            all[0] = state;
+            for (int i = 0; i < arguments.length; i++) {
+                all[i + 1] = arguments[i] instanceof MemorySegment segment ? (Object) segment.address() : arguments[i];
+            }
+            Object value = handle.invoke(all);
+            return new Result(
+                    value == null ? 0 : isInt ? (Integer) value : ((Number) value).longValue(),
+                    state.get(ValueLayout.JAVA_INT, ERRNO));
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(name + " throws nothing", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,78 @@
+package verbena.ibverbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.util.Optional;
+
+/// A shared library of the system. Looked up by the name that the loader knows, or by a path.
+final class NativeLibrary {
+    private final String name;
+    private final SymbolLookup symbols;
+
+    private NativeLibrary(String name, SymbolLookup symbols) {
+        this.name = name;
+        this.symbols = symbols;
+    }
+
+    /// @throws MissingException when it is not there, or may not be loaded; says which and what to do
+    @SuppressWarnings("restricted") // loading the system's library is what this room is for
+    static NativeLibrary load(String name, String hint) {
+        try {
+            return new NativeLibrary(
+                    name,
+                    name.contains("/")
+                            ? SymbolLookup.libraryLookup(java.nio.file.Path.of(name), Arena.global())
+                            : SymbolLookup.libraryLookup(name, Arena.global()));
+        } catch (IllegalArgumentException e) {
+            throw new MissingException(name + " cannot be loaded: " + hint, e);
+        } catch (IllegalCallerException e) {
+            throw new MissingException(
+                    name + " may not be called: run with --enable-native-access=verbena.ibverbs (ALL-UNNAMED on the"
+                            + " class path)",
+                    e);
+        }
+    }
+
+    /// The C library's own functions.
+    static NativeFunction system(String signature) {
+        return NativeFunction.of(
+                java.lang.foreign.Linker.nativeLinker()
+                        .defaultLookup()
+                        .find(functionName(signature))
+                        .orElseThrow(),
+                signature);
+    }
+
+    /// A function that every version has.
+    ///
+    /// @throws MissingException when this one has not
+    NativeFunction function(String signature) {
+        return optional(signature)
+                .orElseThrow(() -> new MissingException(
+                        name + " has no function " + functionName(signature) + ": rdma-core 28 or newer is needed",
+                        null));
+    }
+
+    /// A function that some versions have.
+    Optional<NativeFunction> optional(String signature) {
+        return symbols.find(functionName(signature)).map(address -> NativeFunction.of(address, signature));
+    }
+
+    private static String functionName(String signature) {
+        return signature.substring(signature.indexOf(' ') + 1, signature.indexOf('('));
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /// A library or a function is not there; the message says so in a sentence.
+    static final class MissingException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        MissingException(String message, @org.jspecify.annotations.Nullable Throwable cause) {
+            super(message, cause);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package verbena.ibverbs;
+
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+
+/// What both kinds of batches check of a region.
+final class Posting {
+    /// Takes the request with a mistake back and returns what its message begins with: its place in the batch.
+    interface Dropper {
+        String drop();
+    }
+
+    private Posting() {}
+
+    /// The region, when requests of `domain` may name this part of it.
+    static IbvMemoryRegion check(
+            MemoryRegion region, long offset, int length, IbvProtectionDomain domain, Dropper dropper) {
+        if (!(region instanceof IbvMemoryRegion own)) {
+            throw new IllegalArgumentException(dropper.drop() + "sge: region: of another device");
+        }
+        if (own.isClosed()) {
+            throw new InvalidStateException(dropper.drop() + "sge: region: " + own + " is closed");
+        }
+        if (own.protectionDomain() != domain) {
+            throw new IllegalArgumentException(
+                    dropper.drop() + "sge: region: of " + own.protectionDomain() + ", and the request is of " + domain);
+        }
+        if (length < 0) {
+            throw new IllegalArgumentException(dropper.drop() + "sge: length: not negative, got " + length);
+        }
+        if (offset < 0 || offset > own.length() - length) {
+            throw new IndexOutOfBoundsException(dropper.drop() + "sge: offset " + offset + " and length " + length
+                    + " are not inside the region's " + own.length() + " bytes");
+        }
+        return own;
+    }
+}
