@@ -1,0 +1,29 @@
+#!/bin/sh
+# Builds libibverbs.so.1 and librdmacm.so.1 into a folder. Usage: build.sh JAVA_HOME FOLDER
+# Without a C compiler it says so in one line, and nothing has failed: all else works without these libraries.
+set -eu
+java_home=$1
+into=$2
+cd "$(dirname "$0")"
+
+if [ "$(uname -s)" != Linux ]; then
+  echo "verbena.abi: skipped: libibverbs.so.1 and librdmacm.so.1 are for Linux"
+  exit 0
+fi
+if ! command -v cc > /dev/null; then
+  echo "verbena.abi: skipped: there is no C compiler (cc), so no libibverbs.so.1 and librdmacm.so.1; Debian: apt-get install gcc libc6-dev"
+  exit 0
+fi
+mkdir -p "$into"
+
+library() { # NAME, VERSION SCRIPT, SOURCES...
+  name=$1 map=$2
+  shift 2
+  cc -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+    -I"$java_home/include" -I"$java_home/include/linux" \
+    -Wl,-soname,"$name" -Wl,--version-script="$map" -Wl,-z,defs -o "$into/$name.new" "$@" -ldl -lpthread
+  mv "$into/$name.new" "$into/$name" # in one step: a program may have the old one open
+}
+
+library libibverbs.so.1 ibverbs.map start.c operations.c ibverbs.c drivers.c
+library librdmacm.so.1 rdmacm.map rdmacm.c rsocket.c "$into/libibverbs.so.1"

@@ -1,0 +1,195 @@
+/* The public functions of libibverbs.so.1, as rdma-core 44 has them. All they do is done in Java. */
+#include <stdint.h>
+#include <unistd.h>
+
+#include "verbena.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* struct ibv_comp_channel; what Java fills in. */
+struct channel {
+    void *context;
+    int fd;
+    int references;
+};
+
+/* ---- devices */
+
+EXPORT void *ibv_get_device_list(int *count) { return pointer(java(get_device_list, count)); }
+EXPORT void ibv_free_device_list(void *list) { java(free_device_list, list); }
+EXPORT const char *ibv_get_device_name(void *device) { return pointer(java(get_device_name, device)); }
+EXPORT int ibv_get_device_index(void *device) { return number(java(get_device_index, device)); }
+EXPORT uint64_t ibv_get_device_guid(void *device) { return (uint64_t) java(get_device_guid, device); }
+EXPORT void *ibv_open_device(void *device) { return pointer(java(open_device, device)); }
+EXPORT int ibv_close_device(void *context) { return code(java(close_device, context)); }
+EXPORT int ibv_query_device(void *context, void *attributes) { return code(java(query_device, context, attributes)); }
+/* Without the size at its end, as programs from before verbs_context call it: its attributes end at the link layer. */
+EXPORT int ibv_query_port(void *context, uint8_t port, void *attributes) {
+    return code(java(query_port, context, port, attributes, 0));
+}
+EXPORT int ibv_query_gid(void *context, uint8_t port, int index, void *gid) {
+    return number(java(query_gid, context, port, index, gid));
+}
+EXPORT int _ibv_query_gid_ex(
+    void *context, uint32_t port, uint32_t index, void *entry, uint32_t flags, size_t entry_size) {
+    return code(java(query_gid_ex, context, port, index, entry, flags, entry_size));
+}
+EXPORT ssize_t _ibv_query_gid_table(void *context, void *entries, size_t max, uint32_t flags, size_t entry_size) {
+    return java(query_gid_table, context, entries, max, flags, entry_size); /* a negative errno, ibv_query_gid_table(3) */
+}
+EXPORT int ibv_query_gid_type(void *context, uint8_t port, unsigned index, void *type) {
+    return number(java(query_gid_type, context, port, index, type));
+}
+EXPORT int ibv_query_pkey(void *context, uint8_t port, int index, void *pkey) {
+    return number(java(query_pkey, context, port, index, pkey));
+}
+EXPORT int ibv_get_pkey_index(void *context, uint8_t port, uint16_t pkey) {
+    return number(java(get_pkey_index, context, port, pkey));
+}
+EXPORT int ibv_resolve_eth_l2_from_gid(void *context, void *attributes, uint8_t *mac, uint16_t *vlan) {
+    return code(java(resolve_eth_l2, context, attributes, mac, vlan));
+}
+
+/* What another process has opened cannot be taken over. */
+EXPORT void *ibv_import_device(int fd) { (void) fd; return pointer(-EOPNOTSUPP); }
+EXPORT void *ibv_import_pd(void *context, uint32_t handle) { (void) context, (void) handle; return pointer(-EOPNOTSUPP); }
+EXPORT void ibv_unimport_pd(void *pd) { (void) pd; }
+EXPORT void *ibv_import_mr(void *pd, uint32_t handle) { (void) pd, (void) handle; return pointer(-EOPNOTSUPP); }
+EXPORT void ibv_unimport_mr(void *mr) { (void) mr; }
+EXPORT void *ibv_import_dm(void *context, uint32_t handle) { (void) context, (void) handle; return pointer(-EOPNOTSUPP); }
+EXPORT void ibv_unimport_dm(void *dm) { (void) dm; }
+
+/* ---- events: their file descriptors are pipes that Java writes to, so poll(2), epoll(7) and O_NONBLOCK are the
+ * kernel's business */
+
+static int read_whole(int fd, void *into, size_t bytes) {
+    ssize_t n = read(fd, into, bytes); /* fewer than PIPE_BUF come whole */
+    return verbena_has_read(n, bytes);
+}
+
+/* Java says whether the object is still there; an event of one that is gone is passed over. */
+EXPORT int ibv_get_async_event(void *context, void *event) { /* struct ibv_async_event: 8 bytes whom, 4 what */
+    int fd = number(java(async_fd, context));
+    if (fd < 0) {
+        return -1;
+    }
+    do {
+        if (read_whole(fd, event, 16) != 0) {
+            return -1;
+        }
+    } while (java(take_async_event, event) < 0);
+    return 0;
+}
+EXPORT void ibv_ack_async_event(void *event) { java(ack_async_event, event); }
+
+EXPORT void *ibv_create_comp_channel(void *context) { return pointer(java(create_comp_channel, context)); }
+EXPORT int ibv_destroy_comp_channel(void *channel) { return code(java(destroy_comp_channel, channel)); }
+EXPORT int ibv_get_cq_event(struct channel *channel, void **cq, void **cq_context) {
+    void *event[2]; /* the queue and its cq_context */
+    do {
+        if (read_whole(channel->fd, event, sizeof event) != 0) {
+            return -1;
+        }
+    } while (java(take_cq_event, event[0]) < 0);
+    *cq = event[0];
+    *cq_context = event[1];
+    return 0;
+}
+EXPORT void ibv_ack_cq_events(void *cq, unsigned count) { java(ack_cq_events, cq, count); }
+
+/* ---- memory */
+
+EXPORT void *ibv_alloc_pd(void *context) { return pointer(java(alloc_pd, context)); }
+EXPORT int ibv_dealloc_pd(void *pd) { return code(java(dealloc_pd, pd)); }
+EXPORT void *ibv_reg_mr(void *pd, void *address, size_t length, int access) {
+    return pointer(java(reg_mr, pd, address, length, address, access));
+}
+EXPORT void *ibv_reg_mr_iova(void *pd, void *address, size_t length, uint64_t iova, int access) {
+    return pointer(java(reg_mr, pd, address, length, iova, access));
+}
+EXPORT void *ibv_reg_mr_iova2(void *pd, void *address, size_t length, uint64_t iova, unsigned access) {
+    return pointer(java(reg_mr, pd, address, length, iova, access));
+}
+EXPORT void *ibv_reg_dmabuf_mr(void *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access) {
+    (void) pd, (void) offset, (void) length, (void) iova, (void) fd, (void) access;
+    return pointer(-EOPNOTSUPP);
+}
+EXPORT int ibv_rereg_mr(void *mr, int flags, void *pd, void *address, size_t length, int access) {
+    long answer = java(rereg_mr, mr, flags, pd, address, length, access);
+    return answer < 0 ? (errno = (int) -answer, -1) : (int) answer; /* enum ibv_rereg_mr_err_code */
+}
+EXPORT int ibv_dereg_mr(void *mr) { return code(java(dereg_mr, mr)); }
+
+/* ---- completion queues */
+
+EXPORT void *ibv_create_cq(void *context, int entries, void *cq_context, void *channel, int vector) {
+    return pointer(java(create_cq, context, entries, cq_context, channel, vector));
+}
+EXPORT int ibv_resize_cq(void *cq, int entries) { return code(java(resize_cq, cq, entries)); }
+EXPORT int ibv_destroy_cq(void *cq) { return code(java(destroy_cq, cq)); }
+
+/* ---- queues */
+
+EXPORT void *ibv_create_srq(void *pd, void *attributes) { return pointer(java(create_srq, pd, attributes)); }
+EXPORT int ibv_modify_srq(void *srq, void *attributes, int mask) { return code(java(modify_srq, srq, attributes, mask)); }
+EXPORT int ibv_query_srq(void *srq, void *attributes) { return code(java(query_srq, srq, attributes)); }
+EXPORT int ibv_destroy_srq(void *srq) { return code(java(destroy_srq, srq)); }
+EXPORT void *ibv_create_qp(void *pd, void *attributes) { return pointer(java(create_qp, pd, attributes)); }
+EXPORT int ibv_modify_qp(void *qp, void *attributes, int mask) { return code(java(modify_qp, qp, attributes, mask)); }
+EXPORT int ibv_query_qp(void *qp, void *attributes, int mask, void *init) {
+    return code(java(query_qp, qp, attributes, mask, init));
+}
+EXPORT int ibv_destroy_qp(void *qp) { return code(java(destroy_qp, qp)); }
+EXPORT void *ibv_qp_to_qp_ex(void *qp) { return pointer(java(qp_to_qp_ex, qp)); }
+EXPORT int ibv_query_qp_data_in_order(void *qp, int opcode, uint32_t flags) {
+    (void) qp, (void) opcode, (void) flags;
+    return 0; /* no promise */
+}
+/* Enhanced connection establishment is for options of one vendor's cards: there are none. */
+EXPORT int ibv_set_ece(void *qp, void *ece) { (void) qp, (void) ece; return errno = EOPNOTSUPP; }
+EXPORT int ibv_query_ece(void *qp, void *ece) { (void) qp, (void) ece; return errno = EOPNOTSUPP; }
+
+/* ---- datagrams */
+
+EXPORT void *ibv_create_ah(void *pd, void *attributes) { return pointer(java(create_ah, pd, attributes)); }
+EXPORT int ibv_init_ah_from_wc(void *context, uint8_t port, void *wc, void *grh, void *attributes) {
+    return code(java(init_ah_from_wc, context, port, wc, grh, attributes));
+}
+EXPORT void *ibv_create_ah_from_wc(void *pd, void *wc, void *grh, uint8_t port) {
+    return pointer(java(create_ah_from_wc, pd, wc, grh, port));
+}
+EXPORT int ibv_destroy_ah(void *ah) { return code(java(destroy_ah, ah)); }
+EXPORT int ibv_attach_mcast(void *qp, const void *gid, uint16_t lid) { return code(java(attach_mcast, qp, gid, lid)); }
+EXPORT int ibv_detach_mcast(void *qp, const void *gid, uint16_t lid) { return code(java(detach_mcast, qp, gid, lid)); }
+
+/* ---- words and numbers */
+
+enum { WC_STATUS, NODE_TYPE, PORT_STATE, EVENT_TYPE };
+EXPORT const char *ibv_wc_status_str(int status) { return pointer(java(text, WC_STATUS, status)); }
+EXPORT const char *ibv_node_type_str(int type) { return pointer(java(text, NODE_TYPE, type)); }
+EXPORT const char *ibv_port_state_str(int state) { return pointer(java(text, PORT_STATE, state)); }
+EXPORT const char *ibv_event_type_str(int type) { return pointer(java(text, EVENT_TYPE, type)); }
+
+enum { RATE_TO_MULT, MULT_TO_RATE, RATE_TO_MBPS, MBPS_TO_RATE };
+EXPORT int ibv_rate_to_mult(int rate) { return (int) java(rate, RATE_TO_MULT, rate); }
+EXPORT int mult_to_ibv_rate(int mult) { return (int) java(rate, MULT_TO_RATE, mult); }
+EXPORT int ibv_rate_to_mbps(int rate) { return (int) java(rate, RATE_TO_MBPS, rate); }
+EXPORT int mbps_to_ibv_rate(int mbps) { return (int) java(rate, MBPS_TO_RATE, mbps); }
+
+/* ---- the host */
+
+/* Memory of a software device is shared with a child like any other: nothing to do. A child cannot use what its parent
+ * opened. */
+EXPORT int ibv_fork_init(void) { return 0; }
+EXPORT int ibv_is_fork_initialized(void) { return 2; } /* IBV_FORK_UNNEEDED */
+EXPORT int ibv_dontfork_range(void *base, size_t size) { (void) base, (void) size; return 0; }
+EXPORT int ibv_dofork_range(void *base, size_t size) { (void) base, (void) size; return 0; }
+EXPORT const char *ibv_get_sysfs_path(void) { return "/sys"; }
+/* There is nothing in sysfs about these devices. */
+EXPORT int ibv_read_sysfs_file(const char *folder, const char *file, char *into, size_t size) {
+    (void) folder, (void) file, (void) into, (void) size;
+    errno = ENOENT;
+    return -1;
+}
+EXPORT void ibv_static_providers(void *unused, ...) { (void) unused; }
+EXPORT const verbena_function *verbena_for_rdmacm(void) { return verbena_java(); }

@@ -1,0 +1,106 @@
+#include <stdint.h>
+
+#include "operations.h"
+#include "verbena.h"
+
+/* ---- contexts */
+
+static void *alloc_mw(void *pd, int type) { return pointer(java(alloc_mw, pd, type)); }
+static int bind_mw(void *qp, void *mw, void *bind) { return code(java(bind_mw, qp, mw, bind)); }
+static int dealloc_mw(void *mw) { return code(java(dealloc_mw, mw)); }
+static int poll_cq(void *cq, int entries, void *wc) { return (int) java(poll_cq, cq, entries, wc); }
+static int req_notify_cq(void *cq, int solicited) { return code(java(req_notify_cq, cq, solicited)); }
+static int post_srq_recv(void *srq, void *wr, void *bad) { return code(java(post_srq_recv, srq, wr, bad)); }
+static int post_send(void *qp, void *wr, void *bad) { return code(java(post_send, qp, wr, bad)); }
+static int post_recv(void *qp, void *wr, void *bad) { return code(java(post_recv, qp, wr, bad)); }
+
+static int query_port(void *context, uint8_t port, void *attributes, size_t size) {
+    return code(java(query_port, context, port, attributes, size));
+}
+static void *alloc_parent_domain(void *context, void *attributes) {
+    return pointer(java(alloc_parent_domain, context, attributes));
+}
+static void *alloc_td(void *context, void *attributes) { return pointer(java(alloc_td, context, attributes)); }
+static int dealloc_td(void *td) { return code(java(dealloc_td, td)); }
+static int modify_cq(void *cq, void *attributes) { return code(java(modify_cq, cq, attributes)); }
+static int query_rt_values(void *context, void *values) { return code(java(query_rt_values, context, values)); }
+static void *create_cq_ex(void *context, void *attributes) { return pointer(java(create_cq_ex, context, attributes)); }
+static int query_device_ex(void *context, const void *input, void *attributes, size_t size) {
+    return code(java(query_device_ex, context, input, attributes, size));
+}
+static void *create_qp_ex(void *context, void *attributes) { return pointer(java(create_qp_ex, context, attributes)); }
+static int get_srq_num(void *srq, void *number) { return code(java(get_srq_num, srq, number)); }
+static void *create_srq_ex(void *context, void *attributes) { return pointer(java(create_srq_ex, context, attributes)); }
+
+/* ---- queue pairs: ibv_wr_*(3); the opcodes are those of enum ibv_wr_opcode */
+
+enum { WRITE, WRITE_IMM, SEND, SEND_IMM, READ, CMP_SWAP, FETCH_ADD, LOCAL_INV, BIND_MW, SEND_INV, FLUSH = 14, ATOMIC_WRITE };
+
+static void wr_atomic_cmp_swp(void *qp, uint32_t rkey, uint64_t address, uint64_t compare, uint64_t swap) {
+    java(wr_request, qp, CMP_SWAP, rkey, address, compare, swap);
+}
+static void wr_atomic_fetch_add(void *qp, uint32_t rkey, uint64_t address, uint64_t add) {
+    java(wr_request, qp, FETCH_ADD, rkey, address, add);
+}
+static void wr_bind_mw(void *qp, void *mw, uint32_t rkey, const void *info) { java(wr_bind_mw, qp, mw, rkey, info); }
+static void wr_local_inv(void *qp, uint32_t rkey) { java(wr_request, qp, LOCAL_INV, rkey); }
+static void wr_rdma_read(void *qp, uint32_t rkey, uint64_t address) { java(wr_request, qp, READ, rkey, address); }
+static void wr_rdma_write(void *qp, uint32_t rkey, uint64_t address) { java(wr_request, qp, WRITE, rkey, address); }
+static void wr_rdma_write_imm(void *qp, uint32_t rkey, uint64_t address, uint32_t immediate) {
+    java(wr_request, qp, WRITE_IMM, rkey, address, immediate);
+}
+static void wr_send(void *qp) { java(wr_request, qp, SEND); }
+static void wr_send_imm(void *qp, uint32_t immediate) { java(wr_request, qp, SEND_IMM, 0, 0, immediate); }
+static void wr_send_inv(void *qp, uint32_t rkey) { java(wr_request, qp, SEND_INV, rkey); }
+static void wr_set_ud_addr(void *qp, void *ah, uint32_t qpn, uint32_t qkey) { java(wr_set_ud_addr, qp, ah, qpn, qkey); }
+static void wr_set_inline_data(void *qp, void *data, size_t length) { java(wr_set_inline, qp, data, length); }
+static void wr_set_inline_data_list(void *qp, size_t count, const void *list) {
+    java(wr_set_inline_list, qp, count, list);
+}
+static void wr_set_sge(void *qp, uint32_t lkey, uint64_t address, uint32_t length) {
+    java(wr_set_sge, qp, lkey, address, length);
+}
+static void wr_set_sge_list(void *qp, size_t count, const void *list) { java(wr_set_sge_list, qp, count, list); }
+static void wr_start(void *qp) { java(wr_start, qp); }
+static int wr_complete(void *qp) { return code(java(wr_complete, qp)); }
+static void wr_abort(void *qp) { java(wr_abort, qp); }
+static void wr_atomic_write(void *qp, uint32_t rkey, uint64_t address, const void *value) {
+    java(wr_request, qp, ATOMIC_WRITE, rkey, address, *(const uint64_t *) value);
+}
+static void wr_flush(void *qp, uint32_t rkey, uint64_t address, size_t length, uint8_t type, uint8_t level) {
+    java(wr_request, qp, FLUSH, rkey, address, length, (uint32_t) type << 8 | level);
+}
+
+/* ---- extended completion queues: ibv_start_poll(3) */
+
+static int start_poll(void *cq, void *attributes) { return code(java(start_poll, cq, attributes)); }
+static int next_poll(void *cq) { return code(java(next_poll, cq)); }
+static void end_poll(void *cq) { java(end_poll, cq); }
+
+/* The fields by the order of struct ibv_cq_ex. */
+#define READ_FIELD(type, name, number) \
+    static type read_##name(void *cq) { return (type) java(wc_read, cq, number); }
+READ_FIELD(int, opcode, 0)
+READ_FIELD(uint32_t, vendor_err, 1)
+READ_FIELD(uint32_t, byte_len, 2)
+READ_FIELD(uint32_t, imm_data, 3)
+READ_FIELD(uint32_t, qp_num, 4)
+READ_FIELD(uint32_t, src_qp, 5)
+READ_FIELD(unsigned, wc_flags, 6)
+READ_FIELD(uint32_t, slid, 7)
+READ_FIELD(uint8_t, sl, 8)
+READ_FIELD(uint8_t, dlid_path_bits, 9)
+READ_FIELD(uint64_t, completion_ts, 10)
+READ_FIELD(uint64_t, completion_wallclock_ns, 11)
+
+void *const verbena_operations[] = {
+#define OP(name) (void *) name,
+    VERBENA_OPERATIONS(OP)
+#undef OP
+};
+
+const char *const verbena_operation_names[] = {
+#define OP(name) #name,
+    VERBENA_OPERATIONS(OP)
+#undef OP
+};

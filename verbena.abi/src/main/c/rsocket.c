@@ -1,0 +1,77 @@
+/* The functions of rsocket(7), in librdmacm.so.1. All they do is done in Java. The number of an rsocket is a file descriptor
+ * that the kernel finds as ready as the rsocket is, so waiting is the kernel's business. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/select.h>
+
+#include "verbena.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int rsocket(int domain, int type, int protocol) { return number(java(rsocket, domain, type, protocol)); }
+EXPORT int rbind(int s, const void *address, uint32_t length) { return number(java(rbind, s, address, length)); }
+EXPORT int rlisten(int s, int backlog) { return number(java(rlisten, s, backlog)); }
+EXPORT int raccept(int s, void *address, uint32_t *length) { return number(java(raccept, s, address, length)); }
+EXPORT int rconnect(int s, const void *address, uint32_t length) { return number(java(rconnect, s, address, length)); }
+EXPORT int rshutdown(int s, int how) { return number(java(rshutdown, s, how)); }
+EXPORT int rclose(int s) { return number(java(rclose, s)); }
+
+/* ---- data */
+
+EXPORT ssize_t rrecvfrom(int s, void *into, size_t n, int flags, void *address, uint32_t *length) {
+    return bytes(java(rrecvfrom, s, into, n, flags, address, length));
+}
+EXPORT ssize_t rrecv(int s, void *into, size_t n, int flags) { return bytes(java(rrecvfrom, s, into, n, flags)); }
+EXPORT ssize_t rread(int s, void *into, size_t n) { return bytes(java(rrecvfrom, s, into, n)); }
+EXPORT ssize_t rreadv(int s, const void *pieces, int count) { return bytes(java(rreadv, s, pieces, count)); }
+EXPORT ssize_t rrecvmsg(int s, void *message, int flags) { return bytes(java(rrecvmsg, s, message, flags)); }
+
+EXPORT ssize_t rsendto(int s, const void *from, size_t n, int flags, const void *address, uint32_t length) {
+    return bytes(java(rsendto, s, from, n, flags, address, length));
+}
+EXPORT ssize_t rsend(int s, const void *from, size_t n, int flags) { return bytes(java(rsendto, s, from, n, flags)); }
+EXPORT ssize_t rwrite(int s, const void *from, size_t n) { return bytes(java(rsendto, s, from, n)); }
+EXPORT ssize_t rwritev(int s, const void *pieces, int count) { return bytes(java(rwritev, s, pieces, count)); }
+EXPORT ssize_t rsendmsg(int s, const void *message, int flags) { return bytes(java(rsendmsg, s, message, flags)); }
+
+EXPORT off_t riomap(int s, void *memory, size_t n, int protection, int flags, off_t offset) {
+    return bytes(java(riomap, s, memory, n, protection, flags, offset));
+}
+EXPORT int riounmap(int s, void *memory, size_t n) { return number(java(riounmap, s, memory, n)); }
+EXPORT size_t riowrite(int s, const void *from, size_t n, off_t offset, int flags) {
+    return (size_t) bytes(java(riowrite, s, from, n, offset, flags));
+}
+
+/* ---- names and options */
+
+EXPORT int rgetsockname(int s, void *address, uint32_t *length) { return number(java(rname, s, address, length, 0)); }
+EXPORT int rgetpeername(int s, void *address, uint32_t *length) { return number(java(rname, s, address, length, 1)); }
+EXPORT int rsetsockopt(int s, int level, int name, const void *value, uint32_t length) {
+    return number(java(rsetsockopt, s, level, name, value, length));
+}
+EXPORT int rgetsockopt(int s, int level, int name, void *value, uint32_t *length) {
+    return number(java(rgetsockopt, s, level, name, value, length));
+}
+EXPORT int rfcntl(int s, int command, ...) {
+    va_list arguments;
+    va_start(arguments, command);
+    long argument = va_arg(arguments, long); /* some commands have none; nobody looks at it then */
+    va_end(arguments);
+    return number(java(rfcntl, s, command, (int) argument));
+}
+
+/* ---- waiting: poll(2) and select(2) by names that librspreload.so does not take over, for it calls us */
+
+EXPORT int rpoll(struct pollfd *fds, nfds_t count, int timeout) {
+    struct timespec time = {.tv_sec = timeout / 1000, .tv_nsec = timeout % 1000 * 1000000L};
+    return ppoll(fds, count, timeout < 0 ? NULL : &time, NULL);
+}
+EXPORT int rselect(int count, fd_set *reads, fd_set *writes, fd_set *errors, struct timeval *timeout) {
+    struct timespec time = {0};
+    if (timeout) {
+        time = (struct timespec) {.tv_sec = timeout->tv_sec, .tv_nsec = timeout->tv_usec * 1000L};
+    }
+    return pselect(count, reads, writes, errors, timeout ? &time : NULL, NULL);
+}

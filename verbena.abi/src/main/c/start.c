@@ -1,0 +1,153 @@
+/* Starts a JVM in this process and hands the table of calls to Java. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <jni.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbena.h"
+#include "operations.h"
+
+#define OPTIONS_MAX 64
+
+static const char *const call_names[] = {
+#define CALL(name, arguments) #name,
+    VERBENA_CALLS(CALL)
+#undef CALL
+};
+
+static verbena_function calls[VERBENA_CALL_COUNT];
+static int started;
+static int is_forked;
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+static long no_device(long a, long b, long c, long d, long e, long f) {
+    (void) a, (void) b, (void) c, (void) d, (void) e, (void) f;
+    return -ENODEV;
+}
+
+static void answer_no_device(void) {
+    for (int i = 0; i < VERBENA_CALL_COUNT; i++) {
+        calls[i] = no_device;
+    }
+}
+
+/* A JVM does not live on in the child of a fork: its threads are gone. The child gets one of its own when it asks for it,
+ * from another copy of the JVM's libraries, because those that are there are full of the parent's. What the parent has
+ * opened is not the child's. */
+static void in_child(void) {
+    if (started) {
+        started = 0;
+        is_forked = 1;
+    }
+    starting = (pthread_mutex_t) PTHREAD_MUTEX_INITIALIZER;
+}
+
+static int fail(const char *what, const char *detail) {
+    fprintf(stderr, "verbena: %s%s%s\n", what, detail ? ": " : "", detail ? detail : "");
+    return -1;
+}
+
+/* Words of VERBENA_JVM_OPTIONS, one after the other. */
+static int add_words(JavaVMOption *options, int count, const char *words) {
+    char *copy = strdup(words), *rest = NULL;
+    for (char *word = strtok_r(copy, " ", &rest); word && count < OPTIONS_MAX; word = strtok_r(NULL, " ", &rest)) {
+        options[count++].optionString = word;
+    }
+    return count;
+}
+
+/* The program ends: its peers are told, as the kernel does it for a card. */
+static void leave(void) {
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
+        java(leave, 0);
+    }
+}
+
+static int start_java(void) {
+    const char *jvm = getenv("VERBENA_JVM"), *modules = getenv("VERBENA_MODULES");
+    if (!jvm || !modules) {
+        return fail("this libibverbs is Verbena's; start the program with `verbena run PROGRAM`", NULL);
+    }
+    /* librspreload.so makes the program's sockets rsockets: the JVM's are to stay what they are. */
+    const char *preloaded = getenv("LD_PRELOAD");
+    int is_apart = is_forked || (preloaded && strstr(preloaded, "rspreload"));
+    void *library = is_apart ? dlmopen(LM_ID_NEWLM, jvm, RTLD_NOW) : dlopen(jvm, RTLD_NOW | RTLD_GLOBAL);
+    if (!library) {
+        return fail("no JVM", dlerror());
+    }
+    jint (*create)(JavaVM **, void **, void *) = (jint (*)(JavaVM **, void **, void *)) dlsym(library, "JNI_CreateJavaVM");
+    if (!create) {
+        return fail("no JVM", dlerror());
+    }
+
+    char path[8192];
+    if (snprintf(path, sizeof path, "--module-path=%s", modules) >= (int) sizeof path) {
+        return fail("VERBENA_MODULES is too long", NULL);
+    }
+    JavaVMOption options[OPTIONS_MAX] = {
+        {.optionString = path},
+        {.optionString = "--add-modules=verbena.abi"},
+        {.optionString = "--enable-native-access=verbena.nic,verbena.abi,verbena.ibverbs"},
+        {.optionString = "-Dverbena.libibverbs=none"}, /* the system's: that is us */
+        {.optionString = "-Dverbena.librdmacm=none"},
+        {.optionString = "-Xrs"}, /* signals are the program's */
+        {.optionString = "-XX:+UseSerialGC"},
+    };
+    int count = 7;
+    if (getenv("VERBENA_JVM_OPTIONS")) {
+        count = add_words(options, count, getenv("VERBENA_JVM_OPTIONS"));
+    }
+    JavaVMInitArgs arguments = {.version = JNI_VERSION_21, .nOptions = count, .options = options};
+    JavaVM *vm;
+    JNIEnv *env;
+    if (create(&vm, (void **) &env, &arguments) != JNI_OK) {
+        return fail("the JVM does not start", jvm);
+    }
+
+    jclass abi = (*env)->FindClass(env, "verbena/abi/Abi");
+    jmethodID start = abi ? (*env)->GetStaticMethodID(env, abi, "start", "(JJIJJI)V") : NULL;
+    if (start) {
+        (*env)->CallStaticVoidMethod(env, abi, start, (jlong) calls, (jlong) call_names, (jint) VERBENA_CALL_COUNT,
+            (jlong) verbena_operations, (jlong) verbena_operation_names, (jint) VERBENA_OPERATION_COUNT);
+    }
+    if ((*env)->ExceptionCheck(env)) {
+        (*env)->ExceptionDescribe(env);
+        (*env)->ExceptionClear(env);
+        return fail("Java part of the library did not start", NULL);
+    }
+    return 0;
+}
+
+const verbena_function *verbena_java(void) {
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
+        return calls;
+    }
+    int error = errno;
+    pthread_mutex_lock(&starting);
+    if (!started) {
+        /* The program's signals are not for the JVM's threads: they inherit this mask. */
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &before);
+        answer_no_device();
+        if (start_java() != 0) {
+            answer_no_device();
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        static int is_first = 1;
+        if (is_first) {
+            pthread_atfork(NULL, NULL, in_child);
+            atexit(leave);
+            is_first = 0;
+        }
+        __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&starting);
+    errno = error;
+    return calls;
+}

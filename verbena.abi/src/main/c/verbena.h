@@ -1,0 +1,81 @@
+/* Between libibverbs.so.1, which starts the JVM, and what calls into it. */
+#ifndef VERBENA_H
+#define VERBENA_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "calls.h"
+
+enum verbena_call {
+#define CALL(name, arguments) VERBENA_##name,
+    VERBENA_CALLS(CALL)
+#undef CALL
+    VERBENA_CALL_COUNT
+};
+
+/* Any call: who calls it casts its arguments. With up to six arguments in registers, more or fewer do no harm. */
+typedef long (*verbena_function)(long, long, long, long, long, long);
+
+/* The calls, with the JVM started; each answers -ENODEV when there is none. Any thread. */
+const verbena_function *verbena_java(void);
+
+#define VERBENA_6(name, a, b, c, d, e, f) \
+    (verbena_java()[VERBENA_##name]((long) (a), (long) (b), (long) (c), (long) (d), (long) (e), (long) (f)))
+#define VERBENA_PICK(_1, _2, _3, _4, _5, _6, ...) _1, _2, _3, _4, _5, _6
+/* java(name, up to six arguments) */
+#define java(name, ...) VERBENA_APPLY(name, VERBENA_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0))
+#define VERBENA_APPLY(name, ...) VERBENA_6(name, __VA_ARGS__)
+
+/* The answer as a pointer: NULL and errno when it is an error. */
+static inline void *pointer(long answer) {
+    if (answer < 0 && answer > -4096) {
+        errno = (int) -answer;
+        return NULL;
+    }
+    return (void *) answer;
+}
+
+/* The answer as most verbs give it: 0, or the errno itself. */
+static inline int code(long answer) {
+    if (answer < 0) {
+        errno = (int) -answer;
+        return (int) -answer;
+    }
+    return 0;
+}
+
+/* The answer as librdmacm, and some verbs, give it: a number, or -1 and errno. */
+static inline int number(long answer) {
+    if (answer < 0) {
+        errno = (int) -answer;
+        return -1;
+    }
+    return (int) answer;
+}
+
+/* The answer as read(2) and write(2) give it: a number of bytes, or -1 and errno. */
+static inline ssize_t bytes(long answer) {
+    if (answer < 0 && answer > -4096) {
+        errno = (int) -answer;
+        return -1;
+    }
+    return (ssize_t) answer;
+}
+
+/* What a read of an event's bytes becomes. A channel that is destroyed while a thread waits for its events keeps it waiting
+ * for ever, as the kernel's do. */
+static inline int verbena_has_read(ssize_t n, size_t wanted) {
+    if (n == (ssize_t) wanted) {
+        return 0;
+    }
+    while (n == 0) {
+        pause();
+    }
+    return -1;
+}
+
+#endif

@@ -1,0 +1,112 @@
+package verbena.abi;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// Where C and Java meet. `start.c` starts the JVM and calls [#start]: each call that C makes (`calls.h`) is bound
+/// to the static method of the same name, `alloc_pd` to `allocPd`, in one of [#CALLS]. Its arguments are pointers
+/// and integers, all as `long`; it answers a pointer or a number, or a negative errno. What it throws becomes an
+/// errno ([Errno]); nothing of Java's gets into the program.
+final class Abi {
+    private static final List<Class<?>> CALLS = List.of(
+            DeviceCalls.class,
+            MemoryCalls.class,
+            CompletionCalls.class,
+            QueueCalls.class,
+            AddressCalls.class,
+            SendCalls.class,
+            RequestCalls.class,
+            TextCalls.class,
+            CmCalls.class,
+            ConnectCalls.class,
+            EndpointCalls.class,
+            RsocketCalls.class);
+
+    private static final Map<String, Long> OPERATIONS = new HashMap<>();
+
+    private Abi() {}
+
+    /// By C, once.
+    ///
+    /// @param calls address of the table to fill
+    /// @param callNames address of as many names
+    /// @param operations address of a table of C functions for the tables of operations of contexts, queue
+    ///     pairs and
+    ///     completion queues
+    static void start(
+            long calls, long callNames, int callCount, long operations, long operationNames, int operationCount) {
+        Threads.begin();
+        MemorySegment functions = Native.at(operations, operationCount * ADDRESS.byteSize());
+        for (int i = 0; i < operationCount; i++) {
+            OPERATIONS.put(name(operationNames, i), functions.getAtIndex(JAVA_LONG, i));
+        }
+        var methods = new HashMap<String, Method>();
+        for (Class<?> type : CALLS) {
+            for (Method method : type.getDeclaredMethods()) {
+                if (Modifier.isStatic(method.getModifiers()) && !Modifier.isPrivate(method.getModifiers())) {
+                    methods.put(method.getName(), method);
+                }
+            }
+        }
+        MemorySegment table = Native.at(calls, callCount * ADDRESS.byteSize());
+        for (int i = 0; i < callCount; i++) {
+            Method method = methods.get(camelCase(name(callNames, i)));
+            if (method == null) {
+                throw new IllegalStateException("nothing here is called " + name(callNames, i));
+            }
+            table.setAtIndex(ADDRESS, i, upcall(method));
+        }
+    }
+
+    /// Address of the C function of this name; 0 for one that C does not have.
+    static long operation(String name) {
+        return OPERATIONS.getOrDefault(name, 0L);
+    }
+
+    private static String name(long names, int index) {
+        long address = Native.at(names, (index + 1) * ADDRESS.byteSize()).getAtIndex(JAVA_LONG, index);
+        return Native.string(address);
+    }
+
+    private static String camelCase(String name) {
+        var words = new StringBuilder();
+        for (String word : name.split("_", -1)) {
+            words.append(words.isEmpty() ? word : Character.toUpperCase(word.charAt(0)) + word.substring(1));
+        }
+        return words.toString();
+    }
+
+    @SuppressWarnings("restricted") // the room's reason for being
+    private static MemorySegment upcall(Method method) {
+        try {
+            MethodHandle call = MethodHandles.lookup().unreflect(method);
+            MethodHandle onThrown = MethodHandles.lookup()
+                    .findStatic(Errno.class, "of", MethodType.methodType(long.class, Throwable.class));
+            var guarded = MethodHandles.catchException(
+                    call,
+                    Throwable.class,
+                    MethodHandles.dropArguments(onThrown, 1, call.type().parameterList()));
+            var arguments = new ValueLayout[method.getParameterCount()];
+            Arrays.fill(arguments, JAVA_LONG);
+            return Linker.nativeLinker()
+                    .upcallStub(guarded, FunctionDescriptor.of(JAVA_LONG, arguments), Arena.global());
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(method.toString(), e);
+        }
+    }
+}

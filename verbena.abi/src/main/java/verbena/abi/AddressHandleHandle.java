@@ -1,0 +1,27 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.AH;
+
+import verbena.verbs.AddressHandle;
+
+/// An address handle and its `struct ibv_ah`.
+final class AddressHandleHandle extends Handle {
+    final AddressHandle way;
+
+    private AddressHandleHandle(long pointer, AddressHandle way, DomainHandle domain) {
+        super(pointer, domain.device);
+        this.way = way;
+    }
+
+    static AddressHandleHandle of(AddressHandle way, DomainHandle domain) {
+        long pointer = Native.allocate(AH.size());
+        Native.putLong(pointer + AH.at("context"), domain.device);
+        Native.putLong(pointer + AH.at("pd"), domain.pointer);
+        return Handles.put(new AddressHandleHandle(pointer, way, domain));
+    }
+
+    @Override
+    AddressHandle object() {
+        return way;
+    }
+}

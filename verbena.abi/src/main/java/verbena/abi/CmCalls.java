@@ -1,0 +1,226 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID;
+import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_ACK_TIMEOUT;
+import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_AFONLY;
+import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_REUSEADDR;
+import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_TOS;
+import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
+
+import java.net.InetSocketAddress;
+import java.util.Arrays;
+import java.util.Optional;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.QpType;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
+
+/// Channels, identifiers and addresses of the connection manager, and its events.
+final class CmCalls {
+    private CmCalls() {}
+
+    // ---- channels and events
+
+    static long createEventChannel() {
+        return EventChannelHandle.create().pointer;
+    }
+
+    static long destroyEventChannel(long channel) {
+        Handles.get(channel, EventChannelHandle.class).destroy();
+        return 0;
+    }
+
+    /// The program has read this event: is what it is about still there?
+    static long takeCmEvent(long event) {
+        var told = Handles.get(event, CmEvents.Told.class);
+        var id = Handles.find(told.id(), IdHandle.class);
+        if (id == null) {
+            CmEvents.free(event);
+            return Errno.ENOENT;
+        }
+        id.onEventTaken();
+        var listener = Handles.find(told.listener(), IdHandle.class);
+        if (listener != null) {
+            listener.onEventTaken();
+        }
+        return 0;
+    }
+
+    static long ackCmEvent(long event) {
+        var told = Handles.get(event, CmEvents.Told.class);
+        CmEvents.free(event);
+        for (long each : new long[] {told.id(), told.listener()}) {
+            var id = Handles.find(each, IdHandle.class);
+            if (id != null) {
+                id.onEventsAcknowledged(1);
+            }
+        }
+        return 0;
+    }
+
+    /// Waits for what comes of a call on an identifier without a channel; its event stays in the identifier until
+    /// the next one.
+    static long complete(IdHandle id) {
+        EventChannel channel = id.waitsAt;
+        if (channel == null) {
+            return 0;
+        }
+        try {
+            long event = EventChannelHandle.next(channel);
+            CmEvents.free(id.get("event"));
+            id.set("event", event);
+            int status = Native.getInt(event + CM_EVENT.at("status"));
+            return status > 0 ? Errno.ECONNREFUSED : status;
+        } catch (InterruptedException e) {
+            return Errno.EIO; // nobody interrupts a thread of the program's
+        }
+    }
+
+    /// The program ends: connections that it has left open are ended, so that their peers need not wait for a
+    /// time-out.
+    static long leave() {
+        Rsockets.leave();
+        for (IdHandle each : Handles.all(IdHandle.class)) {
+            try {
+                each.id.disconnect();
+            } catch (VerbsException e) {
+                // was not connected
+            }
+        }
+        return 0;
+    }
+
+    // ---- identifiers
+
+    static long createId(long channel, long into, long programsOwn, long space) {
+        Native.putLong(Native.some(into), create(channel, programsOwn, (int) space).pointer);
+        return 0;
+    }
+
+    static IdHandle create(long channel, long programsOwn, int code) {
+        PortSpace space = Arrays.stream(PortSpace.values())
+                .filter(each -> each.code() == code)
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("ps: " + code));
+        EventChannel waitsAt = channel == 0 ? EventChannelHandle.open() : null;
+        EventChannel at = waitsAt == null ? Handles.get(channel, EventChannelHandle.class).channel : waitsAt;
+        QpType type = space.isDatagram() ? QpType.UD : QpType.RC;
+        return IdHandle.of(at.createId(space), waitsAt, channel, programsOwn, type.code());
+    }
+
+    static long destroyId(long id) {
+        IdHandle.get(id).destroy();
+        return 0;
+    }
+
+    /// NULL makes its calls wait from now on.
+    static long migrateId(long id, long channel) {
+        var handle = IdHandle.get(id);
+        EventChannel before = handle.waitsAt;
+        if (channel == 0) {
+            makeWait(handle);
+        } else {
+            handle.id.migrate(Handles.get(channel, EventChannelHandle.class).channel);
+            handle.waitsAt = null;
+        }
+        if (before != null) {
+            before.close();
+            Native.free(handle.get("channel"));
+        }
+        if (channel != 0) {
+            handle.set("channel", channel);
+        }
+        return 0;
+    }
+
+    static void makeWait(IdHandle handle) {
+        EventChannel own = EventChannelHandle.open();
+        handle.id.migrate(own);
+        handle.waitsAt = own;
+        long pointer = Native.allocate(Integer.BYTES);
+        Native.putInt(pointer, -1);
+        handle.set("channel", pointer);
+    }
+
+    static long setOption(long id, long level, long name, long value, long length) {
+        var handle = IdHandle.get(id);
+        if (level != RDMA_OPTION_ID) {
+            return -38; // ENOSYS: options of InfiniBand's paths
+        }
+        long bytes = name == RDMA_OPTION_ID_TOS || name == RDMA_OPTION_ID_ACK_TIMEOUT ? 1 : Integer.BYTES;
+        if (length != bytes) {
+            return Errno.EINVAL;
+        }
+        int given = Native.getByte(Native.some(value)) & 0xFF;
+        switch ((int) name) {
+            case RDMA_OPTION_ID_TOS -> handle.trafficClass = given;
+            case RDMA_OPTION_ID_ACK_TIMEOUT -> handle.ackTimeout = new AckTimeout(given);
+            case RDMA_OPTION_ID_REUSEADDR, RDMA_OPTION_ID_AFONLY -> {} // ports are free at once; families are apart
+            default -> {
+                return -38;
+            }
+        }
+        return 0;
+    }
+
+    /// In the network's order; 0 for none.
+    static long getPort(long id, long isPeers) {
+        var handle = IdHandle.get(id);
+        Optional<InetSocketAddress> address = isPeers != 0 ? handle.id.peerAddress() : handle.id.localAddress();
+        return Native.bigEndian((short)
+                        address.map(InetSocketAddress::getPort).orElse(0).intValue())
+                & 0xFFFF;
+    }
+
+    // ---- addresses; a device may be opened for them
+
+    static long bindAddr(long id, long address) {
+        var handle = IdHandle.get(id);
+        var at = SocketAddress.read(address);
+        return Threads.make(() -> {
+            handle.id.bind(at);
+            handle.refresh();
+            return 0L;
+        });
+    }
+
+    static long resolveAddr(long id, long source, long destination, long timeout) {
+        var handle = IdHandle.get(id);
+        Optional<InetSocketAddress> from = source == 0 ? Optional.empty() : Optional.of(SocketAddress.read(source));
+        var to = SocketAddress.read(destination);
+        Threads.make(() -> {
+            handle.id.resolveAddress(from, to);
+            handle.refresh();
+            return 0;
+        });
+        return complete(handle);
+    }
+
+    static long resolveRoute(long id, long timeout) {
+        var handle = IdHandle.get(id);
+        handle.id.resolveRoute();
+        return complete(handle);
+    }
+
+    // ---- devices
+
+    static long getDevices(long countPointer) {
+        var devices = DeviceHandle.list();
+        long list = Native.allocate((devices.size() + 1L) * Long.BYTES);
+        for (int i = 0; i < devices.size(); i++) {
+            Native.putLong(
+                    list + (long) i * Long.BYTES,
+                    IdHandle.pointerOf(devices.get(i).shared()));
+        }
+        if (countPointer != 0) {
+            Native.putInt(countPointer, devices.size());
+        }
+        return list;
+    }
+
+    static long freeDevices(long list) {
+        Native.free(list);
+        return 0;
+    }
+}

@@ -1,0 +1,161 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_ADDR_ERROR;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_ADDR_RESOLVED;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_CONNECT_ERROR;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_CONNECT_REQUEST;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_CONNECT_RESPONSE;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_DEVICE_REMOVAL;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_DISCONNECTED;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_ESTABLISHED;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_MULTICAST_ERROR;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_MULTICAST_JOIN;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_REJECTED;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_ROUTE_ERROR;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_ROUTE_RESOLVED;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_TIMEWAIT_EXIT;
+import static verbena.ibverbs.abi.CmConstants.RDMA_CM_EVENT_UNREACHABLE;
+import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
+import static verbena.ibverbs.abi.CmStructs.CM_ID;
+
+import java.lang.foreign.MemorySegment;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PrivateData;
+
+/// `struct rdma_cm_event`: what a [ConnectionEvent] is in C.
+final class CmEvents {
+    private static final int ENETDOWN = 100;
+
+    private CmEvents() {}
+
+    /// An event that the program has, or will have: whom it keeps from being destroyed.
+    record Told(long pointer, long id, long listener) {}
+
+    /// Makes the struct of an event.
+    ///
+    /// @return 0 when the identifier is gone
+    static long of(ConnectionEvent event) {
+        if (event instanceof ConnectionEvent.ConnectRequest request) {
+            return request(request);
+        }
+        IdHandle id = Handles.find(Handles.pointerOf(event.id()), IdHandle.class);
+        if (id == null) {
+            return 0;
+        }
+        id.refresh();
+        return switch (event) {
+            case ConnectionEvent.AddressResolved _ -> plain(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+            case ConnectionEvent.AddressError _ -> plain(id, RDMA_CM_EVENT_ADDR_ERROR, -ENETDOWN);
+            case ConnectionEvent.RouteResolved _ -> plain(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+            case ConnectionEvent.RouteError _ -> plain(id, RDMA_CM_EVENT_ROUTE_ERROR, (int) Errno.EHOSTUNREACH);
+            case ConnectionEvent.ConnectResponse it -> connected(id, RDMA_CM_EVENT_CONNECT_RESPONSE, it.peer());
+            case ConnectionEvent.ConnectError _ -> plain(id, RDMA_CM_EVENT_CONNECT_ERROR, (int) Errno.EINVAL);
+            case ConnectionEvent.Unreachable _ -> plain(id, RDMA_CM_EVENT_UNREACHABLE, (int) Errno.ETIMEDOUT);
+            case ConnectionEvent.Rejected it ->
+                with(plain(id, RDMA_CM_EVENT_REJECTED, it.reason()), "conn", it.privateData());
+            case ConnectionEvent.Established it -> connected(id, RDMA_CM_EVENT_ESTABLISHED, it.peer());
+            case ConnectionEvent.DatagramEstablished it -> {
+                long made = plain(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+                with(made, "ud", it.peer().privateData());
+                yield datagram(made, it.path(), it.peer().qpn(), it.peer().qkey());
+            }
+            case ConnectionEvent.Disconnected _ -> plain(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+            case ConnectionEvent.DeviceRemoval _ -> plain(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+            case ConnectionEvent.MulticastJoined it -> {
+                long made = plain(id, RDMA_CM_EVENT_MULTICAST_JOIN, 0);
+                yield group(datagram(made, it.path(), it.qpn(), it.qkey()), id, it.group());
+            }
+            case ConnectionEvent.MulticastError it ->
+                group(plain(id, RDMA_CM_EVENT_MULTICAST_ERROR, (int) Errno.EINVAL), id, it.group());
+            case ConnectionEvent.TimewaitExit _ -> plain(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+            case ConnectionEvent.ConnectRequest _ -> 0; // above
+        };
+    }
+
+    private static long request(ConnectionEvent.ConnectRequest request) {
+        IdHandle listener = Handles.find(Handles.pointerOf(request.listener()), IdHandle.class);
+        if (listener == null) {
+            request.id().close();
+            return 0;
+        }
+        int type = Native.getInt(listener.pointer + CM_ID.at("qp_type"));
+        IdHandle id = IdHandle.of(request.id(), null, listener.get("channel"), listener.get("context"), type);
+        id.asking = request.peer();
+        id.trafficClass = listener.trafficClass;
+        PeerParameters peer = request.peer();
+        long event = plain(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+        Native.putLong(event + CM_EVENT.at("listen_id"), listener.pointer);
+        if (id.id.space().isDatagram()) {
+            with(event, "ud", peer.privateData());
+            Native.putInt(event + CM_EVENT.at("param.ud.qp_num"), peer.qpn());
+            Native.putInt(event + CM_EVENT.at("param.ud.qkey"), peer.qkey());
+        } else {
+            with(event, "conn", peer.privateData());
+            // seen from here: what is asked of this side (rdma_get_cm_event(3))
+            Native.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
+            Native.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
+            Native.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
+            Native.putByte(event + CM_EVENT.at("param.conn.retry_count"), 7);
+            Native.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
+        }
+        Handles.put(event, new Told(event, id.pointer, listener.pointer));
+        return event;
+    }
+
+    private static long plain(IdHandle id, int type, int status) {
+        long event = Native.allocate(CM_EVENT.size());
+        Native.putLong(event + CM_EVENT.at("id"), id.pointer);
+        Native.putInt(event + CM_EVENT.at("event"), type);
+        Native.putInt(event + CM_EVENT.at("status"), status);
+        Handles.put(event, new Told(event, id.pointer, 0));
+        return event;
+    }
+
+    private static long connected(IdHandle id, int type, PeerParameters peer) {
+        long event = with(plain(id, type, 0), "conn", peer.privateData());
+        Native.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.responderResources());
+        Native.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.initiatorDepth());
+        Native.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
+        Native.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
+        return event;
+    }
+
+    private static long with(long event, String which, PrivateData data) {
+        byte[] bytes = data.bytes();
+        if (bytes.length > 0) {
+            long copy = Native.allocate(bytes.length);
+            MemorySegment.copy(MemorySegment.ofArray(bytes), 0, Native.at(copy, bytes.length), 0, bytes.length);
+            Native.putLong(event + CM_EVENT.at("param." + which + ".private_data"), copy);
+            Native.putByte(event + CM_EVENT.at("param." + which + ".private_data_len"), bytes.length);
+        }
+        return event;
+    }
+
+    private static long datagram(long event, AddressVector path, int qpn, int qkey) {
+        AddressCalls.put(path, event + CM_EVENT.at("param.ud.ah_attr"));
+        Native.putInt(event + CM_EVENT.at("param.ud.qp_num"), qpn);
+        Native.putInt(event + CM_EVENT.at("param.ud.qkey"), qkey);
+        return event;
+    }
+
+    /// `private_data` is what the program gave when it joined.
+    private static long group(long event, IdHandle id, Gid group) {
+        Native.putLong(event + CM_EVENT.at("param.ud.private_data"), id.joined.getOrDefault(group, 0L));
+        return event;
+    }
+
+    static void free(long event) {
+        Told told = Handles.find(event, Told.class);
+        if (told != null) {
+            Handles.remove(event);
+            int type = Native.getInt(event + CM_EVENT.at("event"));
+            if (type != RDMA_CM_EVENT_MULTICAST_JOIN && type != RDMA_CM_EVENT_MULTICAST_ERROR) {
+                Native.free(Native.getLong(event + CM_EVENT.at("param.conn.private_data")));
+            }
+            Native.free(event);
+        }
+    }
+}

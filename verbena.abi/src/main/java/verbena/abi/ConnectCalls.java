@@ -1,0 +1,237 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.CmStructs.CM_ID;
+import static verbena.ibverbs.abi.CmStructs.CONN_PARAM;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+
+import java.lang.foreign.MemorySegment;
+import verbena.ibverbs.abi.VerbsConstants;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.Gid;
+import verbena.verbs.QpType;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PeerParameters;
+import verbena.verbs.cm.PrivateData;
+
+/// Queue pairs of the connection manager, connections, and multicast groups.
+final class ConnectCalls {
+    /// Of ours (`ConnectionParameters`); C's are 8 bits, and 255 means as many as there can be.
+    private static final int READS_MAX = 128;
+
+    /// What the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
+    private static final AckTimeout KERNELS = new AckTimeout(17);
+
+    private ConnectCalls() {}
+
+    // ---- queue pairs
+
+    /// Without a domain the device's own is taken; without completion queues, new ones with channels, as large as
+    /// the queues.
+    static long cmCreateQp(long id, long pd, long attributes) {
+        var handle = IdHandle.get(id);
+        create(handle, domain(handle, pd), Native.some(attributes), 0);
+        return 0;
+    }
+
+    static long cmCreateQpEx(long id, long attributes) {
+        var handle = IdHandle.get(id);
+        int mask = Native.getInt(Native.some(attributes) + QP_INIT_ATTR_EX.at("comp_mask"));
+        boolean hasDomain = (mask & VerbsConstants.IBV_QP_INIT_ATTR_PD) != 0;
+        boolean hasOperations = (mask & VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+        if ((mask & ~(VerbsConstants.IBV_QP_INIT_ATTR_PD | VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) != 0) {
+            return Errno.EOPNOTSUPP;
+        }
+        long pd = hasDomain ? Native.getLong(attributes + QP_INIT_ATTR_EX.at("pd")) : 0;
+        long operations = hasOperations ? Native.getLong(attributes + QP_INIT_ATTR_EX.at("send_ops_flags")) : 0;
+        QueuePairHandle made = create(handle, domain(handle, pd), attributes, operations);
+        if (hasOperations) {
+            made.extend();
+        }
+        return 0;
+    }
+
+    /// The program's, or the one that all connections of the device share.
+    private static DomainHandle domain(IdHandle handle, long pd) {
+        return DomainHandle.get(pd == 0 ? handle.get("pd") : pd);
+    }
+
+    private static QueuePairHandle create(IdHandle handle, DomainHandle domain, long attributes, long operations) {
+        long cap = attributes + QP_INIT_ATTR.at("cap");
+        completionQueue(handle, attributes, "send_cq", Native.getInt(cap));
+        completionQueue(handle, attributes, "recv_cq", Native.getInt(cap + 4));
+        var made = handle.id.createQueuePair(domain.domain, QueueCalls.options(attributes, operations));
+        QueuePairHandle qp = QueueCalls.publish(made, domain, attributes);
+        handle.set("qp", qp.pointer);
+        handle.set("pd", domain.pointer);
+        Native.putInt(handle.pointer + CM_ID.at("qp_type"), made.type().code());
+        return qp;
+    }
+
+    private static void completionQueue(IdHandle handle, long attributes, String field, int entries) {
+        if (Native.getLong(attributes + QP_INIT_ATTR.at(field)) != 0) {
+            handle.set(field, Native.getLong(attributes + QP_INIT_ATTR.at(field)));
+            return;
+        }
+        long context = handle.get("verbs");
+        long channel = CompletionCalls.createCompChannel(context);
+        long cq = CompletionCalls.createCq(context, Math.max(1, entries), handle.pointer, channel, 0);
+        handle.made.add(CompletionQueueHandle.get(cq));
+        handle.made.add(Handles.get(channel, ChannelHandle.class));
+        handle.set(field, cq);
+        handle.set(field + "_channel", channel);
+        Native.putLong(attributes + QP_INIT_ATTR.at(field), cq);
+    }
+
+    static long cmDestroyQp(long id) {
+        var handle = IdHandle.get(id);
+        long qp = handle.get("qp");
+        if (qp != 0) {
+            QueuePairHandle.get(qp).destroy();
+            handle.set("qp", 0);
+        }
+        handle.made.forEach(Handle::destroy); // each queue before its channel
+        handle.made.clear();
+        for (String field : new String[] {"send_cq", "recv_cq", "send_cq_channel", "recv_cq_channel"}) {
+            handle.set(field, 0);
+        }
+        return 0;
+    }
+
+    static long cmCreateSrq(long id, long pd, long attributes) {
+        var handle = IdHandle.get(id);
+        handle.set("srq", QueueCalls.createSrq(domain(handle, pd).pointer, attributes));
+        return 0;
+    }
+
+    static long cmCreateSrqEx(long id, long attributes) {
+        var handle = IdHandle.get(id);
+        long made = QueueCalls.createSrqEx(handle.get("verbs"), attributes);
+        if (made > 0) {
+            handle.set("srq", made);
+            return 0;
+        }
+        return made;
+    }
+
+    static long cmDestroySrq(long id) {
+        var handle = IdHandle.get(id);
+        QueueCalls.destroySrq(handle.get("srq"));
+        handle.set("srq", 0);
+        return 0;
+    }
+
+    // ---- connections
+
+    static long connect(long id, long parameters) {
+        var handle = IdHandle.get(id);
+        useOwnQueuePair(handle, parameters);
+        handle.id.connect(parameters(handle, parameters));
+        return CmCalls.complete(handle);
+    }
+
+    static long establish(long id) {
+        IdHandle.get(id).id.establish();
+        return 0;
+    }
+
+    static long listen(long id, long backlog) {
+        var handle = IdHandle.get(id);
+        handle.id.listen(backlog <= 0 ? 1_024 : (int) backlog);
+        handle.refresh();
+        return 0;
+    }
+
+    static long accept(long id, long parameters) {
+        var handle = IdHandle.get(id);
+        useOwnQueuePair(handle, parameters);
+        handle.id.accept(parameters(handle, parameters));
+        return handle.id.space().isDatagram() ? 0 : CmCalls.complete(handle);
+    }
+
+    /// The number of a queue pair that the program made itself.
+    private static void useOwnQueuePair(IdHandle handle, long parameters) {
+        if (handle.get("qp") == 0 && parameters != 0) {
+            boolean isDatagram = handle.id.space().isDatagram();
+            handle.id.useQueuePair(
+                    isDatagram ? QpType.UD : QpType.RC,
+                    Native.getInt(parameters + CONN_PARAM.at("qp_num")) & 0xFF_FFFF);
+        }
+    }
+
+    /// `struct rdma_conn_param`; NULL for what suits.
+    private static ConnectionParameters parameters(IdHandle handle, long from) {
+        AckTimeout timeout = handle.ackTimeout == null ? KERNELS : handle.ackTimeout;
+        ConnectionParameters defaults = ConnectionParameters.defaults();
+        ConnectionParameters made = defaults.withTrafficClass(handle.trafficClass)
+                .withRetries(timeout, defaults.retryCount(), defaults.rnrRetryCount());
+        PeerParameters asking = handle.asking;
+        if (from == 0) {
+            return asking == null
+                    ? made
+                    : made.withReads(reads(asking.initiatorDepth()), reads(asking.responderResources()));
+        }
+        return made.withPrivateData(data(Native.getLong(from), number(from, "private_data_len")))
+                .withReads(reads(number(from, "responder_resources")), reads(number(from, "initiator_depth")))
+                .withRetries(
+                        timeout,
+                        asking == null ? Math.min(7, number(from, "retry_count")) : made.retryCount(),
+                        Math.min(7, number(from, "rnr_retry_count")));
+    }
+
+    private static int number(long from, String field) {
+        return Native.getByte(from + CONN_PARAM.at(field)) & 0xFF;
+    }
+
+    private static int reads(int wanted) {
+        return Math.min(READS_MAX, wanted);
+    }
+
+    private static PrivateData data(long from, int length) {
+        if (from == 0 || length == 0) {
+            return PrivateData.NONE;
+        }
+        var bytes = new byte[length];
+        MemorySegment.copy(Native.at(from, length), 0, MemorySegment.ofArray(bytes), 0, length);
+        return PrivateData.of(bytes);
+    }
+
+    static long reject(long id, long data, long length) {
+        IdHandle.get(id).id.reject(data(data, (int) length & 0xFF));
+        return 0;
+    }
+
+    /// `IBV_EVENT_COMM_EST`: something has come through the queue pair.
+    static long notify(long id, long event) {
+        if (event != VerbsConstants.IBV_EVENT_COMM_EST) {
+            return Errno.EINVAL;
+        }
+        IdHandle.get(id).id.communicationEstablished();
+        return 0;
+    }
+
+    static long disconnect(long id) {
+        var handle = IdHandle.get(id);
+        handle.id.disconnect();
+        return CmCalls.complete(handle);
+    }
+
+    // ---- multicast
+
+    /// @param flags `enum rdma_cm_mc_join_flags`
+    static long joinMulticast(long id, long address, long flags, long programsOwn) {
+        var handle = IdHandle.get(id);
+        var group = SocketAddress.read(address).getAddress();
+        if (flags > 1) {
+            return Errno.EINVAL;
+        }
+        handle.joined.put(Gid.of(group), programsOwn);
+        handle.id.joinMulticast(group, flags == 1);
+        return CmCalls.complete(handle);
+    }
+
+    static long leaveMulticast(long id, long address) {
+        IdHandle.get(id).id.leaveMulticast(SocketAddress.read(address).getAddress());
+        return 0;
+    }
+}

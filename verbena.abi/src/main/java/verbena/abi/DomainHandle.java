@@ -1,0 +1,55 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.PD;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.InUseException;
+import verbena.verbs.ProtectionDomain;
+
+/// A protection domain and its `struct ibv_pd`; or a parent domain, which is another name for one: what it adds, a
+/// domain of threads and a way to allocate, is a hint that this library has no use for.
+final class DomainHandle extends Handle {
+    final ProtectionDomain domain;
+    private final @Nullable DomainHandle wraps;
+    private final AtomicInteger parents = new AtomicInteger();
+
+    private DomainHandle(long pointer, ProtectionDomain domain, long context, @Nullable DomainHandle wraps) {
+        super(pointer, context);
+        this.domain = domain;
+        this.wraps = wraps;
+        Native.putLong(pointer + PD.at("context"), context);
+    }
+
+    static DomainHandle of(ProtectionDomain domain, long context) {
+        return Handles.put(new DomainHandle(Native.allocate(PD.size()), domain, context, null));
+    }
+
+    DomainHandle parent() {
+        var made = new DomainHandle(Native.allocate(PD.size()), domain, device, this);
+        parents.incrementAndGet();
+        Handles.put(made.pointer, made);
+        return made;
+    }
+
+    static DomainHandle get(long pointer) {
+        return Handles.get(pointer, DomainHandle.class);
+    }
+
+    @Override
+    ProtectionDomain object() {
+        return domain;
+    }
+
+    @Override
+    void close() {
+        if (wraps != null) {
+            wraps.parents.decrementAndGet();
+        } else if (parents.get() > 0) {
+            throw new InUseException(domain.toString(), List.of(parents + " parent domains"));
+        } else {
+            domain.close();
+        }
+    }
+}

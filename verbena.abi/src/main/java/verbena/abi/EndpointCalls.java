@@ -1,0 +1,261 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.CmConstants.RDMA_PS_TCP;
+import static verbena.ibverbs.abi.CmConstants.RDMA_PS_UDP;
+import static verbena.ibverbs.abi.CmStructs.ADDRINFO;
+import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
+import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
+
+import java.lang.foreign.MemorySegment;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+import java.util.Set;
+import verbena.ibverbs.abi.VerbsConstants;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.ConnectionParameters;
+
+/// Addresses by name, endpoints in one call, and queue pairs that the program moves itself.
+final class EndpointCalls {
+    private static final int RAI_PASSIVE = 1;
+    private static final long EAI_NONAME = -2;
+
+    private static final AddressVector NOWHERE = AddressVector.to(new Gid(0, 0), 0);
+
+    private EndpointCalls() {}
+
+    // ---- rdma_getaddrinfo(3)
+
+    static long cmGetaddrinfo(long node, long service, long hints, long into) {
+        int flags = hints == 0 ? 0 : Native.getInt(hints);
+        int family = hints == 0 ? 0 : Native.getInt(hints + ADDRINFO.at("ai_family"));
+        boolean isPassive = (flags & RAI_PASSIVE) != 0;
+        if (node == 0 && service == 0 && hints == 0) {
+            return Errno.EINVAL;
+        }
+        InetSocketAddress address;
+        try {
+            int port = service == 0 ? 0 : Integer.parseInt(Native.string(service));
+            address = new InetSocketAddress(host(node, family, isPassive), port);
+        } catch (UnknownHostException | IllegalArgumentException e) {
+            return EAI_NONAME;
+        }
+        long info = Native.allocate(ADDRINFO.size());
+        int qpType = hints == 0 ? 0 : Native.getInt(hints + ADDRINFO.at("ai_qp_type"));
+        int space = hints == 0 ? 0 : Native.getInt(hints + ADDRINFO.at("ai_port_space"));
+        if (space == 0) {
+            space = qpType == QpType.UD.code() ? RDMA_PS_UDP : RDMA_PS_TCP;
+        }
+        if (qpType == 0) {
+            qpType = space == RDMA_PS_UDP ? QpType.UD.code() : QpType.RC.code();
+        }
+        Native.putInt(info, flags);
+        Native.putInt(info + ADDRINFO.at("ai_qp_type"), qpType);
+        Native.putInt(info + ADDRINFO.at("ai_port_space"), space);
+        put(info, isPassive ? "src" : "dst", address);
+        if (hints != 0 && !isPassive && Native.getLong(hints + ADDRINFO.at("ai_src_addr")) != 0) {
+            put(info, "src", SocketAddress.read(Native.getLong(hints + ADDRINFO.at("ai_src_addr"))));
+        }
+        Native.putLong(Native.some(into), info);
+        return 0;
+    }
+
+    private static InetAddress host(long node, int family, boolean isPassive) throws UnknownHostException {
+        boolean isIpv6 = family == SocketAddress.AF_INET6;
+        if (node == 0) {
+            String own = isPassive ? isIpv6 ? "::" : "0.0.0.0" : isIpv6 ? "::1" : "127.0.0.1";
+            return InetAddress.getByName(own);
+        }
+        String name = Native.string(node);
+        return Arrays.stream(InetAddress.getAllByName(name))
+                .filter(each -> family == 0 || isIpv6 != each instanceof Inet4Address)
+                .findFirst()
+                .orElseThrow(() -> new UnknownHostException(name));
+    }
+
+    private static void put(long info, String which, InetSocketAddress address) {
+        long bytes = SocketAddress.size(address);
+        long pointer = Native.allocate(bytes);
+        SocketAddress.write(address, pointer);
+        Native.putInt(info + ADDRINFO.at("ai_family"), Native.getShort(pointer));
+        Native.putInt(info + ADDRINFO.at("ai_" + which + "_len"), (int) bytes);
+        Native.putLong(info + ADDRINFO.at("ai_" + which + "_addr"), pointer);
+    }
+
+    static long cmFreeaddrinfo(long list) {
+        for (long info = list; info != 0; ) {
+            long next = Native.getLong(info + ADDRINFO.at("ai_next"));
+            Native.free(Native.getLong(info + ADDRINFO.at("ai_src_addr")));
+            Native.free(Native.getLong(info + ADDRINFO.at("ai_dst_addr")));
+            Native.free(info);
+            info = next;
+        }
+        return 0;
+    }
+
+    // ---- rdma_create_ep(3)
+
+    static long createEp(long into, long info, long pd, long attributes) {
+        IdHandle handle = CmCalls.create(0, 0, Native.getInt(Native.some(info) + ADDRINFO.at("ai_port_space")));
+        boolean done = false;
+        try {
+            long source = Native.getLong(info + ADDRINFO.at("ai_src_addr"));
+            boolean isPassive = (Native.getInt(info) & RAI_PASSIVE) != 0;
+            long answer = isPassive
+                    ? CmCalls.bindAddr(handle.pointer, source)
+                    : resolve(handle, source, Native.getLong(info + ADDRINFO.at("ai_dst_addr")));
+            if (answer < 0) {
+                return answer;
+            }
+            if (attributes != 0) {
+                Native.putInt(attributes + QP_INIT_ATTR.at("qp_type"), Native.getInt(info + ADDRINFO.at("ai_qp_type")));
+            }
+            if (attributes != 0 && isPassive) {
+                handle.endpointDomain = pd;
+                handle.endpointAttributes = copy(attributes);
+            } else if (attributes != 0) {
+                ConnectCalls.cmCreateQp(handle.pointer, pd, attributes);
+            }
+            Native.putLong(Native.some(into), handle.pointer);
+            done = true;
+            return 0;
+        } finally {
+            if (!done) {
+                destroyEp(handle.pointer);
+            }
+        }
+    }
+
+    private static long resolve(IdHandle handle, long source, long destination) {
+        long answer = CmCalls.resolveAddr(handle.pointer, source, destination, 0);
+        return answer < 0 ? answer : CmCalls.resolveRoute(handle.pointer, 0);
+    }
+
+    private static long copy(long attributes) {
+        long bytes = QP_INIT_ATTR.size();
+        long copy = Native.allocate(bytes);
+        MemorySegment.copy(Native.at(attributes, bytes), 0, Native.at(copy, bytes), 0, bytes);
+        return copy;
+    }
+
+    static long destroyEp(long id) {
+        var handle = IdHandle.get(id);
+        if (handle.get("qp") != 0) {
+            ConnectCalls.cmDestroyQp(id);
+        }
+        if (handle.get("srq") != 0) {
+            ConnectCalls.cmDestroySrq(id);
+        }
+        handle.destroy();
+        return 0;
+    }
+
+    /// Waits for a request at a listener whose calls wait; the new identifier's calls wait too.
+    static long getRequest(long listener, long into) {
+        var handle = IdHandle.get(listener);
+        if (handle.waitsAt == null) {
+            return Errno.EINVAL;
+        }
+        long answer = CmCalls.complete(handle);
+        if (answer < 0) {
+            return answer;
+        }
+        long event = handle.get("event");
+        var request = IdHandle.get(Native.getLong(event + CM_EVENT.at("id")));
+        CmCalls.makeWait(request);
+        request.set("event", event);
+        handle.set("event", 0);
+        if (handle.endpointAttributes != 0) {
+            long attributes = copy(handle.endpointAttributes);
+            try {
+                ConnectCalls.cmCreateQp(request.pointer, handle.endpointDomain, attributes);
+            } finally {
+                Native.free(attributes);
+            }
+        }
+        Native.putLong(Native.some(into), request.pointer);
+        return 0;
+    }
+
+    // ---- rdma_init_qp_attr(3)
+
+    /// What brings the program's own queue pair to the state that `qp_state` names.
+    static long initQpAttr(long id, long attributes, long maskPointer) {
+        var handle = IdHandle.get(id);
+        int state = Native.getInt(Native.some(attributes));
+        QpModification to = switch (state) {
+            case VerbsConstants.IBV_QPS_INIT -> toInit(handle);
+            case VerbsConstants.IBV_QPS_RTR -> handle.id.modification(QpState.RTR, ConnectionParameters.defaults());
+            case VerbsConstants.IBV_QPS_RTS -> handle.id.modification(QpState.RTS, ConnectionParameters.defaults());
+            default -> throw new IllegalArgumentException("qp_state: INIT, RTR or RTS, got " + state);
+        };
+        Native.putInt(Native.some(maskPointer), put(to, attributes));
+        return 0;
+    }
+
+    private static QpModification toInit(IdHandle handle) {
+        var to = new QpModification().state(QpState.INIT).port(1).pkeyIndex(0);
+        return handle.id.space().isDatagram() ? to.qkey(ConnectionId.UDP_QKEY) : to.access(Access.remoteAll());
+    }
+
+    /// Fields of `struct ibv_qp_attr`, and their mask.
+    private static int put(QpModification from, long into) {
+        int mask = 0;
+        for (QpAttribute each : from.mask()) {
+            mask |= each.bit();
+            switch (each) {
+                case STATE ->
+                    Native.putInt(
+                            into, from.get(each, QpState.class, QpState.RESET).code());
+                case ACCESS_FLAGS -> Native.putInt(into + QP_ATTR.at("qp_access_flags"), accessBits(from));
+                case AV -> AddressCalls.put(from.get(each, AddressVector.class, NOWHERE), into + QP_ATTR.at("ah_attr"));
+                case PATH_MTU ->
+                    Native.putInt(
+                            into + QP_ATTR.at("path_mtu"),
+                            from.get(each, Mtu.class, Mtu.MTU_1024).code());
+                case TIMEOUT ->
+                    Native.putByte(
+                            into + QP_ATTR.at("timeout"),
+                            from.get(each, AckTimeout.class, AckTimeout.NEVER).code());
+                case MIN_RNR_TIMER ->
+                    Native.putByte(
+                            into + QP_ATTR.at("min_rnr_timer"),
+                            from.get(each, RnrTimer.class, new RnrTimer(0)).code());
+                case PKEY_INDEX -> Native.putShort(into + QP_ATTR.at("pkey_index"), from.getInt(each, 0));
+                case QKEY -> Native.putInt(into + QP_ATTR.at("qkey"), from.getInt(each, 0));
+                case RQ_PSN -> Native.putInt(into + QP_ATTR.at("rq_psn"), from.getInt(each, 0));
+                case SQ_PSN -> Native.putInt(into + QP_ATTR.at("sq_psn"), from.getInt(each, 0));
+                case DEST_QPN -> Native.putInt(into + QP_ATTR.at("dest_qp_num"), from.getInt(each, 0));
+                case PORT -> Native.putByte(into + QP_ATTR.at("port_num"), from.getInt(each, 0));
+                case RETRY_CNT -> Native.putByte(into + QP_ATTR.at("retry_cnt"), from.getInt(each, 0));
+                case RNR_RETRY -> Native.putByte(into + QP_ATTR.at("rnr_retry"), from.getInt(each, 0));
+                case MAX_QP_RD_ATOMIC -> Native.putByte(into + QP_ATTR.at("max_rd_atomic"), from.getInt(each, 0));
+                case MAX_DEST_RD_ATOMIC ->
+                    Native.putByte(into + QP_ATTR.at("max_dest_rd_atomic"), from.getInt(each, 0));
+                case CUR_STATE, EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP -> {} // no connection sets these
+            }
+        }
+        return mask;
+    }
+
+    private static int accessBits(QpModification from) {
+        int bits = 0;
+        for (Object each : from.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
+            bits |= ((Access) each).bit();
+        }
+        return bits;
+    }
+}

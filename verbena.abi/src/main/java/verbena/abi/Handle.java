@@ -1,0 +1,84 @@
+package verbena.abi;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import verbena.verbs.VerbsObject;
+
+/// An object of ours and the C struct that stands for it. Destroying an object waits until the program has
+/// acknowledged the events about it that it has taken, as ibv_get_async_event(3) and ibv_get_cq_event(3) say.
+abstract class Handle {
+    final long pointer;
+    final long device;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition acknowledged = lock.newCondition();
+    private int unacknowledged;
+
+    /// @param device the pointer of the opened device that it goes with; 0 when with none
+    Handle(long pointer, long device) {
+        this.pointer = pointer;
+        this.device = device;
+    }
+
+    /// What it stands for.
+    abstract VerbsObject object();
+
+    /// An event about it is the program's now.
+    void onEventTaken() {
+        lock.lock();
+        try {
+            unacknowledged++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void onEventsAcknowledged(int count) {
+        lock.lock();
+        try {
+            unacknowledged = Math.max(0, unacknowledged - count);
+            acknowledged.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void awaitAcknowledged() {
+        lock.lock();
+        try {
+            while (unacknowledged > 0) {
+                acknowledged.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Closes the object; the pointer means nothing from then on.
+    ///
+    /// @throws verbena.verbs.InUseException when others depend on it; it is as before then
+    final void destroy() {
+        close();
+        Handles.remove(this);
+        awaitAcknowledged();
+        release();
+    }
+
+    /// Destroys it together with its device, whatever the program still has of it.
+    ///
+    /// @throws verbena.verbs.InUseException when others depend on it; it is as before then
+    final void drop() {
+        close();
+        Handles.remove(this);
+        release();
+    }
+
+    void close() {
+        object().close();
+    }
+
+    /// Gives back what is C's.
+    void release() {
+        Native.free(pointer);
+    }
+}

@@ -1,0 +1,129 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.CmStructs.CM_ID;
+import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.Context;
+import verbena.verbs.Gid;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PeerParameters;
+
+/// An identifier of the connection manager and its `struct rdma_cm_id`.
+final class IdHandle extends Handle {
+    final ConnectionId id;
+
+    /// Where its calls wait for their events when the program gave it no channel: rdma_create_id(3),
+    /// "synchronous".
+    @Nullable
+    EventChannel waitsAt;
+
+    /// Passive: who asks.
+    @Nullable
+    PeerParameters asking;
+
+    /// What the program calls the groups that it has joined.
+    final Map<Gid, Long> joined = new ConcurrentHashMap<>();
+
+    /// rdma_set_option(3).
+    int trafficClass;
+
+    @Nullable
+    AckTimeout ackTimeout;
+
+    /// Completion queues and their channels, made because the program brought none.
+    final List<Handle> made = new ArrayList<>();
+
+    /// What the queue pairs of a listener's connections are to be like: rdma_create_ep(3).
+    long endpointDomain;
+
+    long endpointAttributes;
+
+    private IdHandle(long pointer, ConnectionId id, @Nullable EventChannel waitsAt) {
+        super(pointer, 0);
+        this.id = id;
+        this.waitsAt = waitsAt;
+    }
+
+    /// @param channel the program's; 0 for an identifier whose calls wait
+    static IdHandle of(ConnectionId id, @Nullable EventChannel waitsAt, long channel, long programsOwn, int type) {
+        long pointer = Native.allocate(CM_ID.size());
+        var made = new IdHandle(pointer, id, waitsAt);
+        made.set("channel", channel == 0 ? Native.allocate(EVENT_CHANNEL.size()) : channel);
+        if (channel == 0) {
+            Native.putInt(made.get("channel"), -1);
+        }
+        made.set("context", programsOwn);
+        Native.putInt(pointer + CM_ID.at("ps"), id.space().code());
+        Native.putInt(pointer + CM_ID.at("qp_type"), type);
+        made.refresh();
+        return Handles.put(made);
+    }
+
+    static IdHandle get(long pointer) {
+        return Handles.get(pointer, IdHandle.class);
+    }
+
+    @Override
+    ConnectionId object() {
+        return id;
+    }
+
+    long get(String field) {
+        return Native.getLong(pointer + CM_ID.at(field));
+    }
+
+    void set(String field, long value) {
+        Native.putLong(pointer + CM_ID.at(field), value);
+    }
+
+    /// Tells the program what is known by now: its device, and the addresses.
+    void refresh() {
+        if (get("verbs") == 0 && isAtOneDevice()) {
+            var context = Handles.get(pointerOf(id.context()), ContextHandle.class);
+            set("verbs", context.pointer);
+            set("pd", context.sharedDomain().pointer);
+            Native.putByte(pointer + CM_ID.at("port_num"), 1);
+        }
+        SocketAddress.write(id.localAddress().orElse(null), pointer + CM_ID.at("route.addr.src_storage"));
+        SocketAddress.write(id.peerAddress().orElse(null), pointer + CM_ID.at("route.addr.dst_storage"));
+    }
+
+    private boolean isAtOneDevice() {
+        return switch (id.state()) {
+            case IDLE, CLOSED -> false;
+            case BOUND, LISTENING ->
+                id.localAddress()
+                        .filter(local -> !local.getAddress().isAnyLocalAddress())
+                        .isPresent();
+            default -> true;
+        };
+    }
+
+    /// Made by the one thread that makes threads: who held a lock for it could wait for whoever waits for that lock.
+    static long pointerOf(Context context) {
+        long known = Handles.pointerOf(context);
+        return known != 0
+                ? known
+                : Threads.make(() -> {
+                    long made = Handles.pointerOf(context);
+                    return made != 0 ? made : ContextHandle.of(context).pointer;
+                });
+    }
+
+    @Override
+    void release() {
+        if (waitsAt != null) {
+            waitsAt.close();
+            Native.free(get("channel"));
+        }
+        CmEvents.free(get("event"));
+        super.release();
+    }
+}

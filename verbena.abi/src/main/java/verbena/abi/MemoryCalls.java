@@ -1,0 +1,163 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.MW;
+import static verbena.ibverbs.abi.VerbsStructs.MW_BIND;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import verbena.ibverbs.abi.VerbsConstants;
+import verbena.verbs.Access;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.SendBatch;
+
+/// Protection domains, memory regions and windows.
+final class MemoryCalls {
+    /// Bits that a provider may pass over (`IBV_ACCESS_OPTIONAL_RANGE`).
+    private static final int OPTIONAL = 0x3FF0_0000;
+    /// How the region is used by the kernel or by pages: nothing to us.
+    private static final int HUGETLB = Access.HUGETLB.bit();
+
+    private static final Set<Long> THREAD_DOMAINS = ConcurrentHashMap.newKeySet();
+
+    private MemoryCalls() {}
+
+    // ---- protection domains
+
+    static long allocPd(long context) {
+        return allocate(context).pointer;
+    }
+
+    static DomainHandle allocate(long context) {
+        var domain = Handles.get(context, ContextHandle.class).context.allocateProtectionDomain();
+        return DomainHandle.of(domain, context);
+    }
+
+    /// `struct ibv_parent_domain_init_attr`: the protection domain, a thread domain, a mask.
+    static long allocParentDomain(long context, long attributes) {
+        Handles.get(context, ContextHandle.class);
+        var domain = DomainHandle.get(Native.getLong(Native.some(attributes)));
+        long threads = Native.getLong(attributes + 8);
+        if (threads != 0 && !THREAD_DOMAINS.contains(threads)) {
+            return Errno.EINVAL;
+        }
+        return domain.parent().pointer;
+    }
+
+    static long deallocPd(long pd) {
+        DomainHandle.get(pd).destroy();
+        return 0;
+    }
+
+    /// A hint that the objects made with it are used by one thread.
+    static long allocTd(long context, long attributes) {
+        Handles.get(context, ContextHandle.class);
+        if (Native.getInt(Native.some(attributes)) != 0) { // a mask of what there is not yet
+            return Errno.EINVAL;
+        }
+        long pointer = Native.allocate(Long.BYTES);
+        Native.putLong(pointer, context);
+        THREAD_DOMAINS.add(pointer);
+        return pointer;
+    }
+
+    static long deallocTd(long threads) {
+        if (!THREAD_DOMAINS.remove(threads)) {
+            return Errno.EINVAL;
+        }
+        Native.free(threads);
+        return 0;
+    }
+
+    // ---- regions
+
+    static long regMr(long pd, long address, long length, long iova, long access) {
+        var domain = DomainHandle.get(pd);
+        MemoryRegion region = register(domain, address, length, iova, access);
+        return RegionHandle.of(region, domain, address, length).pointer;
+    }
+
+    private static MemoryRegion register(DomainHandle domain, long address, long length, long iova, long access) {
+        Set<Access> rights = rights(access);
+        long base = rights.contains(Access.ZERO_BASED) && iova == address ? 0 : iova;
+        return domain.domain.register(Native.at(address, length), base, rights);
+    }
+
+    private static Set<Access> rights(long access) {
+        return Access.ofBits((int) access & ~OPTIONAL & ~HUGETLB);
+    }
+
+    /// What is to change is in the flags; a change of memory is a new region under the same pointer, with new
+    /// keys.
+    static long reregMr(long mr, long flags, long pd, long address, long length, long access) {
+        var handle = Handles.get(mr, RegionHandle.class);
+        boolean memory = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+        var domain = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_PD) != 0 ? DomainHandle.get(pd) : handle.domain;
+        Set<Access> rights =
+                (flags & VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS) != 0 ? rights(access) : handle.region.access();
+        if (flags == 0 || flags > 7 || (memory && (address == 0 || length == 0))) {
+            return Errno.EINVAL;
+        }
+        if (memory) {
+            MemoryRegion replaced = handle.region;
+            MemoryRegion made = domain.domain.register(Native.at(address, length), address, rights);
+            try {
+                replaced.close();
+            } catch (RuntimeException e) {
+                made.close();
+                throw e;
+            }
+            handle.region = made;
+            handle.domain = domain;
+            handle.put(address, length);
+        } else {
+            handle.region.reregister(domain.domain, rights);
+            handle.domain = domain;
+            handle.put(handle.address(), handle.length());
+        }
+        return 0;
+    }
+
+    static long deregMr(long mr) {
+        Handles.get(mr, RegionHandle.class).destroy();
+        return 0;
+    }
+
+    // ---- windows
+
+    static long allocMw(long pd, long type) {
+        var domain = DomainHandle.get(pd);
+        return WindowHandle.of(domain.domain.allocateWindow((int) type), domain).pointer;
+    }
+
+    static long deallocMw(long mw) {
+        Handles.get(mw, WindowHandle.class).destroy();
+        return 0;
+    }
+
+    /// Windows of type 1 only, as ibv_bind_mw(3) says; the new key is in the window then.
+    static long bindMw(long qp, long mw, long bind) {
+        var sends = Handles.get(qp, QueuePairHandle.class);
+        var window = Handles.get(mw, WindowHandle.class);
+        long info = Native.some(bind) + MW_BIND.at("bind_info");
+        long length = Native.getLong(info + 16);
+        long region = Native.getLong(info);
+        if (window.window.type() != 1) {
+            return Errno.EINVAL;
+        }
+        int rkey = window.window.nextRkey();
+        try (SendBatch batch = sends.qp.send()) {
+            batch.bindWindow(
+                    Native.getLong(bind),
+                    window.window,
+                    rkey,
+                    Handles.get(region, RegionHandle.class).region,
+                    Native.getLong(info + 8),
+                    length,
+                    SendCalls.windowRights(Native.getInt(info + 24)));
+            SendCalls.flags(batch, Native.getInt(bind + MW_BIND.at("send_flags")));
+            batch.submit();
+        }
+        Native.putInt(mw + MW.at("rkey"), rkey);
+        return 0;
+    }
+}

@@ -1,0 +1,360 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.QP;
+import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.QP_CAP;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.ibverbs.abi.VerbsStructs.SRQ_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
+
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import verbena.ibverbs.abi.VerbsConstants;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.Capability;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.UnsupportedException;
+
+/// Queue pairs and shared receive queues: made, changed, asked.
+final class QueueCalls {
+    private static final int ALL_ATTRIBUTES = (1 << 21) - 1;
+
+    /// Programs send inline without having asked for room, because every provider gives some.
+    private static final int INLINE_AT_LEAST = 64;
+
+    private QueueCalls() {}
+
+    // ---- shared receive queues
+
+    static long createSrq(long pd, long attributes) {
+        var domain = DomainHandle.get(pd);
+        long attr = Native.some(attributes) + SRQ_INIT_ATTR.at("attr");
+        SharedReceiveQueue made = domain.domain.createSharedReceiveQueue(Native.getInt(attr), Native.getInt(attr + 4));
+        Native.putInt(attr, made.maxWr());
+        Native.putInt(attr + 4, made.maxSge());
+        return SharedReceivesHandle.of(made, domain, Native.getLong(attributes)).pointer;
+    }
+
+    static long createSrqEx(long context, long attributes) {
+        Handles.get(context, ContextHandle.class);
+        int mask = Native.getInt(Native.some(attributes) + SRQ_INIT_ATTR_EX.at("comp_mask"));
+        if ((mask & VerbsConstants.IBV_SRQ_INIT_ATTR_PD) == 0) {
+            return Errno.EINVAL;
+        }
+        boolean isBasic = (mask & VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE) == 0
+                || Native.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type")) == VerbsConstants.IBV_SRQT_BASIC;
+        return isBasic
+                ? createSrq(Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("pd")), attributes)
+                : Errno.EOPNOTSUPP;
+    }
+
+    /// Shared receive queues have numbers where peers name them: XRC, which there is not.
+    static long getSrqNum(long srq, long into) {
+        SharedReceivesHandle.get(srq);
+        return Errno.EOPNOTSUPP;
+    }
+
+    static long modifySrq(long srq, long attributes, long mask) {
+        var handle = SharedReceivesHandle.get(srq);
+        if ((mask & VerbsConstants.IBV_SRQ_MAX_WR) != 0) {
+            return Errno.EOPNOTSUPP;
+        }
+        if (mask != VerbsConstants.IBV_SRQ_LIMIT) {
+            return Errno.EINVAL;
+        }
+        int limit = Native.getInt(Native.some(attributes) + SRQ_ATTR.at("srq_limit"));
+        if (limit < 0 || limit > handle.srq.maxWr()) {
+            return Errno.EINVAL;
+        }
+        handle.srq.armLimit(limit);
+        return 0;
+    }
+
+    static long querySrq(long srq, long into) {
+        var handle = SharedReceivesHandle.get(srq);
+        Native.putInt(Native.some(into) + SRQ_ATTR.at("max_wr"), handle.srq.maxWr());
+        Native.putInt(into + SRQ_ATTR.at("max_sge"), handle.srq.maxSge());
+        Native.putInt(into + SRQ_ATTR.at("srq_limit"), handle.srq.limit());
+        return 0;
+    }
+
+    static long destroySrq(long srq) {
+        SharedReceivesHandle.get(srq).destroy();
+        return 0;
+    }
+
+    // ---- queue pairs are made
+
+    static long createQp(long pd, long attributes) {
+        return create(DomainHandle.get(pd), Native.some(attributes), 0);
+    }
+
+    static long createQpEx(long context, long attributes) {
+        Handles.get(context, ContextHandle.class);
+        int mask = Native.getInt(Native.some(attributes) + QP_INIT_ATTR_EX.at("comp_mask"));
+        int known = VerbsConstants.IBV_QP_INIT_ATTR_PD
+                | VerbsConstants.IBV_QP_INIT_ATTR_CREATE_FLAGS
+                | VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+        boolean hasFlags = (mask & VerbsConstants.IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0
+                && Native.getInt(attributes + QP_INIT_ATTR_EX.at("create_flags")) != 0;
+        if ((mask & ~known) != 0 || hasFlags) {
+            return Errno.EOPNOTSUPP;
+        }
+        if ((mask & VerbsConstants.IBV_QP_INIT_ATTR_PD) == 0) {
+            return Errno.EINVAL;
+        }
+        var domain = DomainHandle.get(Native.getLong(attributes + QP_INIT_ATTR_EX.at("pd")));
+        if ((mask & VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0) {
+            return create(domain, attributes, 0);
+        }
+        long operations = Native.getLong(attributes + QP_INIT_ATTR_EX.at("send_ops_flags"));
+        if ((operations & (VerbsConstants.IBV_QP_EX_WITH_TSO | ~0x1FFFL)) != 0) {
+            return Errno.EOPNOTSUPP;
+        }
+        long qp = create(domain, attributes, operations);
+        QueuePairHandle.get(qp).extend();
+        return qp;
+    }
+
+    private static long create(DomainHandle domain, long attributes, long operations) {
+        QueuePair made = domain.domain.createQueuePair(options(attributes, operations));
+        return publish(made, domain, attributes).pointer;
+    }
+
+    /// What `struct ibv_qp_init_attr` says, and `send_ops_flags`.
+    static QueuePairOptions options(long attributes, long operations) {
+        var sendCq = CompletionQueueHandle.get(Native.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
+        var receiveCq = CompletionQueueHandle.get(Native.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq;
+        long srq = Native.getLong(attributes + QP_INIT_ATTR.at("srq"));
+        long cap = attributes + QP_INIT_ATTR.at("cap");
+        return new QueuePairOptions(
+                type(Native.getInt(attributes + QP_INIT_ATTR.at("qp_type"))),
+                sendCq,
+                receiveCq,
+                srq == 0 ? Optional.empty() : Optional.of(SharedReceivesHandle.get(srq).srq),
+                new QueuePairOptions.Sizes(
+                        Native.getInt(cap + QP_CAP.at("max_send_wr")),
+                        Native.getInt(cap + QP_CAP.at("max_recv_wr")),
+                        Native.getInt(cap + QP_CAP.at("max_send_sge")),
+                        Native.getInt(cap + QP_CAP.at("max_recv_sge")),
+                        Math.max(INLINE_AT_LEAST, Native.getInt(cap + QP_CAP.at("max_inline_data")))),
+                Native.getInt(attributes + QP_INIT_ATTR.at("sq_sig_all")) != 0,
+                extensions(operations));
+    }
+
+    private static Set<Capability> extensions(long operations) {
+        var extensions = EnumSet.noneOf(Capability.class);
+        if ((operations & VerbsConstants.IBV_QP_EX_WITH_FLUSH) != 0) {
+            extensions.add(Capability.FLUSH);
+        }
+        if ((operations & VerbsConstants.IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
+            extensions.add(Capability.ATOMIC_WRITE);
+        }
+        return extensions;
+    }
+
+    private static QpType type(int code) {
+        for (QpType type : QpType.values()) {
+            if (type.code() == code) {
+                return type;
+            }
+        }
+        throw new UnsupportedException("create_qp: qp_type " + code, Capability.RC, "the device");
+    }
+
+    /// The program gets its pointer, and is told what it really got.
+    static QueuePairHandle publish(QueuePair made, DomainHandle domain, long attributes) {
+        int datagramBytes = domain.domain.context().port(1).activeMtu().bytes();
+        var handle = new QueuePairHandle(made, domain, datagramBytes);
+        for (String field : new String[] {"qp_context", "send_cq", "recv_cq", "srq"}) {
+            Native.putLong(handle.pointer + QP.at(field), Native.getLong(attributes + QP_INIT_ATTR.at(field)));
+        }
+        putSizes(made.query().options().sizes(), attributes + QP_INIT_ATTR.at("cap"));
+        return Handles.put(handle);
+    }
+
+    private static void putSizes(QueuePairOptions.Sizes sizes, long into) {
+        Native.putInt(into + QP_CAP.at("max_send_wr"), sizes.maxSendWr());
+        Native.putInt(into + QP_CAP.at("max_recv_wr"), sizes.maxReceiveWr());
+        Native.putInt(into + QP_CAP.at("max_send_sge"), sizes.maxSendSge());
+        Native.putInt(into + QP_CAP.at("max_recv_sge"), sizes.maxReceiveSge());
+        Native.putInt(into + QP_CAP.at("max_inline_data"), sizes.maxInlineBytes());
+    }
+
+    static long qpToQpEx(long qp) {
+        return QueuePairHandle.get(qp).isExtended() ? qp : Errno.EINVAL;
+    }
+
+    static long destroyQp(long qp) {
+        var handle = QueuePairHandle.get(qp);
+        handle.destroy();
+        return 0;
+    }
+
+    // ---- queue pairs are changed
+
+    static long modifyQp(long qp, long attributes, long mask) {
+        var handle = QueuePairHandle.get(qp);
+        if ((mask & VerbsConstants.IBV_QP_CAP) != 0) {
+            return Errno.EOPNOTSUPP;
+        }
+        if ((mask & ~ALL_ATTRIBUTES) != 0) {
+            return Errno.EINVAL;
+        }
+        QpModification to = modification(Native.some(attributes), mask);
+        handle.qp.modify(to);
+        if (handle.qp.state() == QpState.RESET) {
+            handle.forgetCompletions();
+        }
+        if ((mask & VerbsConstants.IBV_QP_STATE) != 0) {
+            Native.putInt(qp + QP.at("state"), Native.getInt(attributes));
+        }
+        return 0;
+    }
+
+    private static QpModification modification(long from, long mask) {
+        var to = new QpModification();
+        if ((mask & VerbsConstants.IBV_QP_STATE) != 0) {
+            to.state(state(from, "qp_state"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_CUR_STATE) != 0) {
+            to.currentState(state(from, "cur_qp_state"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0) {
+            to.sqdNotify(number(from, "en_sqd_async_notify") != 0);
+        }
+        if ((mask & VerbsConstants.IBV_QP_ACCESS_FLAGS) != 0) {
+            to.access(Access.ofBits(Native.getInt(from + QP_ATTR.at("qp_access_flags"))));
+        }
+        if ((mask & VerbsConstants.IBV_QP_PKEY_INDEX) != 0) {
+            to.pkeyIndex(Native.getShort(from + QP_ATTR.at("pkey_index")) & 0xFFFF);
+        }
+        if ((mask & VerbsConstants.IBV_QP_PORT) != 0) {
+            to.port(number(from, "port_num"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_QKEY) != 0) {
+            to.qkey(Native.getInt(from + QP_ATTR.at("qkey")));
+        }
+        if ((mask & VerbsConstants.IBV_QP_AV) != 0) {
+            to.path(AddressCalls.vector(from + QP_ATTR.at("ah_attr")));
+        }
+        if ((mask & VerbsConstants.IBV_QP_ALT_PATH) != 0) {
+            to.alternatePath(AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr")));
+        }
+        if ((mask & VerbsConstants.IBV_QP_PATH_MTU) != 0) {
+            to.pathMtu(Mtu.ofCode(Native.getInt(from + QP_ATTR.at("path_mtu"))));
+        }
+        if ((mask & VerbsConstants.IBV_QP_TIMEOUT) != 0) {
+            to.ackTimeout(new AckTimeout(number(from, "timeout")));
+        }
+        if ((mask & VerbsConstants.IBV_QP_RETRY_CNT) != 0) {
+            to.retryCount(number(from, "retry_cnt"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_RNR_RETRY) != 0) {
+            to.rnrRetry(number(from, "rnr_retry"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_RQ_PSN) != 0) {
+            to.rqPsn(Native.getInt(from + QP_ATTR.at("rq_psn")) & 0xFF_FFFF);
+        }
+        if ((mask & VerbsConstants.IBV_QP_SQ_PSN) != 0) {
+            to.sqPsn(Native.getInt(from + QP_ATTR.at("sq_psn")) & 0xFF_FFFF);
+        }
+        if ((mask & VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
+            to.maxReadAtomic(number(from, "max_rd_atomic"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_MAX_DEST_RD_ATOMIC) != 0) {
+            to.maxDestinationReadAtomic(number(from, "max_dest_rd_atomic"));
+        }
+        if ((mask & VerbsConstants.IBV_QP_MIN_RNR_TIMER) != 0) {
+            to.minRnrTimer(new RnrTimer(number(from, "min_rnr_timer")));
+        }
+        if ((mask & VerbsConstants.IBV_QP_DEST_QPN) != 0) {
+            to.destinationQpn(Native.getInt(from + QP_ATTR.at("dest_qp_num")) & 0xFF_FFFF);
+        }
+        if ((mask & VerbsConstants.IBV_QP_PATH_MIG_STATE) != 0
+                && Native.getInt(from + QP_ATTR.at("path_mig_state")) != VerbsConstants.IBV_MIG_MIGRATED) {
+            throw new IllegalArgumentException("path_mig_state: there is one path");
+        }
+        return to;
+    }
+
+    private static QpState state(long from, String field) {
+        int code = Native.getInt(from + QP_ATTR.at(field));
+        if (code < 0 || code >= QpState.values().length) {
+            throw new IllegalArgumentException(field + ": " + code);
+        }
+        return QpState.values()[code];
+    }
+
+    private static int number(long from, String field) {
+        return Native.getByte(from + QP_ATTR.at(field)) & 0xFF;
+    }
+
+    // ---- queue pairs are asked
+
+    /// All of it, whatever the mask: it is a hint (ibv_query_qp(3)).
+    static long queryQp(long qp, long into, long mask, long init) {
+        var handle = QueuePairHandle.get(qp);
+        QpAttributes from = handle.qp.query();
+        put(from, Native.at(into, QP_ATTR.size()).fill((byte) 0).address());
+        Native.putInt(qp + QP.at("state"), from.state().code());
+        for (String field : new String[] {"qp_context", "send_cq", "recv_cq", "srq"}) {
+            Native.putLong(Native.some(init) + QP_INIT_ATTR.at(field), Native.getLong(qp + QP.at(field)));
+        }
+        putSizes(from.options().sizes(), init + QP_INIT_ATTR.at("cap"));
+        Native.putInt(init + QP_INIT_ATTR.at("qp_type"), from.options().type().code());
+        Native.putInt(init + QP_INIT_ATTR.at("sq_sig_all"), from.options().signalAll() ? 1 : 0);
+        return 0;
+    }
+
+    /// `struct ibv_qp_attr`, which is all zero.
+    static void put(QpAttributes from, long into) {
+        Native.putInt(into + QP_ATTR.at("qp_state"), from.state().code());
+        Native.putInt(into + QP_ATTR.at("cur_qp_state"), from.state().code());
+        Native.putInt(into + QP_ATTR.at("path_mtu"), from.pathMtu().code());
+        Native.putInt(into + QP_ATTR.at("qkey"), from.qkey());
+        Native.putInt(into + QP_ATTR.at("rq_psn"), from.rqPsn());
+        Native.putInt(into + QP_ATTR.at("sq_psn"), from.sqPsn());
+        Native.putInt(into + QP_ATTR.at("dest_qp_num"), from.destinationQpn());
+        Native.putInt(into + QP_ATTR.at("qp_access_flags"), Access.bits(from.access()));
+        putSizes(from.options().sizes(), into + QP_ATTR.at("cap"));
+        from.path().ifPresent(path -> AddressCalls.put(path, into + QP_ATTR.at("ah_attr")));
+        Native.putShort(into + QP_ATTR.at("pkey_index"), from.pkeyIndex());
+        putNumber(into, "port_num", from.port());
+        putNumber(into, "sq_draining", from.sqDraining() ? 1 : 0);
+        putNumber(into, "max_rd_atomic", from.maxReadAtomic());
+        putNumber(into, "max_dest_rd_atomic", from.maxDestinationReadAtomic());
+        putNumber(into, "min_rnr_timer", from.minRnrTimer().code());
+        putNumber(into, "timeout", from.ackTimeout().code());
+        putNumber(into, "retry_cnt", from.retryCount());
+        putNumber(into, "rnr_retry", from.rnrRetry());
+    }
+
+    private static void putNumber(long into, String field, int value) {
+        Native.putByte(into + QP_ATTR.at(field), value);
+    }
+
+    // ---- multicast
+
+    static long attachMcast(long qp, long gid, long lid) {
+        QueuePairHandle.get(qp).qp.attachMulticast(DeviceCalls.gid(Native.some(gid)));
+        return 0;
+    }
+
+    static long detachMcast(long qp, long gid, long lid) {
+        QueuePairHandle.get(qp).qp.detachMulticast(DeviceCalls.gid(Native.some(gid)));
+        return 0;
+    }
+}

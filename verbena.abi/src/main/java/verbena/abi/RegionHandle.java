@@ -1,0 +1,46 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.MR;
+
+import verbena.verbs.MemoryRegion;
+
+/// A memory region and its `struct ibv_mr`. Registering anew may put another region in its place.
+final class RegionHandle extends Handle {
+    MemoryRegion region;
+    DomainHandle domain;
+
+    private RegionHandle(long pointer, MemoryRegion region, DomainHandle domain) {
+        super(pointer, domain.device);
+        this.region = region;
+        this.domain = domain;
+    }
+
+    static RegionHandle of(MemoryRegion region, DomainHandle domain, long address, long length) {
+        var made = new RegionHandle(Native.allocate(MR.size()), region, domain);
+        made.put(address, length);
+        return Handles.put(made);
+    }
+
+    /// Tells the program about the region as it is now.
+    void put(long address, long length) {
+        Native.putLong(pointer + MR.at("context"), domain.device);
+        Native.putLong(pointer + MR.at("pd"), domain.pointer);
+        Native.putLong(pointer + MR.at("addr"), address);
+        Native.putLong(pointer + MR.at("length"), length);
+        Native.putInt(pointer + MR.at("lkey"), region.lkey());
+        Native.putInt(pointer + MR.at("rkey"), region.rkey());
+    }
+
+    long address() {
+        return Native.getLong(pointer + MR.at("addr"));
+    }
+
+    long length() {
+        return Native.getLong(pointer + MR.at("length"));
+    }
+
+    @Override
+    MemoryRegion object() {
+        return region;
+    }
+}

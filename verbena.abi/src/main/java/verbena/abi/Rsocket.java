@@ -1,0 +1,497 @@
+package verbena.abi;
+
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import verbena.abi.RsocketOptions.Option;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PrivateData;
+
+/// A socket of rsocket(7): a listener, or a connection with a [ByteStream]. Calls answer as those of sockets
+/// do, with a negative errno when they fail. Safe for use by any thread.
+final class Rsocket extends RsocketState {
+    private static final int BACKLOG_MIN = 128;
+    /// At exit(3) what is on its way gets so long to arrive.
+    private static final long LEAVING_NANOS = 1_000_000_000;
+
+    // A listener's connections: those on their way, and those that nobody has accepted yet.
+    private final ArrayDeque<Rsocket> accepted = new ArrayDeque<>();
+    private final Set<Rsocket> arriving = new HashSet<>();
+    private int backlog;
+    private @Nullable Rsocket listener;
+
+    Rsocket(ConnectionId id, RsocketOptions options, boolean isNonBlocking) {
+        super(id, options, isNonBlocking);
+    }
+
+    @Override
+    boolean hasAccepted() {
+        return !accepted.isEmpty();
+    }
+
+    // ---- the passive side
+
+    long bind(InetSocketAddress address) {
+        lock.lock();
+        try {
+            if (phase != Phase.NEW) {
+                return Errno.EINVAL;
+            }
+            Threads.make(() -> {
+                id.bind(address);
+                return 0;
+            });
+            phase = Phase.BOUND;
+            return 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long listen(int requests) {
+        lock.lock();
+        try {
+            backlog = Math.max(requests, BACKLOG_MIN);
+            if (phase == Phase.LISTENING) {
+                return 0;
+            }
+            if (phase != Phase.BOUND) {
+                return Errno.EINVAL;
+            }
+            id.listen(backlog);
+            phase = Phase.LISTENING;
+            settle();
+            return 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// By the thread of connections: somebody asks.
+    void onRequest(ConnectionEvent.ConnectRequest request) {
+        var hello = StreamMessage.Hello.parse(request.peer().privateData());
+        Rsocket made = null;
+        lock.lock();
+        try {
+            if (phase == Phase.LISTENING && arriving.size() + accepted.size() < backlog && hello.isPresent()) {
+                made = new Rsocket(request.id(), new RsocketOptions(options), isNonBlocking);
+                made.listener = this;
+                arriving.add(made);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (made == null) {
+            request.id().reject(PrivateData.NONE);
+            request.id().close();
+            return;
+        }
+        Rsockets.put(made);
+        try {
+            made.answer(hello.orElseThrow());
+        } catch (VerbsException | IllegalArgumentException | OutOfMemoryError e) {
+            Errno.of(e);
+            onGivenUp(made);
+            made.close();
+        }
+    }
+
+    private void answer(StreamMessage.Hello hello) {
+        lock.lock();
+        try {
+            var made = new ByteStream(id, options);
+            stream = made;
+            phase = Phase.CONNECTING;
+            id.accept(parameters(made));
+            made.begin(hello); // what comes now is the peer's, which is ready
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void onGivenUp(Rsocket connection) {
+        lock.lock();
+        try {
+            arriving.remove(connection);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void onArrived(Rsocket connection) {
+        lock.lock();
+        try {
+            if (arriving.remove(connection)) {
+                accepted.add(connection);
+                settle();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// The oldest connection that nobody has accepted: its file descriptor.
+    long accept(Rsocket[] into) {
+        lock.lock();
+        try {
+            if (phase != Phase.LISTENING) {
+                return Errno.EINVAL;
+            }
+            if (!await(() -> !accepted.isEmpty() || phase != Phase.LISTENING, isNonBlocking)) {
+                return Errno.EAGAIN;
+            }
+            if (phase != Phase.LISTENING) {
+                return Errno.EBADF;
+            }
+            into[0] = accepted.removeFirst();
+            settle();
+            return into[0].fd();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the active side
+
+    long connect(InetSocketAddress to) {
+        lock.lock();
+        try {
+            switch (phase) {
+                case NEW, BOUND -> {}
+                case CONNECTING -> {
+                    return Errno.EALREADY;
+                }
+                case CONNECTED -> {
+                    return Errno.EISCONN;
+                }
+                case LISTENING, ENDED, CLOSED -> {
+                    return Errno.EINVAL;
+                }
+            }
+            Threads.make(() -> {
+                id.resolveAddress(to);
+                return 0;
+            });
+            if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
+                return Errno.ENETUNREACH;
+            }
+            id.resolveRoute();
+            if (id.state() != ConnectionId.State.ROUTE_RESOLVED) {
+                return Errno.EHOSTUNREACH;
+            }
+            var made = new ByteStream(id, options);
+            stream = made;
+            id.connect(parameters(made));
+            phase = Phase.CONNECTING;
+            isWriterWaiting = true;
+            settle();
+            if (!await(() -> phase != Phase.CONNECTING, isNonBlocking)) {
+                return Errno.EINPROGRESS;
+            }
+            long answer = error;
+            error = 0;
+            return answer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ConnectionParameters parameters(ByteStream made) {
+        return ConnectionParameters.defaults()
+                .withPrivateData(made.hello().privateData())
+                .withTrafficClass(options.get(Option.TOS) & 0xFF);
+    }
+
+    // ---- by the thread of connections
+
+    void onEvent(ConnectionEvent event) {
+        switch (event) {
+            case ConnectionEvent.ConnectRequest request -> onRequest(request);
+            case ConnectionEvent.Established it ->
+                onEstablished(StreamMessage.Hello.parse(it.peer().privateData()));
+            case ConnectionEvent.Rejected _, ConnectionEvent.ConnectError _ -> onFailed(Errno.ECONNREFUSED);
+            case ConnectionEvent.Unreachable _ -> onFailed(Errno.ETIMEDOUT);
+            case ConnectionEvent.DeviceRemoval _ -> onFailed(Errno.ENODEV);
+            case ConnectionEvent.Disconnected _ -> onFailed(0);
+            default -> {} // steps on the way
+        }
+    }
+
+    private void onEstablished(Optional<StreamMessage.Hello> hello) {
+        Rsocket from;
+        lock.lock();
+        try {
+            ByteStream made = stream;
+            if (phase != Phase.CONNECTING || made == null) {
+                return;
+            }
+            if (hello.isEmpty()) {
+                id.disconnect();
+                error = Errno.EPROTO;
+                end();
+                return;
+            }
+            if (!made.hasBegun()) {
+                made.begin(hello.get());
+            }
+            connected(made);
+            from = listener;
+        } finally {
+            lock.unlock();
+        }
+        if (from != null) {
+            from.onArrived(this);
+        }
+    }
+
+    /// The connection has ended, or there will be none.
+    ///
+    /// @param why 0 when one side has wanted it
+    private void onFailed(long why) {
+        Rsocket from;
+        lock.lock();
+        try {
+            progress();
+            from = phase == Phase.CONNECTING ? listener : null;
+            if (phase == Phase.CONNECTING || phase == Phase.CONNECTED) {
+                error = phase == Phase.CONNECTING && why == 0 ? Errno.ECONNREFUSED : why;
+                end();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (from != null) {
+            from.onGivenUp(this);
+            close();
+        }
+    }
+
+    // ---- data
+
+    /// One piece of memory after the other, as many bytes as there are; waits for the first, or for all.
+    long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait) {
+        lock.lock();
+        try {
+            boolean nonBlocking = mayNotWait || isNonBlocking;
+            long answer = awaitConnected(nonBlocking);
+            ByteStream made = stream;
+            if (answer != 0 || made == null || into.bytes() == 0) {
+                return answer;
+            }
+            long done = 0;
+            do {
+                if (!await(() -> made.available() > 0 || !mayRead || phase == Phase.CLOSED, nonBlocking)) {
+                    return done > 0 ? done : Errno.EAGAIN;
+                }
+                if (phase == Phase.CLOSED) {
+                    return done > 0 ? done : Errno.EBADF;
+                }
+                if (made.available() == 0) {
+                    return done > 0 ? done : takeErrorOr(0);
+                }
+                done += into.forEach(done, (at, length, before) -> made.receive(at, length, isPeek, before));
+            } while (wantsAll && !isPeek && done < into.bytes());
+            return done;
+        } finally {
+            settle();
+            lock.unlock();
+        }
+    }
+
+    /// All of it; or as much as there is room for, when it may not wait.
+    long send(Pieces from, boolean mayNotWait) {
+        lock.lock();
+        try {
+            boolean nonBlocking = mayNotWait || isNonBlocking;
+            long answer = awaitConnected(nonBlocking);
+            ByteStream made = stream;
+            if (answer != 0 || made == null) {
+                return answer;
+            }
+            long done = 0;
+            while (done < from.bytes()) {
+                long refused = awaitRoom(made, made::canSend, nonBlocking);
+                if (refused != 0) {
+                    return done > 0 ? done : refused;
+                }
+                done += made.send(from, done);
+            }
+            return done;
+        } finally {
+            settle();
+            lock.unlock();
+        }
+    }
+
+    /// To what the peer has mapped: as much as is mapped there.
+    long write(long from, long length, long offset, boolean mayNotWait) {
+        lock.lock();
+        try {
+            boolean nonBlocking = mayNotWait || isNonBlocking;
+            long answer = awaitConnected(nonBlocking);
+            ByteStream made = stream;
+            if (answer != 0 || made == null) {
+                return answer;
+            }
+            long done = 0;
+            while (done < length) {
+                long refused = awaitRoom(made, made::canWrite, nonBlocking);
+                if (refused != 0) {
+                    return done > 0 ? done : refused;
+                }
+                long written = made.mappings().write(from + done, length - done, offset + done);
+                if (written < 0) {
+                    return done;
+                }
+                done += written;
+            }
+            return done;
+        } finally {
+            settle();
+            lock.unlock();
+        }
+    }
+
+    long map(long address, long length, boolean isForPeer, long offset) {
+        lock.lock();
+        try {
+            ByteStream made = stream;
+            return made == null || phase != Phase.CONNECTED
+                    ? Errno.ENOTCONN
+                    : made.mappings().map(address, length, isForPeer, offset);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long unmap(long address, long length) {
+        lock.lock();
+        try {
+            ByteStream made = stream;
+            return made == null ? Errno.EINVAL : made.mappings().unmap(address, length);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the end
+
+    static final int SHUT_RD = 0;
+    static final int SHUT_WR = 1;
+    static final int SHUT_RDWR = 2;
+
+    /// Waits until all that was sent has arrived.
+    long shutdown(int how) {
+        lock.lock();
+        try {
+            return shutdown(how, Long.MAX_VALUE);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long shutdown(int how, long nanos) {
+        progress();
+        ByteStream made = stream;
+        if (phase == Phase.ENDED) {
+            return 0;
+        }
+        if (phase != Phase.CONNECTED || made == null) {
+            return Errno.ENOTCONN;
+        }
+        boolean endsReading = how != SHUT_WR;
+        boolean endsWriting = how != SHUT_RD && mayWrite;
+        mayRead &= !endsReading;
+        mayWrite &= how == SHUT_RD;
+        boolean isAll = !mayRead && !mayWrite;
+        long until = System.nanoTime() + nanos;
+        if (isAll || endsWriting) {
+            int what = isAll ? StreamMessage.DISCONNECT : StreamMessage.SHUTDOWN;
+            if (awaitUntil(made::hasControl, until)) {
+                made.sendControl(what);
+                hasSaidNoMore = true;
+            }
+            awaitUntil(made::isSent, until);
+        }
+        if (isAll) {
+            id.disconnect();
+            if (phase == Phase.CONNECTED) {
+                end();
+            }
+        }
+        settle();
+        return 0;
+    }
+
+    /// Waits for what is wanted, while there is a connection; `until` of `System.nanoTime` for ever when it is
+    /// past.
+    private boolean awaitUntil(BooleanSupplier wanted, long until) {
+        ByteStream made = stream;
+        while (made != null && phase == Phase.CONNECTED && !wanted.getAsBoolean()) {
+            made.arm();
+            if (progress() > 0) {
+                continue;
+            }
+            long left = until - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            try {
+                long ignored = changed.awaitNanos(left);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+            progress();
+        }
+        return phase == Phase.CONNECTED;
+    }
+
+    /// The process ends: what is on its way gets a moment.
+    void leave() {
+        lock.lock();
+        try {
+            if (phase == Phase.CONNECTED) {
+                shutdown(SHUT_RDWR, LEAVING_NANOS);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long close() {
+        Set<Rsocket> orphans;
+        lock.lock();
+        try {
+            if (phase == Phase.CLOSED) {
+                return Errno.EBADF;
+            }
+            if (phase == Phase.CONNECTED) {
+                shutdown(SHUT_RDWR, Long.MAX_VALUE);
+            }
+            phase = Phase.CLOSED;
+            orphans = new HashSet<>(accepted);
+            orphans.addAll(arriving);
+            accepted.clear();
+            arriving.clear();
+            changed.signalAll();
+            Rsockets.remove(this);
+            if (stream != null) {
+                stream.close();
+            }
+            id.close();
+            descriptor.close();
+        } finally {
+            lock.unlock();
+        }
+        orphans.forEach(Rsocket::close);
+        return 0;
+    }
+}

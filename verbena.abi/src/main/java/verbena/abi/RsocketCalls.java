@@ -1,0 +1,227 @@
+package verbena.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.function.ToLongFunction;
+
+/// What C calls of rsocket(7): arguments and flags as those of the calls of sockets.
+final class RsocketCalls {
+    private static final int SOCK_STREAM = 1;
+    private static final int SOCK_NONBLOCK = 0x800;
+    private static final int SOCK_CLOEXEC = 0x8_0000;
+    private static final int IPPROTO_TCP = 6;
+
+    private static final int MSG_OOB = 1;
+    private static final int MSG_PEEK = 2;
+    private static final int MSG_DONTWAIT = 0x40;
+    private static final int MSG_WAITALL = 0x100;
+
+    private static final int F_GETFD = 1;
+    private static final int F_SETFD = 2;
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_RDWR = 2;
+    private static final int O_NONBLOCK = 0x800;
+
+    private static final int PROT_WRITE = 2;
+
+    // struct msghdr, 64 bits
+    private static final int MSG_IOV = 16;
+    private static final int MSG_IOVLEN = 24;
+    private static final int MSG_CONTROLLEN = 40;
+    private static final int MSG_FLAGS = 48;
+
+    private RsocketCalls() {}
+
+    private static long with(long fd, ToLongFunction<Rsocket> call) {
+        Rsocket socket = Rsockets.find(fd);
+        return socket == null ? Errno.EBADF : call.applyAsLong(socket);
+    }
+
+    // ---- connections
+
+    /// Streams over TCP's port space; there are no datagrams.
+    static long rsocket(long domain, long type, long protocol) {
+        if (domain != SocketAddress.AF_INET && domain != SocketAddress.AF_INET6) {
+            return Errno.EAFNOSUPPORT;
+        }
+        if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM || (protocol != 0 && protocol != IPPROTO_TCP)) {
+            return Errno.EPROTONOSUPPORT;
+        }
+        return Rsockets.create((type & SOCK_NONBLOCK) != 0).fd();
+    }
+
+    static long rbind(long fd, long address, long length) {
+        return with(fd, socket -> socket.bind(address(address, length)));
+    }
+
+    static long rlisten(long fd, long backlog) {
+        return with(fd, socket -> socket.listen((int) backlog));
+    }
+
+    static long raccept(long fd, long address, long length) {
+        return with(fd, socket -> {
+            var made = new Rsocket[1];
+            long answer = socket.accept(made);
+            if (answer >= 0 && address != 0) {
+                write(made[0].id.peerAddress(), address, length);
+            }
+            return answer;
+        });
+    }
+
+    static long rconnect(long fd, long address, long length) {
+        return with(fd, socket -> socket.connect(address(address, length)));
+    }
+
+    static long rshutdown(long fd, long how) {
+        return how < Rsocket.SHUT_RD || how > Rsocket.SHUT_RDWR
+                ? Errno.EINVAL
+                : with(fd, socket -> socket.shutdown((int) how));
+    }
+
+    static long rclose(long fd) {
+        return with(fd, Rsocket::close);
+    }
+
+    // ---- data
+
+    static long rrecvfrom(long fd, long into, long length, long flags, long address, long lengthPointer) {
+        return with(fd, socket -> {
+            long count = receive(socket, Pieces.one(into, length), flags);
+            if (count > 0 && address != 0) {
+                write(socket.id.peerAddress(), address, lengthPointer);
+            }
+            return count;
+        });
+    }
+
+    static long rreadv(long fd, long vector, long count) {
+        return with(fd, socket -> receive(socket, Pieces.of(vector, count), 0));
+    }
+
+    static long rrecvmsg(long fd, long message, long flags) {
+        return with(fd, socket -> {
+            long count = receive(socket, pieces(message), flags);
+            if (count >= 0) {
+                Native.putLong(message + MSG_CONTROLLEN, 0);
+                Native.putInt(message + MSG_FLAGS, 0);
+            }
+            return count;
+        });
+    }
+
+    private static long receive(Rsocket socket, Pieces into, long flags) {
+        return (flags & MSG_OOB) != 0
+                ? Errno.EOPNOTSUPP
+                : socket.receive(into, (flags & MSG_PEEK) != 0, (flags & MSG_WAITALL) != 0, mayNotWait(flags));
+    }
+
+    private static boolean mayNotWait(long flags) {
+        return (flags & MSG_DONTWAIT) != 0;
+    }
+
+    private static Pieces pieces(long message) {
+        return Pieces.of(Native.getLong(Native.some(message) + MSG_IOV), Native.getLong(message + MSG_IOVLEN));
+    }
+
+    /// An address is for sockets without connections.
+    static long rsendto(long fd, long from, long length, long flags, long address, long addressLength) {
+        return address != 0 || (int) addressLength != 0
+                ? Errno.EISCONN
+                : with(fd, socket -> send(socket, Pieces.one(from, length), flags));
+    }
+
+    static long rwritev(long fd, long vector, long count) {
+        return with(fd, socket -> send(socket, Pieces.of(vector, count), 0));
+    }
+
+    static long rsendmsg(long fd, long message, long flags) {
+        return Native.getLong(Native.some(message) + MSG_CONTROLLEN) != 0
+                ? Errno.EOPNOTSUPP
+                : with(fd, socket -> send(socket, pieces(message), flags));
+    }
+
+    private static long send(Rsocket socket, Pieces from, long flags) {
+        return (flags & MSG_OOB) != 0 ? Errno.EOPNOTSUPP : socket.send(from, mayNotWait(flags));
+    }
+
+    // ---- memory that the peer writes to
+
+    static long riomap(long fd, long address, long length, long protection, long flags, long offset) {
+        return (protection & ~PROT_WRITE) != 0 || length <= 0 || length > 0xFFFF_FFFFL
+                ? Errno.EINVAL
+                : with(fd, socket -> socket.map(address, length, protection != 0, offset));
+    }
+
+    static long riounmap(long fd, long address, long length) {
+        return with(fd, socket -> socket.unmap(address, length));
+    }
+
+    static long riowrite(long fd, long from, long length, long offset, long flags) {
+        return length < 0
+                ? Errno.EINVAL
+                : with(fd, socket -> socket.write(Native.some(from), length, offset, mayNotWait(flags)));
+    }
+
+    // ---- names and options
+
+    static long rname(long fd, long address, long length, long isPeers) {
+        return with(fd, socket -> {
+            Optional<InetSocketAddress> name = isPeers != 0 ? socket.id.peerAddress() : socket.id.localAddress();
+            if (isPeers != 0 && !socket.isConnected()) {
+                return Errno.ENOTCONN;
+            }
+            write(Optional.of(name.orElse(new InetSocketAddress(0))), address, length);
+            return 0;
+        });
+    }
+
+    private static InetSocketAddress address(long from, long length) {
+        InetSocketAddress address = SocketAddress.read(from);
+        if (length < SocketAddress.size(address)) {
+            throw new IllegalArgumentException("addrlen: at least " + SocketAddress.size(address) + ", got " + length);
+        }
+        return address;
+    }
+
+    /// As much of it as there is room for; the length becomes what all of it needs.
+    private static void write(Optional<InetSocketAddress> address, long into, long lengthPointer) {
+        if (address.isEmpty()) {
+            return;
+        }
+        long bytes = SocketAddress.size(address.get());
+        long copy = Native.allocate(bytes);
+        try {
+            SocketAddress.write(address.get(), copy);
+            long room = Math.min(bytes, Native.getInt(Native.some(lengthPointer)));
+            MemorySegment.copy(Native.at(copy, bytes), 0, Native.at(into, room), 0, room);
+            Native.putInt(lengthPointer, (int) bytes);
+        } finally {
+            Native.free(copy);
+        }
+    }
+
+    static long rsetsockopt(long fd, long level, long name, long value, long length) {
+        return with(fd, socket -> socket.setOption(level, name, value, length));
+    }
+
+    static long rgetsockopt(long fd, long level, long name, long into, long length) {
+        return with(fd, socket -> socket.getOption(level, name, into, length));
+    }
+
+    /// File descriptors of rsockets are closed by exec(2), as their memory goes.
+    static long rfcntl(long fd, long command, long argument) {
+        return with(fd, socket -> switch ((int) command) {
+            case F_GETFD -> 1;
+            case F_SETFD -> 0;
+            case F_GETFL -> O_RDWR | (socket.isNonBlocking() ? O_NONBLOCK : 0);
+            case F_SETFL -> {
+                socket.nonBlocking((argument & O_NONBLOCK) != 0);
+                yield 0;
+            }
+            default -> Errno.EINVAL;
+        });
+    }
+}

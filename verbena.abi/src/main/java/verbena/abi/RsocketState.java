@@ -1,0 +1,313 @@
+package verbena.abi;
+
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import verbena.abi.RsocketOptions.Option;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.cm.ConnectionId;
+
+/// What an [Rsocket] is at the moment, how that changes, and how calls wait for it.
+///
+/// Whoever calls looks at the completions first; a thread of the connection's looks when nobody else does, so
+/// that the file descriptor is as ready as the socket is: poll(2) needs to know nothing of rsockets.
+abstract class RsocketState {
+    /// How far it has got.
+    enum Phase {
+        NEW,
+        BOUND,
+        LISTENING,
+        /// Asked, or accepted and not confirmed.
+        CONNECTING,
+        CONNECTED,
+        /// What has arrived can be read.
+        ENDED,
+        CLOSED
+    }
+
+    /// A call that waits looks for so long before it sleeps.
+    private static final long LOOKING_NANOS = 20_000;
+    /// Somebody else takes the completions: look again after this, if not asked to before.
+    private static final Duration PAUSE = Duration.ofMillis(1);
+
+    final ConnectionId id;
+    final RsocketOptions options;
+    final PollableDescriptor descriptor = new PollableDescriptor();
+    final ReentrantLock lock = new ReentrantLock();
+    final Condition changed = lock.newCondition();
+    volatile boolean isNonBlocking;
+
+    // Guarded by the lock, all below.
+    Phase phase = Phase.NEW;
+
+    @Nullable
+    ByteStream stream;
+
+    private @Nullable Thread looker;
+    boolean mayRead;
+    boolean mayWrite;
+    /// The peer knows that nothing more is sent.
+    boolean hasSaidNoMore;
+    /// Somebody was told to come again when more can be sent.
+    boolean isWriterWaiting;
+    /// For `SO_ERROR`, or the next call; negative.
+    long error;
+
+    RsocketState(ConnectionId id, RsocketOptions options, boolean isNonBlocking) {
+        this.id = id;
+        this.options = options;
+        this.isNonBlocking = isNonBlocking;
+    }
+
+    /// Whether a listener has a connection for the program.
+    abstract boolean hasAccepted();
+
+    // ---- what it is
+
+    int fd() {
+        return descriptor.fd();
+    }
+
+    boolean isNonBlocking() {
+        return isNonBlocking;
+    }
+
+    void nonBlocking(boolean wanted) {
+        isNonBlocking = wanted;
+    }
+
+    boolean isConnected() {
+        return phase == Phase.CONNECTED;
+    }
+
+    boolean isListening() {
+        return phase == Phase.LISTENING;
+    }
+
+    /// The error that waits, positive; it does not wait any more then.
+    int takeError() {
+        lock.lock();
+        try {
+            progress();
+            long taken = error;
+            error = 0;
+            return (int) -taken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long setOption(long level, long name, long value, long length) {
+        lock.lock();
+        try {
+            long answer = options.set(level, name, value, length, stream != null);
+            if (looker != null
+                    && Option.of(level, name)
+                            .filter(RsocketState::isOfKeepAlive)
+                            .isPresent()) {
+                looker.interrupt(); // it sleeps for so long
+            }
+            return answer;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static boolean isOfKeepAlive(Option option) {
+        return option == Option.KEEP_ALIVE || option == Option.KEEP_IDLE;
+    }
+
+    long getOption(long level, long name, long into, long lengthPointer) {
+        return options.get(level, name, into, lengthPointer, this);
+    }
+
+    // ---- completions
+
+    /// There is a connection: from now on its thread looks.
+    void connected(ByteStream made) {
+        phase = Phase.CONNECTED;
+        mayRead = true;
+        mayWrite = true;
+        looker = Threads.start("verbena-abi-rsocket", () -> look(made));
+        progress();
+        settle();
+    }
+
+    /// The connection's thread.
+    private void look(ByteStream made) {
+        try {
+            while (true) {
+                lock.lock();
+                try {
+                    if (phase != Phase.CONNECTED) {
+                        return;
+                    }
+                    made.arm();
+                    progress();
+                    settle();
+                } finally {
+                    lock.unlock();
+                }
+                try {
+                    lookOnce(made);
+                } catch (InterruptedException e) {
+                    // other options
+                }
+            }
+        } catch (InvalidStateException e) {
+            // closed
+        }
+    }
+
+    private void lookOnce(ByteStream made) throws InterruptedException {
+        boolean isCompletion = made.sleep(keepAlive());
+        boolean isTaken;
+        lock.lock();
+        try {
+            isTaken = progress() == 0;
+            settle();
+            if (!isCompletion && made.isSent() && made.hasControl() && phase == Phase.CONNECTED) {
+                made.sendControl(StreamMessage.KEEP_ALIVE); // without an answer the connection ends
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (isCompletion && isTaken) {
+            boolean ignored = made.sleep(PAUSE);
+        }
+    }
+
+    private Duration keepAlive() {
+        return options.get(Option.KEEP_ALIVE) != 0
+                ? Duration.ofSeconds(options.get(Option.KEEP_IDLE))
+                : EventPipe.ALWAYS;
+    }
+
+    /// Takes what has completed, and sees what has become of the connection.
+    ///
+    /// @return how many completions there were
+    int progress() {
+        ByteStream made = stream;
+        if (made == null || phase == Phase.CLOSED) {
+            return 0;
+        }
+        int count = made.progress();
+        if (made.peerSendsNoMore()) {
+            mayRead = false;
+        }
+        boolean bothHaveEnded = hasSaidNoMore && made.peerSendsNoMore() && made.isSent();
+        if (phase == Phase.CONNECTED && (bothHaveEnded || made.isOver() || made.failure() != 0)) {
+            if (!made.isOver()) {
+                error = made.failure();
+            }
+            end();
+        }
+        if (count > 0) {
+            changed.signalAll();
+        }
+        return count;
+    }
+
+    /// The file descriptor tells what has changed, and those who wait look.
+    void settle() {
+        ByteStream made = stream;
+        if (phase == Phase.CLOSED) {
+            return;
+        }
+        boolean isEnded = phase == Phase.ENDED;
+        descriptor.readable(hasAccepted()
+                || isEnded
+                || (phase == Phase.CONNECTED && !mayRead)
+                || (made != null && made.available() > 0));
+        if (isWriterWaiting && (isEnded || (phase == Phase.CONNECTED && (!mayWrite || canSend(made))))) {
+            isWriterWaiting = false;
+        }
+        descriptor.writable(!isWriterWaiting);
+        if (isEnded && (made == null || made.available() == 0)) {
+            descriptor.hangUp(); // many a program does not read what there is from one that is hung up
+        }
+        changed.signalAll();
+    }
+
+    private static boolean canSend(@Nullable ByteStream made) {
+        return made != null && made.canSend();
+    }
+
+    /// Waits, without the lock, until there is what is wanted: false when it may not wait.
+    boolean await(BooleanSupplier wanted, boolean mayNotWait) {
+        progress();
+        if (wanted.getAsBoolean()) {
+            return true;
+        }
+        if (mayNotWait) {
+            return false;
+        }
+        ByteStream made = stream;
+        if (made != null && made.hasBegun()) {
+            long until = System.nanoTime() + LOOKING_NANOS;
+            while (System.nanoTime() < until) {
+                if (progress() > 0 && wanted.getAsBoolean()) {
+                    return true;
+                }
+                lock.unlock(); // let others
+                Thread.onSpinWait();
+                lock.lock();
+            }
+        }
+        while (!wanted.getAsBoolean()) {
+            if (phase != Phase.CLOSED && made != null && made.hasBegun()) {
+                made.arm();
+                progress();
+                if (wanted.getAsBoolean()) {
+                    return true;
+                }
+            }
+            changed.awaitUninterruptibly();
+            if (phase != Phase.CLOSED) {
+                progress();
+            }
+        }
+        return true;
+    }
+
+    /// Nothing comes any more, and nothing can be sent.
+    void end() {
+        phase = Phase.ENDED;
+        mayRead = false;
+        mayWrite = false;
+        settle();
+    }
+
+    // ---- waiting
+
+    long takeErrorOr(long otherwise) {
+        long answer = error == 0 ? otherwise : error;
+        error = 0;
+        return answer;
+    }
+
+    long awaitRoom(ByteStream made, BooleanSupplier hasRoom, boolean nonBlocking) {
+        if (!await(() -> hasRoom.getAsBoolean() || !mayWrite || phase == Phase.CLOSED, nonBlocking)) {
+            isWriterWaiting = true;
+            return Errno.EAGAIN;
+        }
+        if (phase == Phase.CLOSED) {
+            return Errno.EBADF;
+        }
+        return mayWrite ? 0 : takeErrorOr(phase == Phase.ENDED && !made.isOver() ? Errno.ECONNRESET : Errno.EPIPE);
+    }
+
+    /// 0 when it is connected, or was.
+    long awaitConnected(boolean nonBlocking) {
+        if (!await(() -> phase != Phase.CONNECTING, nonBlocking)) {
+            return Errno.EAGAIN;
+        }
+        return switch (phase) {
+            case CONNECTED, ENDED -> 0;
+            case CLOSED -> Errno.EBADF;
+            default -> Errno.ENOTCONN;
+        };
+    }
+}

@@ -1,0 +1,230 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_FENCE;
+import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_INLINE;
+import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_SIGNALED;
+import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_SOLICITED;
+import static verbena.ibverbs.abi.VerbsStructs.RECV_WR;
+import static verbena.ibverbs.abi.VerbsStructs.SEND_WR;
+import static verbena.ibverbs.abi.VerbsStructs.SGE;
+
+import java.util.Set;
+import verbena.ibverbs.abi.VerbsConstants;
+import verbena.verbs.Access;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.SendBatch;
+
+/// Lists of requests are posted. The first that is refused is `bad_wr`; those before it are posted.
+final class SendCalls {
+    private static final long NEXT = SEND_WR.at("next");
+    private static final long SG_LIST = SEND_WR.at("sg_list");
+    private static final long NUM_SGE = SEND_WR.at("num_sge");
+    private static final long OPCODE = SEND_WR.at("opcode");
+    private static final long SEND_FLAGS = SEND_WR.at("send_flags");
+    private static final long IMM_DATA = SEND_WR.at("imm_data");
+    private static final long RDMA_ADDRESS = SEND_WR.at("wr.rdma.remote_addr");
+    private static final long RDMA_RKEY = SEND_WR.at("wr.rdma.rkey");
+    private static final long ATOMIC_ADDRESS = SEND_WR.at("wr.atomic.remote_addr");
+    private static final long ATOMIC_COMPARE_ADD = SEND_WR.at("wr.atomic.compare_add");
+    private static final long ATOMIC_SWAP = SEND_WR.at("wr.atomic.swap");
+    private static final long ATOMIC_RKEY = SEND_WR.at("wr.atomic.rkey");
+    private static final long UD_AH = SEND_WR.at("wr.ud.ah");
+    private static final long UD_QPN = SEND_WR.at("wr.ud.remote_qpn");
+    private static final long UD_QKEY = SEND_WR.at("wr.ud.remote_qkey");
+    private static final long BIND_MW = SEND_WR.at("bind_mw.mw");
+    private static final long BIND_RKEY = SEND_WR.at("bind_mw.rkey");
+    private static final long BIND_INFO = SEND_WR.at("bind_mw.bind_info");
+    private static final long SGE_BYTES = SGE.size();
+    private static final long SGE_LENGTH = SGE.at("length");
+    private static final long SGE_LKEY = SGE.at("lkey");
+    private static final long RECEIVE_NEXT = RECV_WR.at("next");
+    private static final long RECEIVE_SG_LIST = RECV_WR.at("sg_list");
+    private static final long RECEIVE_NUM_SGE = RECV_WR.at("num_sge");
+
+    private SendCalls() {}
+
+    // ---- sends
+
+    static long postSend(long qp, long list, long bad) {
+        long wr = list;
+        try {
+            var handle = QueuePairHandle.get(qp);
+            try (SendBatch batch = handle.qp.send()) {
+                try {
+                    while (wr != 0) {
+                        add(batch, handle, wr);
+                        wr = Native.getLong(wr + NEXT);
+                    }
+                } finally {
+                    batch.submit();
+                }
+            }
+            return 0;
+        } catch (RuntimeException e) {
+            Native.putLong(bad, wr);
+            return Errno.of(e);
+        }
+    }
+
+    private static void add(SendBatch batch, QueuePairHandle handle, long wr) {
+        long wrId = Native.getLong(wr);
+        int opcode = Native.getInt(wr + OPCODE);
+        int key = Native.getInt(wr + IMM_DATA);
+        int sges = Native.getInt(wr + NUM_SGE);
+        check(handle, opcode, sges, wr);
+        AddressHandle way =
+                handle.isDatagram ? Handles.get(Native.getLong(wr + UD_AH), AddressHandleHandle.class).way : null;
+        switch (opcode) {
+            case VerbsConstants.IBV_WR_SEND -> batch.send(wrId);
+            case VerbsConstants.IBV_WR_SEND_WITH_IMM -> batch.sendWithImmediate(wrId, Native.bigEndian(key));
+            case VerbsConstants.IBV_WR_SEND_WITH_INV -> batch.sendWithInvalidate(wrId, key);
+            case VerbsConstants.IBV_WR_RDMA_WRITE ->
+                batch.write(wrId, Native.getLong(wr + RDMA_ADDRESS), Native.getInt(wr + RDMA_RKEY));
+            case VerbsConstants.IBV_WR_RDMA_WRITE_WITH_IMM ->
+                batch.writeWithImmediate(
+                        wrId, Native.getLong(wr + RDMA_ADDRESS), Native.getInt(wr + RDMA_RKEY), Native.bigEndian(key));
+            case VerbsConstants.IBV_WR_RDMA_READ ->
+                batch.read(wrId, Native.getLong(wr + RDMA_ADDRESS), Native.getInt(wr + RDMA_RKEY));
+            case VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD ->
+                batch.fetchAdd(
+                        wrId,
+                        Native.getLong(wr + ATOMIC_ADDRESS),
+                        Native.getInt(wr + ATOMIC_RKEY),
+                        Native.getLong(wr + ATOMIC_COMPARE_ADD));
+            case VerbsConstants.IBV_WR_ATOMIC_CMP_AND_SWP ->
+                batch.compareSwap(
+                        wrId,
+                        Native.getLong(wr + ATOMIC_ADDRESS),
+                        Native.getInt(wr + ATOMIC_RKEY),
+                        Native.getLong(wr + ATOMIC_COMPARE_ADD),
+                        Native.getLong(wr + ATOMIC_SWAP));
+            case VerbsConstants.IBV_WR_LOCAL_INV -> batch.localInvalidate(wrId, key);
+            case VerbsConstants.IBV_WR_BIND_MW ->
+                bind(batch, wrId, Native.getLong(wr + BIND_MW), Native.getInt(wr + BIND_RKEY), wr + BIND_INFO);
+            default -> throw new IllegalArgumentException("opcode: " + opcode);
+        }
+        int flags = Native.getInt(wr + SEND_FLAGS);
+        long sge = Native.getLong(wr + SG_LIST);
+        for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
+            long address = Native.getLong(sge);
+            int length = Native.getInt(sge + SGE_LENGTH);
+            if ((flags & IBV_SEND_INLINE) == 0) {
+                batch.sge(Native.getInt(sge + SGE_LKEY), address, length);
+            } else if (length != 0) {
+                batch.inline(Native.MEMORY.asSlice(address, length));
+            }
+        }
+        if (way != null) {
+            batch.to(way, Native.getInt(wr + UD_QPN), Native.getInt(wr + UD_QKEY));
+        }
+        flags(batch, flags);
+    }
+
+    /// What the batch could not, or would only notice when the next request begins, and blame on that. A request
+    /// that has been begun is posted unless the batch itself refuses it.
+    private static void check(QueuePairHandle handle, int opcode, int sges, long wr) {
+        long list = Native.getLong(wr + SG_LIST);
+        if (sges < 0 || (sges > 0 && list == 0)) {
+            throw new IllegalArgumentException("num_sge: " + sges);
+        }
+        if (opcode == VerbsConstants.IBV_WR_ATOMIC_CMP_AND_SWP
+                || opcode == VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD) {
+            if (sges != 1 || Native.getInt(list + SGE_LENGTH) != Long.BYTES) {
+                throw new IllegalArgumentException("num_sge: an atomic has one entry of 8 bytes");
+            }
+        } else if (handle.isDatagram) {
+            long bytes = 0;
+            for (int i = 0; i < sges; i++) {
+                bytes += Integer.toUnsignedLong(Native.getInt(list + i * SGE_BYTES + SGE_LENGTH));
+            }
+            if (bytes > handle.datagramBytes) {
+                throw new IllegalArgumentException("a datagram of " + bytes + " bytes");
+            }
+        }
+    }
+
+    /// `struct ibv_mw_bind_info`.
+    static void bind(SendBatch batch, long wrId, long mw, int rkey, long info) {
+        batch.bindWindow(
+                wrId,
+                Handles.get(mw, WindowHandle.class).window,
+                rkey,
+                Handles.get(Native.getLong(info), RegionHandle.class).region,
+                Native.getLong(info + 8),
+                Native.getLong(info + 16),
+                windowRights(Native.getInt(info + 24)));
+    }
+
+    /// What a window can grant; that the region can be written locally is said as well by many.
+    static Set<Access> windowRights(int access) {
+        return Access.ofBits(access & ~Access.LOCAL_WRITE.bit());
+    }
+
+    /// `enum ibv_send_flags`, but for `IBV_SEND_INLINE`.
+    static void flags(SendBatch batch, int flags) {
+        if ((flags & IBV_SEND_SIGNALED) != 0) {
+            batch.signaled();
+        }
+        if ((flags & IBV_SEND_FENCE) != 0) {
+            batch.fenced();
+        }
+        if ((flags & IBV_SEND_SOLICITED) != 0) {
+            batch.solicited();
+        }
+    }
+
+    // ---- receives
+
+    static long postRecv(long qp, long list, long bad) {
+        long wr = list;
+        try {
+            try (ReceiveBatch batch = QueuePairHandle.get(qp).qp.receive()) {
+                try {
+                    while (wr != 0) {
+                        add(batch, wr);
+                        wr = Native.getLong(wr + RECEIVE_NEXT);
+                    }
+                } finally {
+                    batch.submit();
+                }
+            }
+            return 0;
+        } catch (RuntimeException e) {
+            Native.putLong(bad, wr);
+            return Errno.of(e);
+        }
+    }
+
+    static long postSrqRecv(long srq, long list, long bad) {
+        long wr = list;
+        try {
+            try (ReceiveBatch batch = SharedReceivesHandle.get(srq).srq.receive()) {
+                try {
+                    while (wr != 0) {
+                        add(batch, wr);
+                        wr = Native.getLong(wr + RECEIVE_NEXT);
+                    }
+                } finally {
+                    batch.submit();
+                }
+            }
+            return 0;
+        } catch (RuntimeException e) {
+            Native.putLong(bad, wr);
+            return Errno.of(e);
+        }
+    }
+
+    private static void add(ReceiveBatch batch, long wr) {
+        int sges = Native.getInt(wr + RECEIVE_NUM_SGE);
+        long sge = Native.getLong(wr + RECEIVE_SG_LIST);
+        if (sges < 0 || (sges > 0 && sge == 0)) {
+            throw new IllegalArgumentException("num_sge: " + sges);
+        }
+        batch.receive(Native.getLong(wr));
+        for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
+            batch.sge(Native.getInt(sge + SGE_LKEY), Native.getLong(sge), Native.getInt(sge + SGE_LENGTH));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.SRQ;
+
+import verbena.verbs.SharedReceiveQueue;
+
+/// A shared receive queue and its `struct ibv_srq`.
+final class SharedReceivesHandle extends Handle {
+    final SharedReceiveQueue srq;
+
+    private SharedReceivesHandle(long pointer, SharedReceiveQueue srq, DomainHandle domain) {
+        super(pointer, domain.device);
+        this.srq = srq;
+    }
+
+    static SharedReceivesHandle of(SharedReceiveQueue srq, DomainHandle domain, long programsOwn) {
+        long pointer = Native.allocate(SRQ.size());
+        Native.putLong(pointer + SRQ.at("context"), domain.device);
+        Native.putLong(pointer + SRQ.at("srq_context"), programsOwn);
+        Native.putLong(pointer + SRQ.at("pd"), domain.pointer);
+        return Handles.put(new SharedReceivesHandle(pointer, srq, domain));
+    }
+
+    static SharedReceivesHandle get(long pointer) {
+        return Handles.get(pointer, SharedReceivesHandle.class);
+    }
+
+    @Override
+    SharedReceiveQueue object() {
+        return srq;
+    }
+}

@@ -1,0 +1,43 @@
+package verbena.abi;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+
+/// Threads of ours are made by a thread of ours: they inherit its signal mask, in which all signals are blocked,
+/// so the program's signals go to its own threads.
+final class Threads {
+    private static final String NAME = "verbena-abi";
+    private static final ExecutorService MAKER = Executors.newSingleThreadExecutor(
+            task -> Thread.ofPlatform().daemon().name(NAME).unstarted(task));
+
+    private Threads() {}
+
+    /// At start-up, while all signals are blocked.
+    static void begin() {
+        make(() -> 0);
+    }
+
+    /// What makes threads: opening a device.
+    static <T> T make(Supplier<T> made) {
+        if (Thread.currentThread().getName().equals(NAME)) {
+            return made.get();
+        }
+        try {
+            return MAKER.submit(made::get).get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException exception) {
+                throw exception;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e); // nobody interrupts a thread of the program's
+        }
+    }
+
+    /// A thread that ends with the process, if not before.
+    static Thread start(String name, Runnable task) {
+        return make(() -> Thread.ofPlatform().daemon().name(name).start(task));
+    }
+}

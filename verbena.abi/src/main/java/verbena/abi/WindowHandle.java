@@ -1,0 +1,29 @@
+package verbena.abi;
+
+import static verbena.ibverbs.abi.VerbsStructs.MW;
+
+import verbena.verbs.MemoryWindow;
+
+/// A memory window and its `struct ibv_mw`.
+final class WindowHandle extends Handle {
+    final MemoryWindow window;
+
+    private WindowHandle(long pointer, MemoryWindow window, DomainHandle domain) {
+        super(pointer, domain.device);
+        this.window = window;
+    }
+
+    static WindowHandle of(MemoryWindow window, DomainHandle domain) {
+        long pointer = Native.allocate(MW.size());
+        Native.putLong(pointer + MW.at("context"), domain.device);
+        Native.putLong(pointer + MW.at("pd"), domain.pointer);
+        Native.putInt(pointer + MW.at("rkey"), window.rkey());
+        Native.putInt(pointer + MW.at("type"), window.type());
+        return Handles.put(new WindowHandle(pointer, window, domain));
+    }
+
+    @Override
+    MemoryWindow object() {
+        return window;
+    }
+}

@@ -1,0 +1,66 @@
+package verbena.abi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import verbena.abi.Programs.Ended;
+
+/// Programs of our own in C: the example of a textbook, and one that does everything wrong.
+class CProgramsTest {
+    private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
+    private static final Path SOURCES = ROOT.resolve("verbena.abi/src/test/c");
+
+    private final Programs programs = Programs.over("rocev2_lo");
+
+    @AfterEach
+    void endAll() {
+        programs.close();
+    }
+
+    @Test
+    void theExampleWrites() {
+        Ended ended = run(ROOT.resolve("examples/c/write.c"));
+        assertThat(ended.said()).contains("request 7: success", "the other buffer says: written by RDMA");
+    }
+
+    @Test
+    void aProgramThatMisusesTheApiGetsWhatTheManPagesSay() {
+        run(SOURCES.resolve("misuse.c"));
+    }
+
+    @Test
+    void signalsAndForksAreTheProgramsOwn() {
+        run(SOURCES.resolve("host.c"));
+    }
+
+    @Test
+    void rsocketsBehaveAsSocketsDo() {
+        run(SOURCES.resolve("rsockets.c"));
+    }
+
+    @Test
+    void manyThreadsConnectAndWaitAtOnce() {
+        run(SOURCES.resolve("crowd.c"), "8", "25");
+    }
+
+    @Test
+    void openingAndClosingLeavesNothingBehind() {
+        // 10,000 cycles with -Dverbena.deep=true
+        boolean isDeep = Boolean.getBoolean("verbena.deep");
+        Ended ended = run(SOURCES.resolve("cycles.c"), isDeep ? "10000" : "200");
+        String growth = ended.said().replaceAll("(?s).*, ([+-]\\d+) KB in the second half.*", "$1");
+        // what the virtual machine's heap takes in its first seconds says little
+        assertThat(Integer.parseInt(growth)).as(ended.toString()).isLessThan((isDeep ? 16 : 64) * 1024);
+    }
+
+    private Ended run(Path source, String... arguments) {
+        var command = new String[arguments.length + 1];
+        command[0] = programs.compile(source).toString();
+        System.arraycopy(arguments, 0, command, 1, arguments.length);
+        Ended ended = programs.run(command);
+        assertThat(ended.code()).as(ended.toString()).isZero();
+        return ended;
+    }
+}

@@ -1,0 +1,160 @@
+package verbena.abi;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// Runs programs over Verbena's libraries, as `verbena run` does it, each in a process of its own.
+final class Programs implements AutoCloseable {
+    private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
+    private static final Path NATIVE = ROOT.resolve("verbena.abi/target/native");
+    private static final String MODULES = Stream.of("verbs", "wire", "transport", "cm", "nic", "ibverbs", "abi")
+            .map(room -> ROOT.resolve("verbena." + room + "/target/classes").toString())
+            .collect(Collectors.joining(":"));
+    private static final long PATIENCE_SECONDS = 120;
+
+    /// What a program has come to.
+    record Ended(List<String> command, int code, String said) {
+        @Override
+        public String toString() {
+            return String.join(" ", command) + " ended with " + code + " and said:\n" + said;
+        }
+    }
+
+    /// A program that runs.
+    record Running(List<String> command, Process process, Path output) {
+        Ended await() {
+            try {
+                boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                if (!ended) {
+                    process.destroyForcibly().waitFor();
+                }
+                return new Ended(
+                        command, process.exitValue(), Files.readString(output) + (ended ? "" : "\n(did not end)"));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    private final Map<String, String> environment;
+    private final List<Process> started = new ArrayList<>();
+    private final Path folder;
+
+    private Programs(Map<String, String> environment) {
+        this.environment = environment;
+        try {
+            this.folder = Files.createTempDirectory("verbena-abi");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// Skips the test where the libraries could not be built.
+    ///
+    /// @param devices what the programs see, names with blanks between
+    static Programs over(String devices) {
+        assumeTrue(
+                Files.exists(NATIVE.resolve("librdmacm.so.1")),
+                "no C compiler when this was built, so there are no libraries");
+        return new Programs(Map.of(
+                "LD_LIBRARY_PATH",
+                NATIVE.toString(),
+                "VERBENA_JVM",
+                System.getProperty("java.home") + "/lib/server/libjvm.so",
+                "VERBENA_MODULES",
+                MODULES,
+                "VERBENA_JVM_OPTIONS",
+                "-Xshare:auto -XX:TieredStopAtLevel=1",
+                "VERBENA_EXPLAIN",
+                "1",
+                "VERBENA_DEVICES",
+                devices));
+    }
+
+    /// Skips the test where this host does not have the program.
+    static void need(String program, String where) {
+        boolean isThere = Stream.of(System.getenv("PATH").split(":", -1))
+                .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+        assumeTrue(isThere, program + " is not installed (Debian: " + where + ")");
+    }
+
+    /// Compiles a C program against the system's headers and our libraries. Skips the test where there is no
+    /// compiler, or no headers.
+    Path compile(Path source) {
+        need("cc", "gcc");
+        assumeTrue(
+                Files.exists(Path.of("/usr/include/infiniband/verbs.h")),
+                "no infiniband/verbs.h (Debian: libibverbs-dev, librdmacm-dev)");
+        Path program = folder.resolve(source.getFileName().toString().replace(".c", ""));
+        Ended ended = run(
+                "cc",
+                "-Wall",
+                "-Werror",
+                "-O1",
+                "-o",
+                program.toString(),
+                source.toString(),
+                "-lrdmacm",
+                "-libverbs",
+                "-lpthread");
+        if (ended.code() != 0) {
+            throw new AssertionError(ended.toString());
+        }
+        return program;
+    }
+
+    Running start(String... command) {
+        try {
+            Path output = Files.createTempFile(folder, "output", ".txt");
+            var builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+            if (!command[0].equals("cc")) {
+                builder.environment().putAll(environment);
+            }
+            Process process = builder.start();
+            started.add(process);
+            return new Running(List.of(command), process, output);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    Ended run(String... command) {
+        return start(command).await();
+    }
+
+    /// Runs a client until it has found its server, or the server has ended.
+    Ended runAgainst(Running server, String... command) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (true) {
+            Ended client = run(command);
+            if (client.code() == 0 || !server.process().isAlive() || System.nanoTime() > deadline) {
+                return client;
+            }
+        }
+    }
+
+    /// Ends what still runs.
+    @Override
+    public void close() {
+        started.forEach(Process::destroyForcibly);
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.toList().reversed()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
