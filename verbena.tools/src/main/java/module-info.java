@@ -8,14 +8,23 @@ module verbena.tools {
     requires verbena.wire;
     requires verbena.transport;
     requires verbena.nic;
+    requires verbena.ibverbs;
     requires verbena.sim;
+    requires verbena.conformance;
     requires info.picocli;
     requires java.management;
+    requires java.management.rmi;
+    requires jdk.attach;
     requires jdk.net;
+    requires jdk.unsupported;
 
     uses verbena.verbs.spi.Provider;
 
     opens verbena.tools to
+            info.picocli;
+    opens verbena.tools.explain to
+            info.picocli;
+    opens verbena.tools.files to
             info.picocli;
     opens verbena.tools.perf to
             info.picocli;

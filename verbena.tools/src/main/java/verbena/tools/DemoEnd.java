@@ -90,6 +90,11 @@ final class DemoEnd implements AutoCloseable {
         return completionsTaken;
     }
 
+    /// Whether the device has a counter of this name.
+    boolean counts(String name) {
+        return context.counters().containsKey(name);
+    }
+
     /// A counter of the device; 0 when it has none of this name.
     long counter(String name) {
         return context.counters().getOrDefault(name, 0L);

@@ -13,8 +13,9 @@ import verbena.verbs.LinkLayer;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.TransportType;
 
-/// The report of `ibv_devinfo` on an opened device: same names, same order, same columns, so that two reports can be
-/// compared by diff. What the verbs API does not tell is left out; what only InfiniBand's reliable datagrams had is 0.
+/// The report of `ibv_devinfo` on an opened device: same names, same order, same columns, so that two reports can
+/// be compared by diff. What the verbs API does not tell is left out; what only InfiniBand's reliable datagrams
+/// had is 0.
 final class DeviceReport {
     /// Those of `enum ibv_device_cap_flags` that follow from capabilities, in the order of their bits.
     private enum CapFlag {
@@ -126,6 +127,10 @@ final class DeviceReport {
         // Beyond ibv_devinfo: what Verbena's API tells besides.
         line("\tmax_inline_data:\t\t%d".formatted(a.maxInlineBytes()));
         line("\tmax_msg_sz:\t\t\t0x%x".formatted(a.maxMessageBytes()));
+        if (a.has(Capability.COMPLETION_TIMESTAMPS)) {
+            line("\tcompletion_timestamp_mask:\t0x%016x".formatted(a.timestampMask()));
+            line("\thca_core_clock:\t\t\t%d kHz".formatted(a.timestampKilohertz()));
+        }
         line("\tcapabilities:");
         for (Capability capability : Capability.values()) {
             line("\t\t\t\t\t%s%s".formatted(capability, a.has(capability) ? "" : "\t(not supported)"));

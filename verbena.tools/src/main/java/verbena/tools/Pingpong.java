@@ -421,7 +421,7 @@ final class Pingpong implements AutoCloseable {
         };
         return (isSend ? "a send" : "a receive") + " failed after " + progress() + ": " + failure.status() + " ("
                 + failure.status().label() + ")." + meaning + why + hint + " The peer is " + side(wc.qpn()).remote
-                + ".";
+                + ". More: " + failure.status().page();
     }
 
     private String silence() {

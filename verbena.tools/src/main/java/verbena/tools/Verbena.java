@@ -14,6 +14,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
+import verbena.tools.explain.ExplainCommand;
+import verbena.tools.files.CpCommand;
+import verbena.tools.files.CpPeerCommand;
+import verbena.tools.files.ServeCommand;
 import verbena.tools.perf.PerfCommand;
 import verbena.verbs.VerbsException;
 
@@ -27,6 +31,7 @@ import verbena.verbs.VerbsException;
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             DemoCommand.class,
+            ExplainCommand.class,
             DevicesCommand.class,
             InfoCommand.class,
             DoctorCommand.class,
@@ -38,9 +43,16 @@ import verbena.verbs.VerbsException;
             XclientCommand.class,
             XserverCommand.class,
             PerfCommand.class,
+            ServeCommand.class,
+            CpCommand.class,
             DecodeCommand.class,
+            StatusCommand.class,
+            TopCommand.class,
+            CaptureCommand.class,
             SimCommand.class,
-            DemoPeerCommand.class
+            ConformCommand.class,
+            DemoPeerCommand.class,
+            CpPeerCommand.class
         },
         footer = {
             "",
@@ -90,7 +102,7 @@ public final class Verbena implements Runnable {
             if (path != null) {
                 command.addAll(List.of("--module-path", path));
             }
-            command.add("--enable-native-access=verbena.nic");
+            command.add("--enable-native-access=verbena.nic,verbena.ibverbs");
             command.addAll(List.of("--module", module.getName() + "/" + Verbena.class.getName()));
         } else {
             command.addAll(List.of("--class-path", System.getProperty("java.class.path")));

@@ -25,8 +25,13 @@ class CommandLineTest {
                 "xclient",
                 "xserver",
                 "decode",
+                "status",
+                "top",
+                "capture",
                 "demo",
-                "sim"
+                "explain",
+                "sim",
+                "conform"
             })
     void everyCommandHasHelp(String command) {
         Cli cli = Cli.run((command + " --help").strip().split(" ", -1));
@@ -56,8 +61,13 @@ class CommandLineTest {
                 "xclient",
                 "xserver",
                 "decode",
+                "status",
+                "top",
+                "capture",
                 "demo",
-                "sim"
+                "explain",
+                "sim",
+                "conform"
             })
     void everyCommandTellsTheVersion(String command) {
         Cli cli = Cli.run((command + " --version").strip().split(" ", -1));
@@ -71,6 +81,7 @@ class CommandLineTest {
         assertThat(Cli.run("--help").out())
                 .contains(
                         "demo ",
+                        "explain ",
                         "devices ",
                         "info ",
                         "pingpong ",
@@ -79,7 +90,11 @@ class CommandLineTest {
                         "udaddy ",
                         "mckey ",
                         "decode ",
-                        "sim ")
+                        "status ",
+                        "top ",
+                        "capture ",
+                        "sim ",
+                        "conform ")
                 .doesNotContain("demo-peer");
     }
 

@@ -1,8 +1,11 @@
 package verbena.tools;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -12,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DecodeCommandTest {
     private static final String ATOMIC = Cli.golden("rc-atomic.pcap").toString();
@@ -80,11 +84,65 @@ class DecodeCommandTest {
 
     @Test
     void otherTrafficIsCountedNotShown() {
-        Cli cli = Cli.run("decode", "--strict", Cli.golden("iwarp-ops.pcap").toString());
+        Cli cli = Cli.run(
+                "decode", "--strict", Cli.golden("iwarp-no-listener.pcap").toString());
 
         assertThat(cli.status()).isZero();
-        assertThat(cli.outLines()).hasSize(1);
-        assertThat(cli.outLines().getFirst()).matches("\\d+ packets read, 0 shown: .*; [1-9]\\d* not RoCE");
+        assertThat(cli.outLines())
+                .containsExactly("2 packets read, 0 shown: 0 with a bad ICRC, 0 malformed; 2 not RoCE");
+    }
+
+    @Test
+    void iwarpIsShownByWhatItsStreamsSay() {
+        String capture = Cli.golden("iwarp-ops.pcap").toString();
+        List<String> lines = Cli.run("decode", "--strict", capture).outLines();
+
+        assertThat(lines).hasSize(21);
+        assertThat(lines.getFirst())
+                .matches("     4  0\\.\\d{6}  10\\.77\\.1\\.11:\\d+ -> 10\\.77\\.1\\.12:7811  MPA request rev 2 .*");
+        assertThat(lines.getLast())
+                .isEqualTo(
+                        "44 packets read, 20 shown: 0 with a bad checksum, 0 malformed; 44 of iWARP, 0 neither it nor"
+                                + " RoCE");
+        assertThat(Cli.run("decode", Cli.golden("iwarp-rping-ipv6.pcap").toString())
+                        .outLines()
+                        .getFirst())
+                .contains("  [fd77:1::11]:");
+    }
+
+    @Test
+    void filtersAreForIwarpToo() {
+        String capture = Cli.golden("iwarp-ops.pcap").toString();
+
+        assertThat(Cli.run("decode", "--opcode", "read-re", capture).outLines())
+                .hasSize(6)
+                .filteredOn(line -> line.contains("  READ_RE"))
+                .hasSize(5);
+        assertThat(Cli.run("decode", "--port", "7811", capture).outLines()).hasSize(21);
+        assertThat(Cli.run("decode", "--port", "7812", capture).outLines()).hasSize(1);
+        assertThat(Cli.run("decode", "--address", "10.77.1.12", "-n", "3", capture)
+                        .outLines())
+                .hasSize(4);
+        assertThat(Cli.run("decode", "--from", "0.2", "--to", "0.22", capture).outLines())
+                .hasSize(4 + 1);
+        assertThat(Cli.run("decode", "--qp", "1", capture).outLines()).hasSize(1);
+        assertThat(Cli.run("decode", "--port", "4791", ATOMIC).outLines()).hasSize(1);
+        assertThat(Cli.run("decode", "--opcode", "mpa", capture).outLines()).hasSize(3);
+    }
+
+    @Test
+    void aFlippedBitOfIwarpIsABadCrc() throws IOException {
+        byte[] capture = Files.readAllBytes(Cli.golden("iwarp-ops-crc.pcap"));
+        String text = new String(capture, ISO_8859_1);
+        String data = new String(new byte[] {0x07, 0x0a, 0x0d, 0x10, 0x13, 0x16}, ISO_8859_1);
+        capture[text.indexOf(data)] ^= 1;
+        Path damaged = Files.write(folder.resolve("flipped.pcap"), capture);
+
+        Cli cli = Cli.run("decode", "--strict", damaged.toString());
+
+        assertThat(cli.status()).isEqualTo(1);
+        assertThat(cli.outLines()).filteredOn(line -> line.endsWith(" badcrc")).hasSize(1);
+        assertThat(cli.outLines().getLast()).contains("1 with a bad checksum");
     }
 
     @Test
@@ -103,6 +161,92 @@ class DecodeCommandTest {
         assertThat(Cli.run("decode", "--qp", Integer.toString(decimal), "--qp", "1", ATOMIC)
                         .out())
                 .isEqualTo(cli.out());
+    }
+
+    @Test
+    void filtersLeaveWhatFitsAllOfThem() {
+        List<String> swaps =
+                Cli.run("decode", "--opcode", "compare-swap", ATOMIC).outLines();
+        assertThat(swaps).hasSize(3);
+        assertThat(swaps.subList(0, 2)).allMatch(line -> line.contains("COMPARE_SWAP"));
+        assertThat(Cli.run("decode", "--opcode", "atomic_ack", "--opcode", "FETCH", ATOMIC)
+                        .outLines())
+                .hasSize(5);
+        assertThat(Cli.run("decode", "--from", "0.01", "--to", "0.03", ATOMIC).outLines())
+                .hasSize(3)
+                .first()
+                .asString()
+                .startsWith("     3  0.019105");
+        assertThat(Cli.run("decode", "--address", "10.77.0.11", ATOMIC).outLines())
+                .hasSize(7);
+        assertThat(Cli.run("decode", "--address", "10.77.0.13", ATOMIC).outLines())
+                .hasSize(1);
+        assertThat(Cli.run("decode", "--dropped", ATOMIC).outLines())
+                .as("a capture without comments")
+                .hasSize(1);
+    }
+
+    @Test
+    void aFilterThatIsNoneIsWrongUsage() {
+        assertThat(Cli.run("decode", "--opcode", "JUMP", ATOMIC).error())
+                .contains("--opcode: no opcode has 'JUMP' in its name");
+        assertThat(Cli.run("decode", "--address", "nowhere", ATOMIC).status()).isEqualTo(2);
+        assertThat(Cli.run("decode", "--follow", "0x1000000", ATOMIC).error())
+                .contains("--follow: a number of 24 bits");
+        assertThat(Cli.run("decode", "--follow", "1", "-").error()).contains("--follow: reads the capture twice");
+        assertThat(Cli.run("decode", "--follow", "0x123456", ATOMIC).error())
+                .endsWith("rc-atomic.pcap: no packet to queue pair 0x123456");
+    }
+
+    private static List<String> follow(String capture) {
+        String file = Cli.golden(capture).toString();
+        String first = Cli.run("decode", "-n", "1", file).outLines().getFirst();
+        String responder = first.replaceAll(".*qp (0x\\w+).*", "$1");
+        Cli cli = Cli.run("decode", "--follow", responder, file);
+        assertThat(cli.status()).isZero();
+        return cli.outLines();
+    }
+
+    @Test
+    void aConversationHasBothDirections() {
+        List<String> lines = follow("rc-atomic.pcap");
+
+        assertThat(lines.getFirst())
+                .matches("queue pair 0x\\w+ at 10\\.77\\.0\\.12 and queue pair 0x\\w+ at 10\\.77\\.0\\.11");
+        assertThat(lines.get(1)).matches(" +1  0\\.000000  <-  FETCH_ADD .*");
+        assertThat(lines.get(2)).matches(" +2  0\\.000778  ->  ATOMIC_ACKNOWLEDGE .*; answers after 778.0 us");
+        assertThat(lines).hasSize(1 + 6 + 2 + 1);
+        assertThat(lines.get(8))
+                .startsWith("<- 3 packets, 3 of requests: 0 sent again, 0 gaps; answered in 561.0 us (min)");
+    }
+
+    @Test
+    void whatWasSentAgainAndWhyIsRemarkedOn() {
+        assertThat(follow("rc-seq-nak.pcap"))
+                .anyMatch(line -> line.contains("NAK sequence") && line.contains("; misses PSN"))
+                .anyMatch(line -> line.contains("; sent again: first as "));
+        assertThat(follow("rc-rnr-nak.pcap"))
+                .anyMatch(line -> line.contains("; has no receive after ") && line.endsWith(": wait 10.24 ms"));
+        assertThat(follow("rc-nak-write-bad-rkey.pcap")).anyMatch(line -> line.contains("; refuses PSN "));
+        assertThat(follow("rc-retry-exceeded.pcap"))
+                .anyMatch(line -> line.contains("its own packets are not in the capture"))
+                .anyMatch(line -> line.matches(".*; after 6\\d\\.\\d+ ms of silence, sent again: first as 1, .*"));
+    }
+
+    @Test
+    void anAckTellsForHowManyPacketsItIs() {
+        assertThat(follow("rc-send-multi-mtu256.pcap"))
+                .anyMatch(line -> line.matches(".*ACK  .*; acknowledges [2-9]\\d* packets after \\d+\\.\\d us"));
+    }
+
+    @Test
+    void aDatagramsSenderIsFollowedByItsOwnNumber() {
+        String file = Cli.golden("ud-send.pcap").toString();
+        String line = Cli.run("decode", "-n", "1", file).outLines().getFirst();
+        String source = line.replaceAll(".* srcqp (0x\\w+).*", "$1");
+
+        assertThat(Cli.run("decode", "--follow", source, file).outLines().get(1))
+                .contains("  ->  UD_SEND_ONLY");
     }
 
     @Test
@@ -153,6 +297,47 @@ class DecodeCommandTest {
 
         assertThat(cli.status()).isEqualTo(1);
         assertThat(cli.outLines().getFirst()).endsWith("malformed bad-length");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "rc-atomic",
+                "rc-ipv6",
+                "rc-write-multi-mtu1024",
+                "rc-write-imm-only",
+                "cm-rping",
+                "cm-udaddy-sidr"
+            })
+    void ofAPacketTheHeadersAreEnough(String name) throws IOException {
+        Path capture = Cli.golden(name + ".pcap");
+        Path cut = Files.write(folder.resolve("cut.pcap"), headersOnly(Files.readAllBytes(capture)));
+        List<String> whole = Cli.run("decode", capture.toString()).outLines();
+
+        Cli cli = Cli.run("decode", "--strict", cut.toString());
+
+        assertThat(cli.status()).isZero();
+        List<String> lines = cli.outLines();
+        assertThat(lines.subList(0, lines.size() - 1))
+                .isEqualTo(whole.subList(0, whole.size() - 1).stream()
+                        .map(line -> line.replaceAll("  CM .*", "")) // which is in the payload
+                        .toList());
+        assertThat(lines.getLast().replaceAll(", \\d+ cut short by the capture", ""))
+                .isEqualTo(whole.getLast());
+    }
+
+    /// As tcpdump with `-s` writes it: Ethernet, IP, UDP, and 64 bytes of each packet.
+    private static byte[] headersOnly(byte[] pcap) {
+        var in = ByteBuffer.wrap(pcap).order(ByteOrder.LITTLE_ENDIAN);
+        var out = ByteBuffer.allocate(pcap.length).order(ByteOrder.LITTLE_ENDIAN);
+        out.put(pcap, 0, PCAP_HEADER_BYTES);
+        for (int at = PCAP_HEADER_BYTES; at < pcap.length; at += RECORD_HEADER_BYTES + in.getInt(at + 8)) {
+            boolean isIpv6 = pcap[at + RECORD_HEADER_BYTES + 12] == (byte) 0x86;
+            int kept = Math.min(in.getInt(at + 8), 14 + (isIpv6 ? 40 : 20) + 8 + 64);
+            out.putLong(in.getLong(at)).putInt(kept).putInt(in.getInt(at + 12));
+            out.put(pcap, at + RECORD_HEADER_BYTES, kept);
+        }
+        return Arrays.copyOf(out.array(), out.position());
     }
 
     @Test

@@ -24,9 +24,13 @@ interface Surroundings {
     /// Why software devices do without Linux system calls in this JVM; empty when they use them.
     Optional<String> whyPortable();
 
+    /// Why libibverbs cannot be used in this JVM; empty when it can.
+    Optional<String> whyNoVerbs();
+
     List<HostInterface> interfaces();
 
-    /// How much waits at most to be received by a device that asks for [verbena.nic.link.UdpLinks.Options#DEFAULT].
+    /// How much waits at most to be received by a device that asks for
+    /// [verbena.nic.link.UdpLinks.Options#DEFAULT].
     ///
     /// @throws verbena.nic.link.LinkException when no device can be had at all
     long receiveBufferBytes();

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import jdk.net.ExtendedSocketOptions;
+import verbena.ibverbs.IbverbsProvider;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LoopbackAddress;
@@ -38,6 +39,11 @@ final class ThisHost implements Surroundings {
     @Override
     public Optional<String> whyPortable() {
         return Optional.ofNullable(UdpLinks.whyPortable());
+    }
+
+    @Override
+    public Optional<String> whyNoVerbs() {
+        return IbverbsProvider.whyNot();
     }
 
     @Override

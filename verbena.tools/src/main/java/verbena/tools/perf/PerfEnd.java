@@ -462,7 +462,8 @@ final class PerfEnd implements AutoCloseable {
         return (isSend ? options.verb.title + " failed: " : "a receive failed: ") + failure.status() + " ("
                 + failure.status().label() + ")."
                 + (isSend ? " " + failure.status().meaning() : "") + why
-                + " Are the options the same at both ends, and is the peer still running?";
+                + " Are the options the same at both ends, and is the peer still running? More: "
+                + failure.status().page();
     }
 
     /// With `-e`: called when there was nothing to poll; the second time in a row it sleeps until there is.

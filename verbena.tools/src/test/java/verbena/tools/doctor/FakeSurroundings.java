@@ -30,6 +30,7 @@ final class FakeSurroundings implements Surroundings {
     final Path root;
     final Map<String, String> properties = new HashMap<>();
     Optional<String> whyPortable = Optional.empty();
+    Optional<String> whyNoVerbs = Optional.empty();
     final List<HostInterface> interfaces = new ArrayList<>(
             List.of(nic("lo", 65_536, true, "127.0.0.1", "::1"), nic("eth0", 1_500, true, OWN, "fd00::3")));
     long receiveBufferBytes = 32 << 20;
@@ -89,6 +90,11 @@ final class FakeSurroundings implements Surroundings {
     @Override
     public String property(String name) {
         return properties.getOrDefault(name, "");
+    }
+
+    @Override
+    public Optional<String> whyNoVerbs() {
+        return whyNoVerbs;
     }
 
     @Override

@@ -320,18 +320,39 @@ class HostChecksTest {
     // ---- hardware
 
     @Test
-    void hardwareIsInformationOnly() throws IOException {
+    void hardwareThatIsReadyIsInformationOnly() throws IOException {
         assertThat(only(new Hardware().look(host())).seen())
                 .contains("no kernel device", "libibverbs not installed", "no uverbs device");
 
         FakeSurroundings host = host().file("sys/class/infiniband/mlx5_0/node_type", "1: CA\n")
                 .file("usr/lib/x86_64-linux-gnu/libibverbs.so.1", "")
+                .file("usr/lib/x86_64-linux-gnu/librdmacm.so.1", "")
                 .file("dev/infiniband/uverbs0", "")
-                .file("proc/self/limits", "Max locked memory         65536    65536     bytes\n");
+                .file("proc/self/limits", "Max locked memory         unlimited    unlimited     bytes\n");
         Finding finding = only(new Hardware().look(host));
 
         assertThat(finding.level()).isEqualTo(Level.OK);
-        assertThat(finding.seen()).contains("mlx5_0", "libibverbs present", "uverbs0", "locked: 65536");
+        assertThat(finding.seen()).contains("mlx5_0", "libibverbs present", "uverbs0", "locked: unlimited");
+    }
+
+    @Test
+    void whatKeepsAProgramFromUsingHardwareIsToldOneByOne() throws IOException {
+        FakeSurroundings host = host().file("sys/class/infiniband/mlx5_0/node_type", "1: CA\n")
+                .file("proc/self/limits", "Max locked memory         65536    65536     bytes\n");
+
+        assertThat(new Hardware().look(host).stream().skip(1))
+                .allMatch(finding ->
+                        finding.level() == Level.WARN && !finding.remedy().isEmpty())
+                .extracting(Finding::seen)
+                .containsExactly(
+                        "not for Verbena to use: libibverbs is not installed",
+                        "no connections by address and port: librdmacm is not installed",
+                        "not for Verbena to use: /dev/infiniband has no uverbs device",
+                        "only 65536 bytes may be locked, and every registered page is");
+
+        host.file("usr/lib/libibverbs.so.1", "");
+        host.whyNoVerbs = Optional.of("it may not be called");
+        assertThat(new Hardware().look(host).get(1).seen()).contains("it may not be called");
     }
 
     // ---- the whole

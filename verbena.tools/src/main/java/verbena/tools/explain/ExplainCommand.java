@@ -1,0 +1,187 @@
+package verbena.tools.explain;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import verbena.tools.CommandFailed;
+
+/// `verbena explain`: what happens in an operation, from a run of it.
+@Command(
+        name = "explain",
+        header = "Show what happens in an operation, packet by packet, from a run of it.",
+        description = {
+            "",
+            "Runs the operation for real between two ends in this process and tells the story of that very run, as a"
+                    + " sequence diagram: who asked whom for what, each packet with its headers, what the devices checked,"
+                    + " what changed in memory, and when. Without TALE, lists what can be explained."
+        })
+public final class ExplainCommand implements Callable<Integer> {
+    private static final int SIZE_MAX = 1 << 20;
+    private static final int COLUMNS_DEFAULT = 100;
+    private static final double REHEARSAL_SECONDS_MAX = 60;
+
+    @Spec
+    private CommandSpec spec;
+
+    /// The names, for the help and for completion.
+    static final class Names implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Tale.names().iterator();
+        }
+    }
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "TALE",
+            completionCandidates = Names.class,
+            description = "What to explain: write, read, lost-packet, ...; without it, all are listed.")
+    private @Nullable String name;
+
+    @Option(
+            names = {"-d", "--device"},
+            paramLabel = "DEVICE",
+            defaultValue = "rocev2",
+            description =
+                    "The device of both ends (default ${DEFAULT-VALUE}: loopback), which is opened twice. Packets are in"
+                            + " the story for rocev2 and iwarp.")
+    private String device;
+
+    @Option(names = "--peer-device", paramLabel = "DEVICE", description = "B's device, when it is to be another.")
+    private @Nullable String peerDevice;
+
+    @Option(
+            names = {"-s", "--size"},
+            paramLabel = "BYTES",
+            description = "How much to move, 1 to 1048576, where the tale has a choice.")
+    private @Nullable Integer size;
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "Write a page that needs nothing else: the diagram, and each packet field by field.")
+    private @Nullable Path html;
+
+    @Option(
+            names = "--plantuml",
+            paramLabel = "FILE",
+            description = "Write the diagram for PlantUML; - for standard output.")
+    private @Nullable String plantUml;
+
+    @Option(
+            names = "--mermaid",
+            paramLabel = "FILE",
+            description = "Write the diagram for Mermaid; - for standard output.")
+    private @Nullable String mermaid;
+
+    @Option(
+            names = "--rehearse",
+            paramLabel = "S",
+            defaultValue = "1.5",
+            description =
+                    "Act it over and over for so many seconds before, so that times are not those of a cold virtual"
+                            + " machine (default ${DEFAULT-VALUE}).")
+    private double seconds;
+
+    @Option(names = "--ascii", description = "No characters but ASCII in the terminal.")
+    private boolean ascii;
+
+    @Option(names = "--list", description = "List what can be explained.")
+    private boolean list;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
+        if (name == null || list) {
+            list(out);
+            return 0;
+        }
+        Tale tale = Tale.of(name)
+                .orElseThrow(
+                        () -> wrong("there is no tale '" + name + "'; there are " + String.join(", ", Tale.names())));
+        if (size != null && (size < 1 || size > SIZE_MAX)) {
+            throw wrong("--size: 1 to " + SIZE_MAX + ", got " + size);
+        }
+        if (size != null && tale.size() == 0) {
+            throw wrong("--size: '" + name + "' has no choice");
+        }
+        if (!(seconds >= 0 && seconds <= REHEARSAL_SECONDS_MAX)) {
+            throw wrong(String.format(
+                    Locale.ROOT, "--rehearse: 0 to %.0f seconds, got %s", REHEARSAL_SECONDS_MAX, seconds));
+        }
+        Story story = new Theatre(tale, device, peerDevice == null ? device : peerDevice, size == null ? 0 : size)
+                .perform(seconds);
+        if (html != null) {
+            write(html.toString(), HtmlPage.of(story), out);
+        }
+        if (plantUml != null) {
+            write(plantUml, PlantUml.of(story), out);
+        }
+        if (mermaid != null) {
+            write(mermaid, Mermaid.of(story), out);
+        }
+        if (html == null && plantUml == null && mermaid == null) {
+            new TextDiagram(out, spec.commandLine().getColorScheme().ansi(), columns(), ascii || !isUnicode())
+                    .print(story);
+        }
+        return 0;
+    }
+
+    private ParameterException wrong(String what) {
+        return new ParameterException(spec.commandLine(), what);
+    }
+
+    private static void list(PrintWriter out) {
+        for (Tale tale : Tale.values()) {
+            out.printf(Locale.ROOT, "%-14s %s%n", tale.title(), tale.line());
+        }
+        out.flush();
+    }
+
+    private static void write(String file, String text, PrintWriter out) {
+        if (file.equals("-")) {
+            out.print(text);
+            out.flush();
+            return;
+        }
+        try {
+            Files.writeString(Path.of(file), text, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new CommandFailed(file + ": cannot be written: " + e, e);
+        } catch (UncheckedIOException e) {
+            throw new CommandFailed(file + ": cannot be written: " + e.getCause(), e);
+        }
+        out.println("written: " + file);
+        out.flush();
+    }
+
+    private static int columns() {
+        try {
+            String columns = System.getenv("COLUMNS");
+            return columns == null ? COLUMNS_DEFAULT : Math.clamp(Integer.parseInt(columns.strip()), 0, 300);
+        } catch (NumberFormatException _) {
+            return COLUMNS_DEFAULT;
+        }
+    }
+
+    private static boolean isUnicode() {
+        String encoding =
+                System.getProperty("stdout.encoding", Charset.defaultCharset().name());
+        return encoding.toUpperCase(Locale.ROOT).startsWith("UTF");
+    }
+}

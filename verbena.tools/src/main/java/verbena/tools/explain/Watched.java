@@ -1,0 +1,72 @@
+package verbena.tools.explain;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.MemoryRegion;
+
+/// Registered memory that is looked at again and again: whether it has changed, and where. So what the story says
+/// of placement has been seen.
+final class Watched {
+    private static final int CHUNK = 4_096;
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    final Place owner;
+    final String name;
+    final MemoryRegion region;
+    private final boolean isNumbers;
+    private final MemorySegment before;
+
+    /// @param isNumbers whether it holds 64-bit numbers, which are told as such
+    Watched(Place owner, String name, MemoryRegion region, boolean isNumbers) {
+        this.owner = owner;
+        this.name = name;
+        this.region = region;
+        this.isNumbers = isNumbers;
+        this.before = MemorySegment.ofArray(new byte[(int) region.length()]);
+        take();
+    }
+
+    /// As it is now is how it was, from now on: for what the application itself has written.
+    void take() {
+        before.copyFrom(region.segment());
+    }
+
+    /// What has changed since the last look, in words; null when nothing has.
+    @Nullable
+    String change() {
+        if (region.isClosed()) {
+            return null;
+        }
+        MemorySegment now = region.segment();
+        long first = now.mismatch(before);
+        if (first < 0) {
+            return null;
+        }
+        long end = end(now, first);
+        String words = words(now, first, end);
+        MemorySegment.copy(now, first, before, first, end - first);
+        return words;
+    }
+
+    private String words(MemorySegment now, long first, long end) {
+        if (isNumbers) {
+            long word = first & -Long.BYTES;
+            return "%s+%d: %d becomes %d".formatted(name, word, before.get(WORD, word), now.get(WORD, word));
+        }
+        return String.format(Locale.ROOT, "%,d bytes placed at %s+%d", end - first, name, first);
+    }
+
+    // Behind the last byte that differs.
+    private long end(MemorySegment now, long first) {
+        long end = now.byteSize();
+        while (end - CHUNK > first && MemorySegment.mismatch(now, end - CHUNK, end, before, end - CHUNK, end) < 0) {
+            end -= CHUNK;
+        }
+        while (now.get(ValueLayout.JAVA_BYTE, end - 1) == before.get(ValueLayout.JAVA_BYTE, end - 1)) {
+            end--;
+        }
+        return end;
+    }
+}

@@ -1,0 +1,84 @@
+package verbena.tools.files;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Set;
+
+/// What there is to know of a file: what is kept, and what tells whether it is still the same.
+///
+/// @param mode permissions, 9 bits; setuid, setgid, the sticky bit and owners stay behind
+/// @param identity of the file on its host, whatever its name; 0 where nobody knows
+record Attributes(Type type, int mode, long size, Instant modified, long identity) {
+    /// On the wire its ordinal.
+    enum Type {
+        FILE,
+        FOLDER,
+        LINK,
+        OTHER
+    }
+
+    private static final PosixFilePermission[] BITS = {
+        PosixFilePermission.OTHERS_EXECUTE,
+        PosixFilePermission.OTHERS_WRITE,
+        PosixFilePermission.OTHERS_READ,
+        PosixFilePermission.GROUP_EXECUTE,
+        PosixFilePermission.GROUP_WRITE,
+        PosixFilePermission.GROUP_READ,
+        PosixFilePermission.OWNER_EXECUTE,
+        PosixFilePermission.OWNER_WRITE,
+        PosixFilePermission.OWNER_READ
+    };
+
+    static Attributes of(PosixFileAttributes found) {
+        Type type = found.isRegularFile()
+                ? Type.FILE
+                : found.isDirectory() ? Type.FOLDER : found.isSymbolicLink() ? Type.LINK : Type.OTHER;
+        int mode = 0;
+        for (int i = 0; i < BITS.length; i++) {
+            mode |= found.permissions().contains(BITS[i]) ? 1 << i : 0;
+        }
+        return new Attributes(
+                type, mode, found.size(), found.lastModifiedTime().toInstant(), identity(found.fileKey()));
+    }
+
+    private static long identity(@org.jspecify.annotations.Nullable Object key) {
+        return key == null
+                ? 0
+                : ByteBuffer.wrap(Checksum.sha256(key.toString().getBytes(StandardCharsets.UTF_8)))
+                        .getLong();
+    }
+
+    /// Whether the content is, to all that can be seen from outside, that of `other`.
+    boolean isSameContent(Attributes other) {
+        return type == other.type && size == other.size && modified.equals(other.modified);
+    }
+
+    /// The same file, unchanged.
+    boolean isUnchanged(Attributes before) {
+        return isSameContent(before) && identity == before.identity;
+    }
+
+    Set<PosixFilePermission> permissions() {
+        Set<PosixFilePermission> set = EnumSet.noneOf(PosixFilePermission.class);
+        for (int i = 0; i < BITS.length; i++) {
+            if ((mode & (1 << i)) != 0) {
+                set.add(BITS[i]);
+            }
+        }
+        return set;
+    }
+
+    FileTime modifiedTime() throws IOException {
+        try {
+            return FileTime.from(modified);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("its time is none", e);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package verbena.tools.files;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.BufferUnderflowException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.tools.CommandFailed;
+import verbena.tools.files.Request.Option;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// The client of a [FileServer]: one connection, and one request after the other.
+final class FileClient implements AutoCloseable {
+    private final Mailbox mailbox;
+    private final Terms terms;
+    private final boolean isDirect;
+    private final Duration patience;
+
+    private FileClient(Mailbox mailbox, Terms terms, boolean isDirect, Duration patience) {
+        this.mailbox = mailbox;
+        this.terms = terms;
+        this.isDirect = isDirect;
+        this.patience = patience;
+    }
+
+    /// How to come to a server, and what to agree on.
+    ///
+    /// @param device to use; null for whichever reaches the server
+    /// @param isDirect whether local files go past the page cache
+    /// @param patience with a server that says nothing while it should
+    record Way(
+            String host,
+            int port,
+            @Nullable Context device,
+            Terms terms,
+            Optional<Secret> secret,
+            boolean isDirect,
+            Duration patience) {}
+
+    /// @throws ConnectionException when there is no way to a server
+    /// @throws CommandFailed when the server and this do not get on with each other
+    static FileClient connect(Way way) throws InterruptedException {
+        ConnectionOptions options = Session.connectionOptions().withTimeout(way.patience());
+        if (way.device() != null) {
+            options = options.withDevice(way.device());
+        }
+        var mailbox = new Mailbox(connect(way, options));
+        Terms terms = null;
+        try {
+            terms = Handshake.asClient(mailbox, way.terms(), way.secret(), way.patience());
+            return new FileClient(mailbox, terms, way.isDirect(), way.patience());
+        } finally {
+            if (terms == null) {
+                mailbox.close();
+            }
+        }
+    }
+
+    private static Connection connect(Way way, ConnectionOptions options) throws InterruptedException {
+        InetAddress[] addresses;
+        try {
+            addresses = InetAddress.getAllByName(way.host());
+        } catch (UnknownHostException e) {
+            throw new CommandFailed("\"" + way.host() + "\" is no known host", e);
+        }
+        for (int i = 0; ; i++) {
+            try {
+                return Connection.connect(new InetSocketAddress(addresses[i], way.port()), options);
+            } catch (ConnectionException e) {
+                if (i + 1 == addresses.length) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /// What was agreed on.
+    Terms terms() {
+        return terms;
+    }
+
+    /// Copies there.
+    ///
+    /// @param path in the served folder
+    void put(List<Walk.Source> sources, Path path, Set<Option> options, TransferListener listener)
+            throws InterruptedException {
+        try (var session = new Session(mailbox, terms, true, isDirect)) {
+            RemoteMemory theirs = ask(new Request(true, options, path), session);
+            session.send(theirs, sources, options.contains(Option.RECURSIVE), listener);
+        }
+    }
+
+    /// Copies here.
+    void get(Path path, Landing landing, Set<Option> options, TransferListener listener) throws InterruptedException {
+        try (var session = new Session(mailbox, terms, false, isDirect)) {
+            RemoteMemory theirs = ask(new Request(false, options, path), session);
+            session.receive(theirs, landing, options, listener);
+        }
+    }
+
+    private RemoteMemory ask(Request request, Session session) throws InterruptedException {
+        if (Names.bytes(request.path()).length > Entry.NAME_MAX) {
+            throw new CommandFailed("the path there is longer than " + Entry.NAME_MAX + " bytes");
+        }
+        mailbox.send(request.writeTo(mailbox.write(Kind.REQUEST)).memory(session.exposed()));
+        try {
+            return mailbox.expect(Kind.READY, patience).takeMemory();
+        } catch (BufferUnderflowException e) {
+            throw Mailbox.malformed(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        mailbox.close();
+    }
+}

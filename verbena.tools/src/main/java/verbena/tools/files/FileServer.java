@@ -1,0 +1,197 @@
+package verbena.tools.files;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.BufferUnderflowException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import verbena.tools.Addresses;
+import verbena.tools.CommandFailed;
+import verbena.tools.files.Request.Option;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+
+/// Serves one folder to clients, each on a thread and in a protection domain of its own.
+final class FileServer implements AutoCloseable {
+    /// Connections that may be proving who they are, beside those that have.
+    private static final int STRANGERS_MAX = 16;
+
+    private static final Duration HANDSHAKE = Duration.ofSeconds(10);
+    /// Between requests.
+    private static final Duration IDLE = Duration.ofSeconds(60);
+
+    /// What it is to do.
+    ///
+    /// @param folder what is served
+    /// @param isWritable whether clients may change it
+    /// @param secret that clients have to know; without one only clients on this host are served
+    /// @param isOpen whether clients elsewhere are served too when there is no secret
+    /// @param clientsMax clients at once
+    /// @param windowBytes of memory that a client may have under way
+    /// @param isDirect whether files go past the page cache
+    record Settings(
+            Folder folder,
+            boolean isWritable,
+            Optional<Secret> secret,
+            boolean isOpen,
+            int clientsMax,
+            long windowBytes,
+            boolean isDirect) {}
+
+    private final Settings settings;
+    private final GuessLimit guesses;
+    private final Consumer<String> log;
+    private final Semaphore strangers;
+    private final Semaphore clients;
+    private final Set<Mailbox> connected = ConcurrentHashMap.newKeySet();
+    private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
+            Thread.ofPlatform().daemon().name("verbena-files-client-", 0).factory());
+
+    /// @param log is given a line for each request and each client that was turned away; any thread calls it
+    FileServer(Settings settings, GuessLimit guesses, Consumer<String> log) {
+        this.settings = settings;
+        this.guesses = guesses;
+        this.log = log;
+        clients = new Semaphore(settings.clientsMax());
+        strangers = new Semaphore(settings.clientsMax() + STRANGERS_MAX);
+    }
+
+    /// Serves those who come until the listener is closed or the thread interrupted.
+    void serve(ConnectionListener listener) throws InterruptedException {
+        while (true) {
+            Connection connection;
+            try {
+                connection = listener.accept();
+            } catch (ConnectionException e) {
+                if (e.reason() == ConnectionException.Reason.CLOSED) {
+                    return;
+                }
+                throw e;
+            }
+            if (strangers.tryAcquire()) {
+                threads.execute(() -> welcome(connection));
+            } else {
+                connection.close();
+            }
+        }
+    }
+
+    private void welcome(Connection connection) {
+        InetAddress from = connection.peerAddress().getAddress();
+        String who = Addresses.ip(from);
+        try (var mailbox = new Mailbox(connection)) {
+            connected.add(mailbox);
+            if (settings.secret().isEmpty() && !settings.isOpen() && !from.isLoopbackAddress()) {
+                throw refused(mailbox, "this server is for its own host only");
+            }
+            Terms terms =
+                    Handshake.asServer(mailbox, settings.windowBytes(), settings.secret(), guesses, from, HANDSHAKE);
+            if (!clients.tryAcquire()) {
+                throw refused(mailbox, "the server has its " + settings.clientsMax() + " clients; try again later");
+            }
+            try {
+                requests(mailbox, terms, who);
+            } finally {
+                clients.release();
+            }
+        } catch (CommandFailed | VerbsException e) {
+            log.accept(who + ": " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            log.accept(who + ": the peer sent what cannot be: " + e.getMessage());
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        } finally {
+            connected.removeIf(mailbox -> mailbox.connection() == connection);
+            strangers.release();
+        }
+    }
+
+    private static CommandFailed refused(Mailbox mailbox, String why) throws InterruptedException {
+        mailbox.abort(why);
+        return new CommandFailed(why);
+    }
+
+    private void requests(Mailbox mailbox, Terms terms, String who) throws InterruptedException {
+        while (true) {
+            Letter letter;
+            try {
+                letter = mailbox.expect(Kind.REQUEST, IDLE);
+            } catch (ConnectionException _) {
+                return; // it has all that it wanted
+            }
+            request(mailbox, letter, terms, who);
+        }
+    }
+
+    private void request(Mailbox mailbox, Letter letter, Terms terms, String who) throws InterruptedException {
+        String what = "";
+        var tally = new Tally();
+        try {
+            Request request = Request.readFrom(letter);
+            RemoteMemory theirs = letter.takeMemory();
+            what = (request.isPut() ? "put " : "get ") + "/"
+                    + Names.shown(request.path()).replaceFirst("^/+", "");
+            carryOut(mailbox, request, theirs, terms, tally);
+            log.accept(who + ": " + what + ": " + tally);
+        } catch (BufferUnderflowException e) {
+            throw Mailbox.malformed(e);
+        } catch (IOException e) {
+            throw refused(mailbox, Failures.text(what, e));
+        } catch (CommandFailed | VerbsException e) {
+            log.accept(who + ": " + what + ": broken off after " + tally);
+            throw e;
+        }
+    }
+
+    private void carryOut(Mailbox mailbox, Request request, RemoteMemory theirs, Terms terms, Tally tally)
+            throws IOException, InterruptedException {
+        Folder folder = settings.folder();
+        Path path = request.path();
+        boolean isPut = request.isPut();
+        if (isPut && !settings.isWritable()) {
+            throw refused(mailbox, "the served folder is not to be changed; 'serve --writable' allows it");
+        }
+        try (var session = new Session(mailbox, terms, !isPut, settings.isDirect())) {
+            Landing landing = null;
+            if (isPut) {
+                landing = Landing.of(folder, path, request.options().contains(Option.INTO_FOLDER));
+            } else {
+                folder.find(path, true).close(); // refused before anything is said
+            }
+            mailbox.send(mailbox.write(Kind.READY).memory(session.exposed()));
+            if (landing == null) {
+                session.send(
+                        theirs,
+                        List.of(Walk.Source.of(folder, path)),
+                        request.options().contains(Option.RECURSIVE),
+                        tally);
+            } else {
+                session.receive(theirs, landing, request.options(), tally);
+            }
+        }
+    }
+
+    /// Ends all connections; who comes later is served.
+    void disconnectAll() {
+        connected.forEach(Mailbox::disconnect);
+    }
+
+    /// Ends what is under way.
+    @Override
+    public void close() {
+        disconnectAll();
+        threads.shutdownNow();
+        threads.close();
+    }
+}

@@ -1,0 +1,42 @@
+package verbena.tools.files;
+
+import java.net.InetAddress;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/// How often an address may be wrong about the secret: a few times at once, then once in a while. So nobody tries
+/// many, and nobody keeps others from trying. Any thread may use it.
+final class GuessLimit {
+    /// Wrong ones at once.
+    static final int BURST = 5;
+    /// After this time one more.
+    static final long REFILL_NANOS = 2_000_000_000L;
+
+    /// Who is forgotten first was wrong longest ago.
+    private static final int ADDRESSES_MAX = 1024;
+
+    private final LongSupplier clockNanos;
+    /// When an address will have its whole burst again.
+    private final Map<InetAddress, Long> fullAt = new LinkedHashMap<>();
+
+    GuessLimit(LongSupplier clockNanos) {
+        this.clockNanos = clockNanos;
+    }
+
+    /// Whether an address may try.
+    synchronized boolean allows(InetAddress from) {
+        Long full = fullAt.get(from);
+        return full == null || full - clockNanos.getAsLong() <= (BURST - 1) * REFILL_NANOS;
+    }
+
+    /// It was wrong.
+    synchronized void wrong(InetAddress from) {
+        long now = clockNanos.getAsLong();
+        Long full = fullAt.remove(from);
+        fullAt.put(from, (full == null || full - now < 0 ? now : full) + REFILL_NANOS);
+        if (fullAt.size() > ADDRESSES_MAX) {
+            fullAt.remove(fullAt.keySet().iterator().next());
+        }
+    }
+}

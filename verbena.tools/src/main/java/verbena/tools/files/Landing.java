@@ -1,0 +1,44 @@
+package verbena.tools.files;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// Where what arrives is put: into a folder, or in place of the first name of its path.
+///
+/// @param base where in the folder
+/// @param rename what the source is called here; null for its own name
+record Landing(Folder folder, Path base, @Nullable Path rename) {
+    /// As cp(1) decides it: into a folder that is there, else under this name.
+    ///
+    /// @param intoFolder whether it has to be a folder
+    /// @throws IOException when it, or the folder that it is to be in, does not exist
+    static Landing of(Folder folder, Path path, boolean intoFolder) throws IOException {
+        try (Spot spot = folder.find(path, true)) {
+            Optional<Attributes> found = spot.look();
+            if (found.isPresent() && found.get().type() == Attributes.Type.FOLDER) {
+                return new Landing(folder, path, null);
+            }
+            if (intoFolder) {
+                throw found.isPresent()
+                        ? new java.nio.file.FileSystemException(Names.shown(path), null, "is no folder")
+                        : new NoSuchFileException(Names.shown(path));
+            }
+            Path parent = path.getParent();
+            return new Landing(folder, parent == null ? Path.of("") : parent, spot.name());
+        }
+    }
+
+    /// The place of an entry.
+    ///
+    /// @param followLast whether a link at the end is followed
+    Spot find(Path name, boolean followLast) throws IOException {
+        Path within = name;
+        if (rename != null) {
+            within = name.getNameCount() == 1 ? rename : rename.resolve(name.subpath(1, name.getNameCount()));
+        }
+        return folder.find(base.resolve(within), followLast);
+    }
+}

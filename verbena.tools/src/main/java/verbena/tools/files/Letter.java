@@ -1,0 +1,125 @@
+package verbena.tools.files;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import verbena.tools.CommandFailed;
+import verbena.verbs.RemoteMemory;
+
+/// A message in its buffer, while it is being written or read. Made once for each buffer.
+final class Letter {
+    /// Bytes that a message may have.
+    static final int MAX = 12 << 10;
+    /// Bytes of a text that it can carry behind anything else.
+    static final int TEXT_MAX = 4 << 10;
+
+    private final int index;
+    private final ByteBuffer bytes;
+
+    Letter(int index, ByteBuffer bytes) {
+        this.index = index;
+        this.bytes = bytes;
+    }
+
+    int index() {
+        return index;
+    }
+
+    /// Where the next field is written or read.
+    ByteBuffer bytes() {
+        return bytes;
+    }
+
+    Letter begin(Kind kind) {
+        bytes.clear().put((byte) kind.ordinal());
+        return this;
+    }
+
+    Letter int32(int value) {
+        bytes.putInt(value);
+        return this;
+    }
+
+    Letter int64(long value) {
+        bytes.putLong(value);
+        return this;
+    }
+
+    Letter int8(int value) {
+        bytes.put((byte) value);
+        return this;
+    }
+
+    Letter put(byte[] value) {
+        bytes.put(value);
+        return this;
+    }
+
+    /// Bytes with their number before them.
+    Letter counted(byte[] value) {
+        bytes.putShort((short) value.length).put(value);
+        return this;
+    }
+
+    Letter text(String value) {
+        byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+        bytes.putShort((short) Math.min(utf8.length, TEXT_MAX)).put(utf8, 0, Math.min(utf8.length, TEXT_MAX));
+        return this;
+    }
+
+    Letter memory(RemoteMemory memory) {
+        bytes.putLong(memory.address()).putInt(memory.rkey()).putLong(memory.length());
+        return this;
+    }
+
+    /// Received: so many bytes, the kind among them.
+    Letter arrived(long length) {
+        bytes.clear().limit((int) length);
+        if (length == 0) {
+            throw new CommandFailed("the peer sent a message of no kind");
+        }
+        return this;
+    }
+
+    Kind kind() {
+        return Kind.of(bytes.get(0));
+    }
+
+    /// Goes to the first field.
+    Letter open() {
+        bytes.position(1);
+        return this;
+    }
+
+    byte[] take(int length) {
+        var value = new byte[length];
+        bytes.get(value);
+        return value;
+    }
+
+    byte[] takeCounted() {
+        return take(Short.toUnsignedInt(bytes.getShort()));
+    }
+
+    /// Text of the peer, made harmless.
+    String takeText() {
+        return Names.shown(takeCounted());
+    }
+
+    RemoteMemory takeMemory() {
+        return new RemoteMemory(bytes.getLong(), bytes.getInt(), bytes.getLong());
+    }
+
+    /// What has been written so far.
+    byte[] written() {
+        var all = new byte[bytes.position()];
+        bytes.get(0, all);
+        return all;
+    }
+
+    /// All of what was received.
+    byte[] whole() {
+        var all = new byte[bytes.limit()];
+        bytes.get(0, all);
+        return all;
+    }
+}

@@ -1,0 +1,279 @@
+package verbena.tools.files;
+
+import java.nio.BufferUnderflowException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import verbena.tools.CommandFailed;
+import verbena.verbs.Access;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.SendBatch;
+import verbena.verbs.VerbsException;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+
+/// Messages over a connection, and the WRITEs and READs between them. Any thread may send; one receives. Every
+/// message that needs room at the peer is answered by one that gives it back (see [Sender]), so no more are under
+/// way than receives are posted.
+final class Mailbox implements AutoCloseable {
+    /// Requests that can be outstanding, beside messages.
+    static final int TRANSFERS_MAX = 2 * Terms.SLOTS_MAX;
+    /// Messages that can be outstanding on either side.
+    static final int LETTERS = 2 * Sender.ENTRIES_MAX + Terms.SLOTS_MAX + 8;
+
+    /// In the number of a request: a READ into a slot, or a WRITE. A message has its letter's index.
+    private static final long READ = 1L << 32;
+
+    private static final long WRITE = 1L << 33;
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+    /// How long the end of a connection waits for last words.
+    private static final Duration FAREWELL = Duration.ofSeconds(1);
+
+    private final Connection connection;
+    private final MemoryRegion received;
+    private final MemoryRegion sent;
+    private final Letter[] arrivals = new Letter[LETTERS];
+    private final ArrayBlockingQueue<Letter> free = new ArrayBlockingQueue<>(LETTERS);
+    private final Letter[] departures = new Letter[LETTERS];
+    private final WorkCompletion arrived = new WorkCompletion();
+    private final Thread completions;
+    private volatile IntConsumer onRead = Mailbox::nobody;
+    private volatile @Nullable String why;
+    private volatile boolean isAborted;
+    private @Nullable Letter inHand;
+    private long messagesReceived;
+
+    Mailbox(Connection connection) {
+        this.connection = connection;
+        received = connection.allocate((long) LETTERS * Letter.MAX, Access.local());
+        sent = connection.allocate((long) LETTERS * Letter.MAX, Access.local());
+        for (int i = 0; i < LETTERS; i++) {
+            arrivals[i] = letter(received, i);
+            departures[i] = letter(sent, i);
+            free.add(departures[i]);
+            connection.queuePair().postReceive(i, received, (long) i * Letter.MAX, Letter.MAX);
+        }
+        completions =
+                Thread.ofPlatform().daemon().name("verbena-files-completions").start(this::complete);
+    }
+
+    private static Letter letter(MemoryRegion region, int i) {
+        return new Letter(
+                i, region.segment().asSlice((long) i * Letter.MAX, Letter.MAX).asByteBuffer());
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    // ---- sending
+
+    /// Starts a message; it has to be sent.
+    Letter write(Kind kind) throws InterruptedException {
+        return free.take().begin(kind);
+    }
+
+    void send(Letter letter) {
+        try (SendBatch batch = connection.queuePair().send()) {
+            addTo(batch, letter);
+            batch.submit();
+        }
+    }
+
+    /// Writes `length` bytes of `from` into the peer's memory at the same place, and sends a message that cannot
+    /// arrive before them.
+    void send(Letter letter, MemoryRegion from, long offset, int length, RemoteMemory to) {
+        try (SendBatch batch = connection.queuePair().send()) {
+            batch.write(WRITE, to.address() + offset, to.rkey()).sge(from, offset, length);
+            addTo(batch, letter);
+            batch.submit();
+        }
+    }
+
+    private void addTo(SendBatch batch, Letter letter) {
+        batch.send(letter.index())
+                .sge(sent, (long) letter.index() * Letter.MAX, letter.bytes().position())
+                .signaled();
+    }
+
+    /// Reads `length` bytes of the peer's memory into the same place of `into`; [#onRead] hears of `slot` then.
+    void read(int slot, MemoryRegion into, long offset, int length, RemoteMemory from) {
+        connection
+                .queuePair()
+                .postRead(
+                        READ | slot,
+                        into,
+                        offset,
+                        length,
+                        from.slice(offset, length).address(),
+                        from.rkey());
+    }
+
+    /// Who is told that the READ into a slot is done; on a thread of the mailbox's own.
+    void onRead(@Nullable IntConsumer listener) {
+        onRead = listener == null ? Mailbox::nobody : listener;
+    }
+
+    /// The peer is told why nothing more will come, if it can be, and has not said so itself.
+    void abort(String text) throws InterruptedException {
+        if (isAborted) {
+            return;
+        }
+        isAborted = true;
+        try {
+            send(write(Kind.ABORT).text(text));
+            drain();
+        } catch (VerbsException _) {
+            // It has gone.
+        }
+    }
+
+    /// Waits until what was sent has arrived, or cannot any more.
+    private void drain() throws InterruptedException {
+        long deadline = System.nanoTime() + FAREWELL.toNanos();
+        List<Letter> back = new ArrayList<>();
+        while (back.size() < LETTERS) {
+            Letter letter = free.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (letter == null) {
+                break;
+            }
+            back.add(letter);
+        }
+        free.addAll(back);
+    }
+
+    /// Ends the connection from any thread; whoever receives gets to know it.
+    void disconnect() {
+        if (connection.id().state() == ConnectionId.State.CONNECTED) {
+            connection.id().disconnect();
+        }
+    }
+
+    private static void nobody(int slot) {}
+
+    private void complete() {
+        var done = new WorkCompletion();
+        try {
+            while (true) {
+                if (!connection.sendCompletions().await(done, FOREVER)) {
+                    continue;
+                }
+                if (!done.ok()) {
+                    if (why == null) {
+                        why = done.cause().isEmpty() ? done.status().label() : done.cause();
+                    }
+                    if ((done.wrId() & (READ | WRITE)) == 0) {
+                        free.add(departures[(int) done.wrId()]); // nobody may wait for a letter for ever
+                    }
+                } else if ((done.wrId() & READ) != 0) {
+                    onRead.accept((int) done.wrId());
+                } else {
+                    free.add(departures[(int) done.wrId()]);
+                }
+            }
+        } catch (InterruptedException | InvalidStateException _) {
+            // Closed.
+        }
+    }
+
+    // ---- receiving
+
+    /// The next message, open at its first field; it is valid until the next one is asked for.
+    ///
+    /// @throws ConnectionException when the connection has ended
+    /// @throws CommandFailed when the peer says why it will not go on
+    Letter receive() throws InterruptedException {
+        return receive(FOREVER);
+    }
+
+    /// The same within a time.
+    Letter receive(Duration patience) throws InterruptedException {
+        Letter before = inHand;
+        if (before != null) {
+            inHand = null;
+            connection
+                    .queuePair()
+                    .postReceive(before.index(), received, (long) before.index() * Letter.MAX, Letter.MAX);
+        }
+        if (!connection.receiveCompletions().await(arrived, patience)) {
+            throw new CommandFailed("the peer said nothing for " + patience.toSeconds() + " s");
+        }
+        if (!arrived.ok()) {
+            throw new ConnectionException(ConnectionException.Reason.DISCONNECTED, "the peer is gone: " + end());
+        }
+        messagesReceived++;
+        Letter letter = arrivals[(int) arrived.wrId()].arrived(arrived.byteLength());
+        inHand = letter;
+        if (letter.kind() == Kind.ABORT) {
+            isAborted = true;
+            throw new CommandFailed("the peer: " + letter.open().takeText());
+        }
+        return letter.open();
+    }
+
+    // What the connection manager says, else what the first failed request has said.
+    private String end() throws InterruptedException {
+        String cause = why;
+        try {
+            while (true) {
+                var event = connection.id().channel().await(FAREWELL);
+                if (event.isEmpty()) {
+                    break;
+                }
+                if (event.get() instanceof ConnectionEvent.Disconnected disconnected) {
+                    return disconnected.why();
+                }
+            }
+        } catch (InvalidStateException _) {
+            // Closed here meanwhile.
+        }
+        return cause == null ? "the connection has ended" : cause;
+    }
+
+    /// The next message, which has to be of this kind.
+    Letter expect(Kind kind, Duration patience) throws InterruptedException {
+        Letter letter = receive(patience);
+        if (letter.kind() != kind) {
+            throw unexpected(letter);
+        }
+        return letter;
+    }
+
+    static CommandFailed unexpected(Letter letter) {
+        return new CommandFailed("the peer sent " + letter.kind() + ", which has no place here");
+    }
+
+    static CommandFailed malformed(BufferUnderflowException e) {
+        return new CommandFailed("the peer sent a message that is too short", e);
+    }
+
+    long messagesReceived() {
+        return messagesReceived;
+    }
+
+    /// Ends the connection.
+    @Override
+    public void close() {
+        connection.close();
+        boolean interrupted = false;
+        while (completions.isAlive()) {
+            try {
+                completions.join();
+            } catch (InterruptedException _) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,7 @@
+package verbena.tools.files;
+
+/// Who moves the bytes: the sender WRITEs into the receiver's window, or the receiver READs from the sender's.
+enum Mode {
+    WRITE,
+    READ
+}

@@ -1,0 +1,64 @@
+package verbena.tools.files;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import verbena.tools.CommandFailed;
+import verbena.verbs.Context;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+
+/// A file by RDMA, exactly as `cp` and `serve` move it, but for the greeting, and without waiting for the disk.
+final class RdmaEnd implements Endpoint {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final Context device;
+    private final Mailbox mailbox;
+    private final Session session;
+    private final Path file;
+    private final boolean isSender;
+    private final RemoteMemory theirs;
+
+    /// @param device closed with this
+    RdmaEnd(Context device, Connection connection, Way.Kind kind, Path file, boolean isSender)
+            throws InterruptedException {
+        this.device = device;
+        this.file = file;
+        this.isSender = isSender;
+        Terms terms = Terms.DEFAULT.with(kind == Way.Kind.RDMA_READ ? Mode.READ : Mode.WRITE);
+        mailbox = new Mailbox(connection);
+        session = new Session(mailbox, terms, isSender, false);
+        mailbox.send(mailbox.write(Kind.READY).memory(session.exposed()));
+        theirs = mailbox.expect(Kind.READY, PATIENCE).takeMemory();
+    }
+
+    @Override
+    public void run() throws InterruptedException {
+        Folder folder = Folder.holding(file);
+        var failure = new AtomicReference<String>();
+        var listener = new TransferListener() {
+            @Override
+            public void failed(String name, String why) {
+                failure.set(why);
+            }
+        };
+        if (isSender) {
+            session.send(theirs, List.of(Walk.Source.of(folder, file.getFileName())), false, listener);
+        } else {
+            var landing = new Landing(folder, Path.of(""), file.getFileName());
+            session.receive(theirs, landing, EnumSet.of(Request.Option.NO_SYNC), listener);
+        }
+        if (failure.get() != null) {
+            throw new CommandFailed(failure.get());
+        }
+    }
+
+    @Override
+    public void close() {
+        session.close();
+        mailbox.close();
+        device.close();
+    }
+}

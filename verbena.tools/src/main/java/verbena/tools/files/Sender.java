@@ -1,0 +1,450 @@
+package verbena.tools.files;
+
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import org.jspecify.annotations.Nullable;
+import verbena.tools.CommandFailed;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.VerbsException;
+
+/// The end whose files are copied. It offers entries, at most [#ENTRIES_MAX] that have no answer yet; of a file
+/// that is wanted it brings chunks into free slots, and tells the receiver of each. A slot is free again when the
+/// receiver says so. One thread hears what the peer says; a few read files and send.
+final class Sender {
+    /// Entries that have no answer yet, and files that are on their way.
+    static final int ENTRIES_MAX = 32;
+
+    /// How often a chunk is sent that arrives damaged.
+    private static final int TRIES_MAX = 4;
+
+    private final Mailbox mailbox;
+    private final Terms terms;
+    private final Window window;
+    private final RemoteMemory theirs;
+    private final ExecutorService disk;
+    private final boolean isDirect;
+    private final TransferListener listener;
+    private final List<Walk.Source> sources;
+    private final boolean recursive;
+
+    // Guarded by this.
+    private final Map<Integer, Outgoing> offered = new HashMap<>();
+    private final Deque<Outgoing> wanted = new ArrayDeque<>();
+    private final Deque<Slot> free = new ArrayDeque<>();
+    private final Slot[] slots;
+    private @Nullable Walk walk;
+    private int entries;
+    private boolean isFinished;
+
+    /// A file on its way, or anything else that was offered. Guarded by the sender, but for `sums`.
+    private static final class Outgoing {
+        private final int id;
+        private final Walk.Step step;
+        private final String name;
+        private final long chunks;
+        private @Nullable DataFile file;
+        private long first;
+        private long next;
+        private int underWay;
+        private boolean isOver;
+        /// Of the chunks that were sent, from the first on. Guarded by itself.
+        private byte[] sums = new byte[0];
+
+        private Outgoing(int id, Walk.Step step, long chunks) {
+            this.id = id;
+            this.step = step;
+            this.chunks = chunks;
+            name = Names.shown(step.name());
+        }
+
+        private Walk.Item item() {
+            if (step instanceof Walk.Item item) {
+                return item;
+            }
+            throw new CommandFailed("the peer wants what cannot be sent");
+        }
+
+        private synchronized void keep(long index, byte[] sum, int length) {
+            int at = Math.toIntExact(index * length);
+            if (sums.length < at + length) {
+                sums = Arrays.copyOf(sums, Math.max(at + length, 2 * sums.length));
+            }
+            System.arraycopy(sum, 0, sums, at, length);
+        }
+    }
+
+    /// A slot of the window, with what is in it; whoever it was given to has it alone.
+    private final class Slot implements Runnable {
+        private final int index;
+        private final ByteBuffer bytes;
+        private final Checksum.Computer computer = terms.checksum().computer();
+        private final byte[] sum = new byte[Checksum.MAX];
+        private @Nullable Outgoing file;
+        private long chunk;
+        private int tries;
+
+        private Slot(int index) {
+            this.index = index;
+            bytes = window.slot(index);
+        }
+
+        @Override
+        public void run() {
+            Outgoing of = file;
+            DataFile from = of == null ? null : of.file;
+            if (of == null || from == null) {
+                return;
+            }
+            int length = terms.length(of.item().attributes().size(), chunk);
+            try {
+                try {
+                    from.read(bytes, length, chunk * terms.chunkBytes());
+                } catch (IOException e) {
+                    freed(this, Failures.text(of.name, e));
+                    return;
+                }
+                computer.compute(bytes, sum);
+                of.keep(chunk - of.first, sum, terms.checksum().bytes());
+                Letter letter =
+                        mailbox.write(Kind.CHUNK).int32(index).int32(of.id).int64(chunk);
+                letter.int32(length).bytes().put(sum, 0, terms.checksum().bytes());
+                if (terms.mode() == Mode.WRITE) {
+                    mailbox.send(letter, window.region(), window.offset(index), length, theirs);
+                } else {
+                    mailbox.send(letter);
+                }
+            } catch (VerbsException | InterruptedException _) {
+                // The connection has ended, which whoever receives hears too.
+            }
+        }
+    }
+
+    /// @param window own
+    /// @param theirs the peer's window, when it exposes it
+    Sender(
+            Mailbox mailbox,
+            Terms terms,
+            Window window,
+            RemoteMemory theirs,
+            ExecutorService disk,
+            boolean isDirect,
+            List<Walk.Source> sources,
+            boolean recursive,
+            TransferListener listener) {
+        this.mailbox = mailbox;
+        this.terms = terms;
+        this.window = window;
+        this.theirs = theirs;
+        this.disk = disk;
+        this.isDirect = isDirect;
+        this.sources = sources;
+        this.recursive = recursive;
+        this.listener = listener;
+        slots = new Slot[terms.slots()];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = new Slot(i);
+            free.add(slots[i]);
+        }
+    }
+
+    /// Sends everything; returns when the receiver has it.
+    ///
+    /// @throws CommandFailed when the receiver gives up, or breaks the rules
+    void run() throws InterruptedException {
+        announce();
+        synchronized (this) {
+            walk = new Walk(sources, recursive);
+        }
+        try {
+            goOn();
+            for (Letter letter = mailbox.receive(); letter.kind() != Kind.BYE; letter = mailbox.receive()) {
+                hear(letter);
+                goOn();
+            }
+        } catch (BufferUnderflowException e) {
+            throw Mailbox.malformed(e);
+        }
+    }
+
+    /// Closes what is still open; nothing of it may run any more.
+    synchronized void closeFiles() {
+        offered.values().forEach(Sender::closeFile);
+    }
+
+    private void announce() throws InterruptedException {
+        long files = 0;
+        long bytes = 0;
+        var count = new Walk(sources, recursive);
+        for (Walk.Step step = count.next(); step != null; step = count.next()) {
+            if (step instanceof Walk.Item item && item.attributes().type() == Attributes.Type.FILE) {
+                files++;
+                bytes += item.attributes().size();
+            }
+        }
+        listener.total(files, bytes);
+        mailbox.send(mailbox.write(Kind.TOTAL).int64(files).int64(bytes));
+    }
+
+    private synchronized void goOn() throws InterruptedException {
+        offer();
+        fill();
+    }
+
+    private void offer() throws InterruptedException {
+        while (walk != null && offered.size() < ENTRIES_MAX) {
+            switch (walk.next()) {
+                case null -> walk = null;
+                case Walk.Item item -> {
+                    Outgoing file = offered(item, terms.chunks(item.attributes().size()));
+                    mailbox.send(new Entry(file.id, item.attributes(), item.name(), item.target())
+                            .writeTo(mailbox.write(Kind.ENTRY)));
+                }
+                case Walk.Trouble trouble -> {
+                    Outgoing nothing = offered(trouble, 0);
+                    nothing.isOver = true;
+                    if (trouble.isFailure()) {
+                        listener.failed(nothing.name, nothing.name + ": " + trouble.why());
+                    } else {
+                        listener.leftOut(nothing.name, trouble.why());
+                    }
+                    mailbox.send(mailbox.write(Kind.NOTE)
+                            .int32(nothing.id)
+                            .int8(trouble.isFailure() ? 1 : 0)
+                            .text(nothing.name)
+                            .text(trouble.why()));
+                }
+            }
+        }
+        if (walk == null && offered.isEmpty() && !isFinished) {
+            isFinished = true;
+            mailbox.send(mailbox.write(Kind.FINISH));
+        }
+    }
+
+    private Outgoing offered(Walk.Step step, long chunks) {
+        var one = new Outgoing(entries++, step, chunks);
+        offered.put(one.id, one);
+        return one;
+    }
+
+    /// Gives free slots to chunks that are wanted.
+    private void fill() {
+        while (!free.isEmpty() && !wanted.isEmpty()) {
+            Outgoing file = wanted.peek();
+            if (file.isOver || file.next == file.chunks) {
+                wanted.pop();
+                continue;
+            }
+            Slot slot = free.pop();
+            slot.file = file;
+            slot.chunk = file.next++;
+            slot.tries = 1;
+            file.underWay++;
+            disk.execute(slot);
+        }
+    }
+
+    private synchronized void hear(Letter letter) throws InterruptedException {
+        ByteBuffer in = letter.bytes();
+        switch (letter.kind()) {
+            case WANT -> wanted(offered(in.getInt()), in.getLong(), in.get(), letter.takeText());
+            case FREE -> {
+                Slot slot = slot(in.getInt());
+                if (slot.file != null) {
+                    listener.moved(terms.length(slot.file.item().attributes().size(), slot.chunk));
+                }
+                freed(slot, null);
+            }
+            case AGAIN -> {
+                Slot slot = slot(in.getInt());
+                Outgoing file = slot.file;
+                if (file != null && ++slot.tries > TRIES_MAX) {
+                    freed(slot, file.name + ": arrived damaged " + TRIES_MAX + " times");
+                } else {
+                    disk.execute(slot);
+                }
+            }
+            case FAULT -> {
+                Outgoing file = offered(in.getInt());
+                if (!file.isOver) {
+                    fail(file, letter.takeText(), "");
+                }
+            }
+            case DONE -> {
+                Outgoing file = offered(in.getInt());
+                String why = letter.takeText();
+                forget(file);
+                if (why.isEmpty()) {
+                    listener.done(file.name, file.item().attributes().size());
+                } else {
+                    listener.failed(file.name, why);
+                }
+            }
+            case DROPPED -> forget(offered(in.getInt()));
+            default -> throw Mailbox.unexpected(letter);
+        }
+    }
+
+    private Outgoing offered(int id) {
+        Outgoing file = offered.get(id);
+        if (file == null) {
+            throw new CommandFailed("the peer speaks of a file that was not offered");
+        }
+        return file;
+    }
+
+    private Slot slot(int index) {
+        if (index < 0 || index >= slots.length || slots[index].file == null) {
+            throw new CommandFailed("the peer speaks of a slot that it does not have");
+        }
+        return slots[index];
+    }
+
+    private void forget(Outgoing file) {
+        file.isOver = true;
+        offered.remove(file.id);
+        closeFile(file);
+    }
+
+    private void wanted(Outgoing file, long from, int code, String text) throws InterruptedException {
+        long size = file.item().attributes().size();
+        Verdict verdict = code < 0 || code >= Verdict.values().length ? Verdict.REFUSED : Verdict.values()[code];
+        if (verdict != Verdict.SEND) {
+            offered.remove(file.id);
+            switch (verdict) {
+                case MADE -> listener.made(file.name);
+                case SAME -> listener.same(file.name, size);
+                case WOULD -> listener.would(file.name, size);
+                default -> listener.failed(file.name, text);
+            }
+            return;
+        }
+        if (from < 0 || from > file.chunks || file.item().attributes().type() != Attributes.Type.FILE) {
+            throw new CommandFailed("the peer wants a part of a file that it does not have");
+        }
+        file.first = from;
+        file.next = from;
+        listener.begins(file.name, size, Math.min(size, from * terms.chunkBytes()));
+        try (Spot spot =
+                file.item().folder().find(file.item().path(), file.item().followed())) {
+            file.file = DataFile.open(spot, spot.name(), isDirect, StandardOpenOption.READ);
+            requireUnchanged(file, spot);
+        } catch (IOException e) {
+            String why = Failures.text(file.name, e);
+            fail(file, why, why);
+            return;
+        }
+        if (file.next == file.chunks) {
+            disk.execute(() -> end(file));
+        } else {
+            wanted.add(file);
+        }
+    }
+
+    private static void requireUnchanged(Outgoing file, Spot spot) throws IOException {
+        if (spot.look().filter(now -> now.isUnchanged(file.item().attributes())).isEmpty()) {
+            throw new IOException("it has changed while it was copied");
+        }
+    }
+
+    /// A slot has nothing under way any more.
+    ///
+    /// @param trouble why its file cannot go on; null when it can
+    private synchronized void freed(Slot slot, @Nullable String trouble) {
+        Outgoing file = slot.file;
+        slot.file = null;
+        free.push(slot);
+        if (file == null) {
+            return;
+        }
+        file.underWay--;
+        try {
+            if (trouble != null && !file.isOver) {
+                fail(file, trouble, trouble);
+            } else if (!file.isOver && file.next == file.chunks && file.underWay == 0) {
+                disk.execute(() -> end(file));
+            }
+            fill();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// @param why for the user
+    /// @param told to the peer
+    private void fail(Outgoing file, String why, String told) throws InterruptedException {
+        file.isOver = true;
+        listener.failed(file.name, why);
+        mailbox.send(mailbox.write(Kind.FAILED).int32(file.id).text(told));
+    }
+
+    /// All chunks have arrived: is it still the same file, and what is its digest?
+    private void end(Outgoing file) {
+        try {
+            String trouble = null;
+            byte[] digest = new byte[0];
+            try (Spot spot =
+                    file.item().folder().find(file.item().path(), file.item().followed())) {
+                digest = digest(file);
+                requireUnchanged(file, spot);
+            } catch (IOException e) {
+                trouble = Failures.text(file.name, e);
+            }
+            if (trouble == null) {
+                mailbox.send(mailbox.write(Kind.END).int32(file.id).put(digest));
+            } else {
+                synchronized (this) {
+                    fail(file, trouble, trouble);
+                }
+            }
+        } catch (VerbsException | InterruptedException _) {
+            // The connection has ended, which whoever receives hears too.
+        }
+    }
+
+    /// Chunks that the receiver had already are read for it too.
+    private byte[] digest(Outgoing file) throws IOException {
+        long size = file.item().attributes().size();
+        MessageDigest digest = Checksum.fileDigest(size);
+        DataFile from = file.file;
+        if (file.first > 0 && from != null) {
+            ByteBuffer data =
+                    ByteBuffer.allocateDirect(terms.chunkBytes() + Terms.PAGE).alignedSlice(Terms.PAGE);
+            Checksum.Computer computer = terms.checksum().computer();
+            var sum = new byte[Checksum.MAX];
+            for (long chunk = 0; chunk < file.first; chunk++) {
+                from.read(data, terms.length(size, chunk), chunk * terms.chunkBytes());
+                computer.compute(data, sum);
+                digest.update(sum, 0, terms.checksum().bytes());
+            }
+        }
+        synchronized (file) {
+            digest.update(
+                    file.sums,
+                    0,
+                    Math.toIntExact(
+                            (file.chunks - file.first) * terms.checksum().bytes()));
+        }
+        return digest.digest();
+    }
+
+    private static void closeFile(Outgoing file) {
+        try {
+            if (file.file != null) {
+                file.file.close();
+            }
+        } catch (IOException _) {
+            // It was only read.
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package verbena.tools.files;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import verbena.tools.CommandFailed;
+import verbena.tools.files.Request.Option;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// One request, from when both ends agree on it until it is done: a window, threads for the disk, and one of the
+/// two roles. When it is closed, the window is withdrawn and no thread is left.
+final class Session implements AutoCloseable {
+    /// Enough to have some at the disk while others compute.
+    private static final int DISK_THREADS = 4;
+
+    private final Mailbox mailbox;
+    private final Terms terms;
+    private final boolean isDirect;
+    private final Window window;
+    private final ExecutorService disk = Executors.newFixedThreadPool(
+            DISK_THREADS,
+            Thread.ofPlatform().daemon().name("verbena-files-disk-", 0).factory());
+
+    private Runnable closing = () -> {};
+    /// From when the window may be in use.
+    private boolean isUnderWay;
+
+    /// @param isSender whether files leave from here
+    Session(Mailbox mailbox, Terms terms, boolean isSender, boolean isDirect) {
+        this.mailbox = mailbox;
+        this.terms = terms;
+        this.isDirect = isDirect;
+        window = new Window(mailbox.connection(), terms, isSender);
+    }
+
+    /// What connections for this are made with.
+    static ConnectionOptions connectionOptions() {
+        return ConnectionOptions.defaults()
+                .withSizes(
+                        new QueuePairOptions.Sizes(Mailbox.LETTERS + Mailbox.TRANSFERS_MAX, Mailbox.LETTERS, 1, 1, 0));
+    }
+
+    /// The peer has to know it before anything moves.
+    RemoteMemory exposed() {
+        return window.exposed();
+    }
+
+    void send(RemoteMemory theirs, List<Walk.Source> sources, boolean recursive, TransferListener listener)
+            throws InterruptedException {
+        requireFitting(theirs);
+        var sender = new Sender(mailbox, terms, window, theirs, disk, isDirect, sources, recursive, listener);
+        closing = sender::closeFiles;
+        run(sender::run);
+    }
+
+    void receive(RemoteMemory theirs, Landing landing, Set<Option> options, TransferListener listener)
+            throws InterruptedException {
+        requireFitting(theirs);
+        var receiver = new Receiver(mailbox, terms, window, theirs, disk, isDirect, landing, options, listener);
+        closing = receiver::closeFiles;
+        run(receiver::run);
+    }
+
+    private interface Role {
+        void run() throws InterruptedException;
+    }
+
+    private void run(Role role) throws InterruptedException {
+        isUnderWay = true;
+        try {
+            role.run();
+            isUnderWay = false;
+        } catch (CommandFailed e) {
+            mailbox.abort(String.valueOf(e.getMessage()));
+            throw e;
+        }
+    }
+
+    private void requireFitting(RemoteMemory theirs) {
+        if (!window.fits(theirs)) {
+            throw new CommandFailed(
+                    "the peer's window has " + theirs.length() + " bytes, which is not what was agreed");
+        }
+    }
+
+    @Override
+    public void close() {
+        if (isUnderWay) {
+            mailbox.disconnect(); // so that nobody waits for the peer
+        }
+        disk.close();
+        closing.run();
+        window.close();
+    }
+}

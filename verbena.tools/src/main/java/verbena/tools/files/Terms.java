@@ -1,0 +1,52 @@
+package verbena.tools.files;
+
+/// What two ends agree on: the client proposes, the server may take less.
+///
+/// @param chunkBytes bytes of a slot and of all chunks of a file but its last; a multiple of the page
+/// @param slots chunks under way
+record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
+    static final int PAGE = 4096;
+    static final int CHUNK_MIN = PAGE;
+    static final int CHUNK_MAX = 16 << 20;
+    static final int SLOTS_MAX = 64;
+
+    static final Terms DEFAULT = new Terms(1 << 20, 16, Mode.WRITE, Checksum.CRC32C);
+
+    Terms {
+        if (chunkBytes < CHUNK_MIN || chunkBytes > CHUNK_MAX || chunkBytes % PAGE != 0) {
+            throw new IllegalArgumentException(
+                    "chunkBytes: a multiple of " + PAGE + " up to " + CHUNK_MAX + ", got " + chunkBytes);
+        }
+        if (slots < 1 || slots > SLOTS_MAX) {
+            throw new IllegalArgumentException("slots: 1 to " + SLOTS_MAX + ", got " + slots);
+        }
+    }
+
+    Terms with(Mode mode) {
+        return new Terms(chunkBytes, slots, mode, checksum);
+    }
+
+    Terms with(Checksum checksum) {
+        return new Terms(chunkBytes, slots, mode, checksum);
+    }
+
+    /// The same with no more than so many bytes under way.
+    Terms within(long bytes) {
+        int chunk = (int) Math.min(chunkBytes, Math.max(PAGE, bytes / PAGE * PAGE));
+        return new Terms(chunk, Math.clamp(bytes / chunk, 1, slots), mode, checksum);
+    }
+
+    long windowBytes() {
+        return (long) chunkBytes * slots;
+    }
+
+    /// Chunks of a file.
+    long chunks(long size) {
+        return size / chunkBytes + (size % chunkBytes == 0 ? 0 : 1);
+    }
+
+    /// Bytes of a chunk.
+    int length(long size, long chunk) {
+        return (int) Math.min(chunkBytes, size - chunk * chunkBytes);
+    }
+}

@@ -1,0 +1,115 @@
+package verbena.tools.files;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// What there is to send: each source, and of folders all that is in them, a folder before its contents. For one
+/// thread.
+final class Walk {
+    /// What a walk comes by.
+    sealed interface Step {
+        /// What the receiver is told that it is.
+        Path name();
+    }
+
+    /// Something that cannot be sent, or need not.
+    ///
+    /// @param isFailure whether that is an error
+    record Trouble(Path name, String why, boolean isFailure) implements Step {}
+
+    /// Something that can be sent.
+    ///
+    /// @param path in its folder
+    /// @param followed whether a link of this name is what it leads to
+    /// @param name that the receiver is told
+    /// @param target of a link; empty for anything else
+    record Item(Folder folder, Path path, boolean followed, Path name, Attributes attributes, Path target)
+            implements Step {}
+
+    /// A source as the user has named it.
+    ///
+    /// @param name what it is called at its destination
+    record Source(Folder folder, Path path, Path name) {
+        /// By its own name.
+        static Source of(Folder folder, Path path) {
+            Path last = path.normalize().getFileName();
+            if (last != null && !last.toString().isEmpty() && !last.toString().equals("..")) {
+                return new Source(folder, path, last);
+            }
+            Path root = folder.root().getFileName();
+            return new Source(folder, path, root == null ? Path.of("root") : root);
+        }
+    }
+
+    private record Pending(Folder folder, Path path, Path name, boolean isSource) {}
+
+    private final Deque<Pending> pending = new ArrayDeque<>();
+    private final boolean recursive;
+
+    Walk(List<Source> sources, boolean recursive) {
+        this.recursive = recursive;
+        for (Source source : sources) {
+            pending.add(new Pending(source.folder(), source.path(), source.name(), true));
+        }
+    }
+
+    /// The next; null when there is none.
+    @Nullable
+    Step next() {
+        if (pending.isEmpty()) {
+            return null;
+        }
+        Pending at = pending.pop();
+        try {
+            return step(at);
+        } catch (IOException e) {
+            return new Trouble(at.name(), Failures.why(e), true);
+        }
+    }
+
+    private Step step(Pending at) throws IOException {
+        if (Names.bytes(at.name()).length > Entry.NAME_MAX) {
+            throw new IOException("its path is longer than " + Entry.NAME_MAX + " bytes");
+        }
+        try (Spot spot = at.folder().find(at.path(), at.isSource())) {
+            Optional<Attributes> found = spot.look();
+            if (found.isEmpty()) {
+                throw new NoSuchFileException(Names.shown(at.name()));
+            }
+            Attributes attributes = found.get();
+            return switch (attributes.type()) {
+                case FILE -> new Item(at.folder(), at.path(), at.isSource(), at.name(), attributes, Entry.NO_TARGET);
+                case FOLDER -> folder(at, spot, attributes);
+                case LINK -> link(at, spot, attributes);
+                case OTHER -> new Trouble(at.name(), "neither file, folder nor link", false);
+            };
+        }
+    }
+
+    private Step folder(Pending at, Spot spot, Attributes attributes) throws IOException {
+        if (!recursive) {
+            return new Trouble(at.name(), "a folder; -r copies folders", true);
+        }
+        for (Path name : spot.list().reversed()) {
+            if (!PartFile.isOne(name)) {
+                pending.push(new Pending(
+                        at.folder(), at.path().resolve(name), at.name().resolve(name), false));
+            }
+        }
+        return new Item(at.folder(), at.path(), at.isSource(), at.name(), attributes, Entry.NO_TARGET);
+    }
+
+    private Step link(Pending at, Spot spot, Attributes attributes) throws IOException {
+        Path target = spot.target();
+        if (!Entry.staysInside(at.name(), target)) {
+            return new Trouble(at.name(), "a link to outside of what is copied", false);
+        }
+        return new Item(at.folder(), at.path(), false, at.name(), attributes, target);
+    }
+}
