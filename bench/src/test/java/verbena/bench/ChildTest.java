@@ -27,6 +27,8 @@ class ChildTest {
     @Test
     void ctrlCEndsTheChildrenToo() throws Exception {
         Process parent = new ProcessBuilder(
+                        "env",
+                        "--default-signal=INT", // what runs in the background inherits that it is ignored
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseSerialGC",
                         "-cp",
