@@ -548,11 +548,11 @@ final class IbvSends implements SendBatch {
         long to = Memory.getLong(request + REMOTE_ADDRESS);
         int rkey = Memory.getInt(request + ATOMIC_RKEY);
         long kinds = Memory.getLong(request + SWAP);
+        byte type = (byte) (kinds >>> 8);
+        byte level = (byte) kinds;
         int error = which == IBV_WR_ATOMIC_WRITE
                 ? by.atomicWrite(wrId, with, to, rkey, request + COMPARE_ADD)
-                : by.flush(
-                        wrId, with, to, rkey, Memory.getLong(request + COMPARE_ADD), (byte) (kinds >>> 8), (byte)
-                                kinds);
+                : by.flush(wrId, with, to, rkey, Memory.getLong(request + COMPARE_ADD), type, level);
         if (error != 0) {
             throw refused(index, Math.abs(error));
         }
