@@ -3,18 +3,13 @@ package verbena.abi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.util.Arrays;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Programs of rdma-core and perftest, as the distribution has them, over our libraries: two of a kind find
-/// each other.
+/// Programs of rdma-core, as the distribution has them, over our libraries: two of a kind find each other.
 class ProgramsTest {
     private Programs programs = Programs.over("rocev2_lo");
 
@@ -51,7 +46,8 @@ class ProgramsTest {
                 "ibv_srq_pingpong -c"
             })
     void pingPongs(String command) throws IOException {
-        pair("ibverbs-utils", "127.0.0.1", command + " -g 0 -n 50 -p " + freePort());
+        String program = command + " -g 0 -n 50 -p " + Programs.freePort();
+        programs.pair("ibverbs-utils", program, program + " 127.0.0.1");
     }
 
     @ParameterizedTest
@@ -69,14 +65,8 @@ class ProgramsTest {
         // by address: whatever device has it
         programs.close();
         programs = Programs.over("");
-        String port = freePort();
-        String program = server.split(" ", 2)[0];
-        Programs.need(program, "rdmacm-utils");
-        var running = programs.start(words(server.replace("PORT", port)));
-        var ended = programs.runAgainst(running, words(client.replace("PORT", port)));
-        assertThat(ended.code()).as(ended + "\n" + running.await()).isZero();
-        var served = running.await();
-        assertThat(served.code()).as(served.toString()).isZero();
+        String port = Programs.freePort();
+        programs.pair("rdmacm-utils", server.replace("PORT", port), client.replace("PORT", port));
     }
 
     @Test
@@ -93,57 +83,5 @@ class ProgramsTest {
         var heard = hears.await();
         assertThat(heard.code()).as(heard.toString()).isZero();
         assertThat(heard.said()).contains("data transfers complete");
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "ib_write_bw -s 65536 -n 50",
-                "ib_write_lat -n 50",
-                "ib_send_bw -n 50", // leaves a completion queue behind
-                "ib_send_bw -e -n 50 -c UD -s 1024",
-                "ib_read_bw -n 50 -s 4096",
-                "ib_atomic_lat -n 50",
-                "ib_atomic_bw -n 50",
-            })
-    void perftest(String command) throws IOException {
-        pair("perftest", "127.0.0.1", command + " -F -p " + freePort());
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "ib_send_lat -n 50",
-                "ib_write_bw -n 50",
-                "ib_read_lat -n 50",
-                "ib_send_bw -n 50 -c UD -s 1024",
-            })
-    void perftestByTheConnectionManager(String command) throws IOException {
-        // its own device, and that of its connections, at one address
-        programs.close();
-        programs = Programs.over("rocev2@127.0.0.1");
-        pair("perftest", "127.0.0.1", command + " -F -R -p " + freePort());
-    }
-
-    private void pair(String where, String host, String command) {
-        Programs.need(command.split(" ", 2)[0], where);
-        var server = programs.start(words(command));
-        var client = programs.runAgainst(
-                server,
-                Stream.concat(Arrays.stream(words(command)), Stream.of(host)).toArray(String[]::new));
-        assertThat(client.code()).as(client + "\n" + server.await()).isZero();
-        var served = server.await();
-        assertThat(served.code()).as(served.toString()).isZero();
-    }
-
-    private static String[] words(String command) {
-        return command.split(" ", -1);
-    }
-
-    /// Of TCP, where the programs exchange addresses; ports of connections are apart from it.
-    private static String freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return Integer.toString(socket.getLocalPort());
-        }
     }
 }

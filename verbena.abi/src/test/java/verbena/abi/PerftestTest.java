@@ -1,0 +1,43 @@
+package verbena.abi;
+
+import java.io.IOException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Programs of perftest, as the distribution has them, over our libraries: two of a kind find each other.
+class PerftestTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ib_write_bw -s 65536 -n 50",
+                "ib_write_lat -n 50",
+                "ib_send_bw -n 50", // leaves a completion queue behind
+                "ib_send_bw -e -n 50 -c UD -s 1024",
+                "ib_read_bw -n 50 -s 4096",
+                "ib_atomic_lat -n 50",
+                "ib_atomic_bw -n 50",
+            })
+    void byAddress(String command) throws IOException {
+        pair("rocev2_lo", command + " -F");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ib_send_lat -n 50",
+                "ib_write_bw -n 50",
+                "ib_read_lat -n 50",
+                "ib_send_bw -n 50 -c UD -s 1024",
+            })
+    void byTheConnectionManager(String command) throws IOException {
+        // its own device, and that of its connections, at one address
+        pair("rocev2@127.0.0.1", command + " -F -R");
+    }
+
+    private static void pair(String device, String command) throws IOException {
+        try (var programs = Programs.over(device)) {
+            String program = command + " -p " + Programs.freePort();
+            programs.pair("perftest", program, program + " 127.0.0.1");
+        }
+    }
+}
