@@ -10,6 +10,7 @@ import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
+import verbena.verbs.RnrTimer;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
@@ -21,6 +22,9 @@ final class ConnectCalls {
 
     /// What the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
     private static final AckTimeout KERNELS = new AckTimeout(17);
+    /// Like the kernel's: who meets no receive is to come again after 0.66 s. Programs set no more than how often, and
+    /// five times of what we ask for otherwise are over before a busy program has posted its receive.
+    static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults().withMinRnrTimer(new RnrTimer(0));
 
     private ConnectCalls() {}
 
@@ -162,9 +166,8 @@ final class ConnectCalls {
     /// `struct rdma_conn_param`; NULL for what suits.
     private static ConnectionParameters parameters(IdHandle handle, long from) {
         AckTimeout timeout = handle.ackTimeout == null ? KERNELS : handle.ackTimeout;
-        ConnectionParameters defaults = ConnectionParameters.defaults();
-        ConnectionParameters made = defaults.withTrafficClass(handle.trafficClass)
-                .withRetries(timeout, defaults.retryCount(), defaults.rnrRetryCount());
+        ConnectionParameters made = DEFAULTS.withTrafficClass(handle.trafficClass)
+                .withRetries(timeout, DEFAULTS.retryCount(), DEFAULTS.rnrRetryCount());
         PeerParameters asking = handle.asking;
         if (from == 0) {
             return asking == null

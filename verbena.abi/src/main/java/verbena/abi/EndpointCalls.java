@@ -26,7 +26,6 @@ import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.cm.ConnectionId;
-import verbena.verbs.cm.ConnectionParameters;
 
 /// Addresses by name, endpoints in one call, and queue pairs that the program moves itself.
 final class EndpointCalls {
@@ -198,8 +197,8 @@ final class EndpointCalls {
         int state = Native.getInt(Native.some(attributes));
         QpModification to = switch (state) {
             case VerbsConstants.IBV_QPS_INIT -> toInit(handle);
-            case VerbsConstants.IBV_QPS_RTR -> handle.id.modification(QpState.RTR, ConnectionParameters.defaults());
-            case VerbsConstants.IBV_QPS_RTS -> handle.id.modification(QpState.RTS, ConnectionParameters.defaults());
+            case VerbsConstants.IBV_QPS_RTR -> handle.id.modification(QpState.RTR, ConnectCalls.DEFAULTS);
+            case VerbsConstants.IBV_QPS_RTS -> handle.id.modification(QpState.RTS, ConnectCalls.DEFAULTS);
             default -> throw new IllegalArgumentException("qp_state: INIT, RTR or RTS, got " + state);
         };
         Native.putInt(Native.some(maskPointer), put(to, attributes));
