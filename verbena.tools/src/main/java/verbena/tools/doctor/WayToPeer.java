@@ -39,7 +39,8 @@ final class WayToPeer implements Check {
     private static final Gid NOBODY = Gid.parse("2001:db8::");
     /// A UDP port that hardly anybody has, as traceroute(8) takes it: what arrives there is complained of.
     private static final int CLOSED_PORT = 33_434;
-    /// How often a silent size is tried, since a datagram may be lost and complaints are rationed (icmp(7)).
+    /// How often a silent size is tried, since a datagram may be lost and complaints are rationed: Linux sends one host
+    /// some six, then one a second (icmp(7), `icmp_ratelimit`).
     private static final int KNOCKS = 2;
     /// BTH, RETH, immediate data and ICRC: the most that there is around a full payload.
     private static final int AROUND_PAYLOAD_BYTES = 36;
@@ -361,7 +362,7 @@ final class WayToPeer implements Check {
     private Echo knocks(Surroundings at, InetAddress own, InetAddress peer, int bytes) throws IOException {
         Echo echo = Echo.SILENCE;
         for (int i = 0; i < KNOCKS && echo == Echo.SILENCE; i++) {
-            echo = at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), bytes, patience.dividedBy(KNOCKS * 2));
+            echo = at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), bytes, patience.dividedBy(KNOCKS));
         }
         return echo;
     }
