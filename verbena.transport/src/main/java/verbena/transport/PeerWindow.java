@@ -28,6 +28,10 @@ public final class PeerWindow {
     /// No probe earlier than this after a sign of life: a peer may have to be scheduled first.
     public static final long PROBE_NANOS_MIN = 1_000_000;
 
+    /// How long an answer may take while nobody knows how long answers take: more than a way round the world. A peer
+    /// that never answers would keep the room from all other connections otherwise.
+    static final long ANSWER_NANOS_AT_FIRST = 250_000_000;
+
     /// Who may wait for room.
     public interface Waiter {
         /// There may be room now.
@@ -151,9 +155,13 @@ public final class PeerWindow {
         }
     }
 
-    /// How long to wait for an answer before asking what became of it; [Protocol#NEVER] while no round trip is
-    /// known.
-    public long probeNanos() {
-        return roundTripNanos == 0 ? Protocol.NEVER : Math.max(probeNanosMin, 2 * roundTripNanos + 4 * deviationNanos);
+    /// How long to wait for an answer. What has none after that takes up no room any more.
+    public long answerNanos() {
+        return mayProbe() ? Math.max(probeNanosMin, 2 * roundTripNanos + 4 * deviationNanos) : ANSWER_NANOS_AT_FIRST;
+    }
+
+    /// Whether to ask what became of a packet that has no answer by then: once a round trip is known.
+    public boolean mayProbe() {
+        return roundTripNanos != 0 && probeNanosMin != Protocol.NEVER;
     }
 }

@@ -134,13 +134,14 @@ class PeerWindowTest {
 
     @Test
     void aProbeWaitsForTwoRoundTripsAndFourDeviations() {
-        assertThat(window.probeNanos()).isEqualTo(Protocol.NEVER);
+        assertThat(window.mayProbe()).isFalse();
+        assertThat(window.answerNanos()).isEqualTo(PeerWindow.ANSWER_NANOS_AT_FIRST);
         window.roundTrip(50_000);
-        assertThat(window.probeNanos()).isEqualTo(PROBE_MIN);
+        assertThat(window.answerNanos()).isEqualTo(PROBE_MIN);
         for (int i = 0; i < 100; i++) {
             window.roundTrip(10_000_000);
         }
-        assertThat(window.probeNanos()).isBetween(19_900_000L, 20_100_000L);
+        assertThat(window.answerNanos()).isBetween(19_900_000L, 20_100_000L);
     }
 
     @Test

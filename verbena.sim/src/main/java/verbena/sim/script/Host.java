@@ -14,6 +14,7 @@ import java.util.random.RandomGenerator;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
+import verbena.transport.PeerWindows;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.ReceiveQueue;
@@ -35,6 +36,9 @@ final class Host {
 
     final Gid address;
     final MemoryTable memory;
+    /// Connections from here to one peer share a window.
+    final PeerWindows peerWindows;
+
     final Counters counters = new Counters();
     final ReceiveQueue sharedReceives =
             new ReceiveQueue(End.QUEUE_DEPTH, End.MAX_SGE, () -> this.events.add(AsyncEvent.Type.SRQ_LIMIT_REACHED));
@@ -52,8 +56,9 @@ final class Host {
     private final RoceV2 roce = new RoceV2();
 
     /// @param keys where memory keys come from
-    Host(Gid address, RandomGenerator keys, Arena arena) {
+    Host(Gid address, PeerWindows peerWindows, RandomGenerator keys, Arena arena) {
         this.address = address;
+        this.peerWindows = peerWindows;
         this.arrived = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         this.memory = new MemoryTable(keys, KEYS_MAX, () -> 0);
     }

@@ -14,9 +14,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
-import verbena.transport.Path;
 import verbena.transport.PeerWindow;
 import verbena.transport.PeerWindows;
+import verbena.transport.Path;
 import verbena.transport.Protocol;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -136,7 +136,7 @@ public final class PacketScript implements Names {
         return this;
     }
 
-    /// PSNs that may be unacknowledged.
+    /// PSNs that all connections from one end's address to one peer may have unacknowledged together.
     public PacketScript window(int packets) {
         window = packets;
         return this;
@@ -239,8 +239,8 @@ public final class PacketScript implements Names {
     // ---- before the first line
 
     private void connect() {
-        Host hostOfA = new Host(addressA, new SplittableRandom(1), arena);
-        Host hostOfB = new Host(addressB, new SplittableRandom(2), arena);
+        Host hostOfA = new Host(addressA, peerWindows(), new SplittableRandom(1), arena);
+        Host hostOfB = new Host(addressB, peerWindows(), new SplittableRandom(2), arena);
         pair(add("a", hostOfA), add("b", hostOfB));
         hostOfB.addArea("r1", AREA_BYTES, hostOfB.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
         hostOfA.addArea("r2", AREA_BYTES, hostOfA.nextIova(), End.DOMAIN, REMOTE_ALL | Access.MW_BIND.bit());
@@ -250,12 +250,16 @@ public final class PacketScript implements Names {
         guests.forEach(this::seat);
     }
 
+    private PeerWindows peerWindows() {
+        return new PeerWindows(window, PeerWindow.PROBE_NANOS_MIN);
+    }
+
     private void seat(String name, String beside) {
         int number = ends.size() + 1;
         End a = end("a", new Words(name));
         Gid address = Gid.parse((addressA.isIpv4() ? "10.0.0." : "fd00::") + number);
         Host host = beside.isEmpty()
-                ? new Host(address, new SplittableRandom(number), arena)
+                ? new Host(address, peerWindows(), new SplittableRandom(number), arena)
                 : end(beside, new Words(beside)).host;
         start(add(name, host), a, psnBack, psn);
     }
@@ -289,7 +293,7 @@ public final class PacketScript implements Names {
         p.ackTimeoutNanos = AckTimeout.nanos(timeoutCode);
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
-        p.windows = new PeerWindows(window, PeerWindow.PROBE_NANOS_MIN);
+        p.windows = end.host.peerWindows;
         p.path = path(end, peer);
         end.modify(QpState.INIT, now);
         end.modify(QpState.RTR, now);

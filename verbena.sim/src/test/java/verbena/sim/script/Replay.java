@@ -307,7 +307,9 @@ final class Replay {
         Frame any = packets.getFirst(); // who asks comes first
         var addressOfA = new Gid(any.sourceHigh, any.sourceLow);
         var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
-        host = new Host(asA ? addressOfA : addressOfB, keys, arena);
+        // rxe knows no probes
+        var peerWindows = new PeerWindows(PeerWindow.PACKETS_MAX, Protocol.NEVER);
+        host = new Host(asA ? addressOfA : addressOfB, peerWindows, keys, arena);
         type = QpType.valueOf(Packet.opcode(any).transport().name());
         if (type == QpType.UD) {
             sit(Side.senderOf(any), Side.receiverOf(any));
@@ -487,7 +489,7 @@ final class Replay {
         private void connect(Gid to) {
             var p = end.parameters;
             p.path(host.address, to);
-            p.windows = new PeerWindows(PeerWindow.PACKETS_MAX, Protocol.NEVER); // rxe knows no probes
+            p.windows = host.peerWindows;
             p.pathMtu = number(json, "path MTU", 1024);
             p.access = number(json, "access", ALL);
             p.destinationQpn = other.qpn();

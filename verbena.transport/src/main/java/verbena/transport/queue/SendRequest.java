@@ -64,6 +64,13 @@ public final class SendRequest {
         this.inline = inline;
     }
 
+    /// A request without data that lies in no queue.
+    public static SendRequest ofNoBytes(SendOperation operation) {
+        var request = new SendRequest(0, MemorySegment.NULL);
+        request.begin(operation, 0);
+        return request;
+    }
+
     /// Bytes of the message, or of the memory read.
     public long bytes() {
         return isInline ? inlineBytes : scatter.bytes;

@@ -1,10 +1,8 @@
 package verbena.transport.rc;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.PeerWindow;
 import verbena.transport.Protocol;
@@ -13,6 +11,7 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.Retransmission;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
@@ -23,33 +22,29 @@ import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
-import verbena.wire.ib.AtomicEth;
 import verbena.wire.ib.Bth;
-import verbena.wire.ib.Feth;
-import verbena.wire.ib.Ieth;
-import verbena.wire.ib.ImmDt;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
-import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
-import verbena.wire.ib.Transport;
 
 /// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): cuts requests into packets, keeps what
 /// is unacknowledged, and repairs losses by going back to the first PSN that is.
 ///
-/// Positions in the send queue and PSNs stand in this order, oldest first:
+/// Positions in the send queue and PSNs stand in this order, oldest first ([#assertOrder()]):
 ///
 /// ```
-/// head        oldest request that is not done          unacked    oldest PSN without an answer; lies in head
+/// oldest      oldest request that is not done          unacked    oldest PSN without an answer; lies in oldest
 /// current     request that is being sent               next       PSN that is sent next
-/// started     first request that has no PSNs yet       sent       PSN after the last that was ever sent
+/// started     first request without PSNs               sent       PSN after the last that was ever sent
 /// ```
 ///
-/// Going back is nothing but setting `current` to `head` and `next` to `unacked`.
+/// A request gets its PSNs when its first packet is written, not earlier: a request that waits has none, so that no
+/// answer can be meant for it. Going back is nothing but setting `current` to `oldest` and `next` to `unacked`.
 ///
-/// A keep-alive is a WRITE of no bytes that nobody has posted. It is sent only when nothing is unacknowledged, so
-/// while it is outstanding `unacked` is its PSN, and whatever is posted meanwhile stands behind it.
+/// A keep-alive is a WRITE of no bytes in a slot of its own, at the position before `head`, the oldest request that
+/// somebody has posted. It begins only when no request is under way, so it is always the oldest; all other rules are
+/// those of any WRITE.
 ///
 /// How far `next` may run ahead of `unacked` is for the [PeerWindow], which all connections to a peer share. A
 /// READ asks for no more than it has room for, and goes on asking as the answers come.
@@ -58,6 +53,9 @@ import verbena.wire.ib.Transport;
 /// more. Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out.
 final class Requester implements PeerWindow.Waiter {
     private static final int KEEP_ALIVE_BEATS = 16;
+    /// Keep-alives of all connections to a peer that may wait for their answers at once: they are due together, and a
+    /// socket of Linux's default size holds some 270 small packets.
+    private static final int KEEP_ALIVES_MAX = 64;
     /// Packets between two that ask for an ACK, at most.
     private static final int ASK_PACKETS_MAX = 2 * PeerWindow.RUN;
     /// Waiting for the answer to a probe doubles at most so often.
@@ -72,8 +70,13 @@ final class Requester implements PeerWindow.Waiter {
     private final SendQueue sends;
     private final CompletionRing completions;
     private final boolean signalAll;
+    private final RequestWriter writer;
 
+    /// Oldest request that somebody has posted and that is not done.
     private long head;
+    /// The same as `head`, or one less while a keep-alive is under way.
+    private long oldest;
+
     private long current;
     private long started;
     /// Packets of `current` that this pass has sent.
@@ -90,11 +93,7 @@ final class Requester implements PeerWindow.Waiter {
     /// PSNs before `next` that take up room in it.
     private int charged;
 
-    /// READ and atomic requests that were sent and not answered.
-    private int readsOutstanding;
-    /// The last PSN of each of them, in a ring that is made when it is needed.
-    private int[] readEnds = {};
-    private int readsFirst;
+    private final OutstandingReads reads = new OutstandingReads();
     /// Packets since the last that asked for an ACK.
     private int sinceAckRequest;
     /// We went back, and nothing has been acknowledged since: more NAKs of the same gap are ignored.
@@ -113,16 +112,12 @@ final class Requester implements PeerWindow.Waiter {
     private int probes;
     /// What is left to be sent of a probe: 2 the oldest packet and the newest, 1 the newest.
     private int probesDue;
-    /// The packet being made belongs to a probe.
-    private boolean probing;
     /// A packet whose answer is awaited by the clock, and when it was sent; [Protocol#NEVER] when there is none.
     private int timedPsn;
     private long timedNanos = Protocol.NEVER;
 
-    /// A keep-alive has no answer yet.
-    private boolean keepAliveOutstanding;
-    /// It is to be sent, for the first time or again.
-    private boolean keepAliveDue;
+    /// Made when the queue pair is given a keep-alive.
+    private @Nullable SendRequest keepAlive;
     /// When a packet of the peer came last, or RTS was entered.
     private long heardNanos;
 
@@ -142,6 +137,7 @@ final class Requester implements PeerWindow.Waiter {
         this.sends = sends;
         this.completions = completions;
         this.signalAll = signalAll;
+        this.writer = new RequestWriter(core);
     }
 
     // ---- life
@@ -157,7 +153,14 @@ final class Requester implements PeerWindow.Waiter {
     /// RTS has been entered, or something has been changed in it.
     void armKeepAlive(long now) {
         heardNanos = now;
-        keepAliveDeadline = p.keepAliveNanos == 0 ? Protocol.NEVER : onTheBeat(now + p.keepAliveNanos);
+        if (p.keepAliveNanos == 0) {
+            keepAliveDeadline = Protocol.NEVER;
+            return;
+        }
+        if (keepAlive == null) {
+            keepAlive = SendRequest.ofNoBytes(SendOperation.WRITE);
+        }
+        keepAliveDeadline = onTheBeat(now + p.keepAliveNanos);
     }
 
     /// At this time or up to a sixteenth of the keep-alive's later: so that many idle connections wake their
@@ -175,11 +178,11 @@ final class Requester implements PeerWindow.Waiter {
 
     /// RESET: everything is forgotten, nothing completes.
     void reset() {
-        head = current = started = sends.published();
+        stop();
+        head = oldest = current = started = sends.published();
         sends.retire(head);
         packet = 0;
         isHeard = false;
-        stop();
     }
 
     /// ERR: everything that is posted completes as flushed, in order.
@@ -192,7 +195,7 @@ final class Requester implements PeerWindow.Waiter {
             sends.retire(head);
             core.flush(completions, wrId, opcode);
         }
-        current = started = head;
+        oldest = current = started = head;
         packet = 0;
     }
 
@@ -230,9 +233,8 @@ final class Requester implements PeerWindow.Waiter {
         disarm();
         rnrDeadline = Protocol.NEVER;
         keepAliveDeadline = Protocol.NEVER;
-        keepAliveOutstanding = false;
-        keepAliveDue = false;
-        readsOutstanding = 0;
+        oldest = head;
+        reads.clear();
         sinceAckRequest = 0;
         recovering = false;
         failedAt = -1;
@@ -245,17 +247,13 @@ final class Requester implements PeerWindow.Waiter {
         if (way == null || !isWorking() || rnrDeadline != Protocol.NEVER) {
             return false;
         }
-        if (keepAliveDue) {
-            sendKeepAlive(way, frame, now);
-            return true;
-        }
         while (probesDue > 0) {
-            if (sendProbe(way, frame, now)) {
+            if (sendProbe(frame)) {
                 return true;
             }
         }
         while (mayProceed()) {
-            SendRequest request = sends.at(current);
+            SendRequest request = at(current);
             if (current == started) {
                 if (!mayStart(request)) {
                     return false;
@@ -266,7 +264,7 @@ final class Requester implements PeerWindow.Waiter {
                     }
                     continue;
                 }
-                if (!start(request, way)) {
+                if (!prepare(request, way)) {
                     return false;
                 }
             }
@@ -276,15 +274,24 @@ final class Requester implements PeerWindow.Waiter {
         return false;
     }
 
+    /// The request at a position from `oldest` on.
+    private SendRequest at(long position) {
+        SendRequest question = keepAlive;
+        return position < head && question != null ? question : sends.at(position);
+    }
+
     /// How many PSNs the next packet of `request` may take: as many as a READ asks for, else 1; 0 when it has to
     /// wait.
     private int share(SendRequest request, PeerWindow way) {
+        if (current < head && way.outstanding() < KEEP_ALIVES_MAX) {
+            return 1; // whether the peer lives has to be known also when losses have made the window small
+        }
         if (waitsForRoom) {
             return 0;
         }
         int wanted = 1;
         if (request.operation.needsResponse()) {
-            if (readsOutstanding >= p.readsOutstandingMax) {
+            if (reads.size() >= p.readsOutstandingMax) {
                 return 0;
             }
             wanted = readPsns(request, packet);
@@ -333,28 +340,29 @@ final class Requester implements PeerWindow.Waiter {
         }
         // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only waits for
         // everything, so that going back never crosses it.
-        return request.operation.isLocal() ? head == current : !request.fenced || readsOutstanding == 0;
+        return request.operation.isLocal() ? oldest == current : !request.fenced || reads.size() == 0;
     }
 
-    /// Gives the request its PSNs; false when it fails on this side.
-    private boolean start(SendRequest request, PeerWindow way) {
+    /// Looks whether the request can be sent, and how many PSNs it will take; false when it fails on this side. It
+    /// may still have to wait, so this can happen again.
+    private boolean prepare(SendRequest request, PeerWindow way) {
         MemoryVerdict verdict = request.isInline
                 ? MemoryVerdict.OK
                 : core.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
         if (verdict != MemoryVerdict.OK) {
-            return failLocally(request, verdict, "");
+            failLocally(request, current, 0, verdict);
+            return false;
         }
         if (request.operation.needsResponse() && p.readsOutstandingMax == 0) {
             request.localError = WcStatus.LOC_QP_OP_ERR;
             request.localCause = "max_rd_atomic is 0: the queue pair may not have a READ or atomic outstanding";
-            return stall();
+            stall(current);
+            return false;
         }
-        request.firstPsn = next;
-        request.psnCount = request.operation.isAtomic() ? 1 : Psn.count(request.bytes(), p.pathMtu);
+        request.psnCount = writer.psnCount(request);
         // A READ is asked for in pieces of half a window, where the peer takes two at a time, so that it always has one
         // to answer. Pieces stay as they are: only what was asked for can be asked for again (IBTA 9.7.5.1.3).
         request.piecePsns = p.readsOutstandingMax == 1 ? way.limit() : Math.max(1, way.limit() / 2);
-        started++;
         return true;
     }
 
@@ -363,84 +371,57 @@ final class Requester implements PeerWindow.Waiter {
         if (verdict != MemoryVerdict.OK) {
             request.localError = WcStatus.MW_BIND_ERR;
             request.localCause = request.describe() + ": " + verdict.explanation();
-            return stall();
+            stall(current);
+            return false;
         }
-        current = head = ++started;
+        current = oldest = head = ++started;
         complete(request);
         return true;
     }
 
     private boolean send(SendRequest request, int psns, PeerWindow way, Frame frame, long now) {
-        int index = packet;
-        boolean last;
-        switch (request.operation) {
-            case READ -> {
-                last = index + psns == request.psnCount;
-                long skipped = (long) index * p.pathMtu;
-                long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
-                core.begin(frame, Opcode.RC_READ_REQUEST, 0, false, true, next);
-                Reth.write(
-                        frame.slot,
-                        frame.start + Opcode.RC_READ_REQUEST.rethOffset(),
-                        request.remoteAddress + skipped,
-                        request.rkey,
-                        bytes);
-            }
-            case FETCH_ADD, COMPARE_SWAP -> {
-                Opcode opcode = Messages.opcode(Transport.RC, request.operation, true, true);
-                last = true;
-                core.begin(frame, opcode, 0, false, true, next);
-                boolean swap = opcode == Opcode.RC_COMPARE_SWAP;
-                AtomicEth.write(
-                        frame.slot,
-                        frame.start + opcode.atomicEthOffset(),
-                        request.remoteAddress,
-                        request.rkey,
-                        swap ? request.swap : request.operand,
-                        swap ? request.operand : 0);
-            }
-            case ATOMIC_WRITE -> {
-                last = true;
-                sendAtomicWrite(request, frame);
-            }
-            case FLUSH -> {
-                last = true;
-                sendFlush(request, frame);
-            }
-            default -> {
-                last = index + 1 == request.psnCount;
-                if (!sendData(request, way, frame, index, last, now)) {
-                    return false;
-                }
-            }
+        boolean last = packet + psns == request.psnCount;
+        boolean ask = last || request.operation.needsResponse() || isAckWanted(way);
+        MemoryVerdict verdict = writer.write(frame, request, packet, psns, next, ask);
+        if (verdict != MemoryVerdict.OK) {
+            failLocally(request, current, packet, verdict);
+            return false;
         }
-        if (request.operation.needsResponse()) {
-            if (!probing) {
-                expectAnswer(Psn.add(next, psns - 1));
-            }
+        if (current == started) {
+            request.firstPsn = next;
+            started++;
+        }
+        assert next == Psn.add(request.firstPsn, packet) : "a packet has the PSN of its place in the request";
+        if (ask) {
             sinceAckRequest = 0;
             time(now);
         }
+        if (request.operation.needsResponse()) {
+            reads.add(Psn.add(next, psns - 1), p.readsOutstandingMax);
+        }
+        countKeepAlive(current);
         advance(psns, way, now);
-        packet = index + psns;
+        packet += psns;
         if (last) {
             current++;
             packet = 0;
         }
+        assertOrder();
         return true;
     }
 
-    /// One more READ request or atomic is outstanding, until there is an answer to PSN `end`.
-    private void expectAnswer(int end) {
-        if (readsOutstanding == readEnds.length) {
-            int[] more = new int[Math.max(p.readsOutstandingMax, readsOutstanding + 1)];
-            for (int i = 0; i < readsOutstanding; i++) {
-                more[i] = readEnds[(readsFirst + i) % readEnds.length];
-            }
-            readEnds = more;
-            readsFirst = 0;
+    /// Whether a packet in the middle of a message asks for an ACK: rxe and the standard's advice (IBTA 9.7.3.2) have
+    /// the last packet of a message ask; we add enough in between that the window never closes without an ACK on its
+    /// way.
+    private boolean isAckWanted(PeerWindow way) {
+        boolean closes = way.room() <= 1 || Psn.distance(unacked, next) + 1 >= way.limit();
+        return closes || ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, way.limit() / 2));
+    }
+
+    private void countKeepAlive(long position) {
+        if (position < head) {
+            core.counters.count(Counter.KEEP_ALIVES);
         }
-        readEnds[(readsFirst + readsOutstanding++) % readEnds.length] = end;
     }
 
     /// Behind what has just been sent.
@@ -450,10 +431,8 @@ final class Requester implements PeerWindow.Waiter {
         }
         next = Psn.add(next, psns);
         sent = Psn.max(sent, next);
-        if (!probing) {
-            charged += psns;
-            way.sent(psns);
-        }
+        charged += psns;
+        way.sent(psns);
         if (ackDeadline == Protocol.NEVER && probeDeadline == Protocol.NEVER) {
             arm(way, now);
         }
@@ -468,117 +447,36 @@ final class Requester implements PeerWindow.Waiter {
         }
     }
 
-    /// No bytes need no key (IBTA C9-88), and every peer acknowledges them that lets itself be written to at all.
-    private void sendKeepAlive(PeerWindow way, Frame frame, long now) {
-        Opcode opcode = Opcode.RC_WRITE_ONLY;
-        core.begin(frame, opcode, 0, false, true, next);
-        Reth.write(frame.slot, frame.start + opcode.rethOffset(), 0, 0, 0);
-        core.counters.count(Counter.KEEP_ALIVES);
-        keepAliveDue = false;
-        sinceAckRequest = 0;
-        advance(1, way, now);
-    }
-
-    /// One of the packets that a probe consists of; false when there is none or it failed. The responder answers
+    /// Writes one of the packets that a probe consists of; false when there is none or it failed. The responder answers
     /// the oldest with an ACK in any case; if it has missed something, the newest is ahead of what it expects
     /// then, and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer
     /// of its own.
-    private boolean sendProbe(PeerWindow way, Frame frame, long now) {
-        boolean oldest = probesDue-- == 2;
-        int newest = Psn.previous(next);
-        if (next == unacked || (!oldest && newest == unacked)) {
+    private boolean sendProbe(Frame frame) {
+        boolean isOldest = probesDue-- == 2;
+        int psn = isOldest ? unacked : Psn.previous(next);
+        if (next == unacked || (!isOldest && psn == unacked)) {
             return false;
         }
-        long currentBefore = current;
-        int packetBefore = packet;
-        int nextBefore = next;
-        probing = true;
-        boolean made = true;
-        if (oldest && keepAliveOutstanding) {
-            next = unacked;
-            sendKeepAlive(way, frame, now);
-        } else {
-            current = oldest ? head : packet > 0 ? current : current - 1;
-            next = oldest ? unacked : newest;
-            SendRequest request = sends.at(current);
-            packet = Psn.distance(request.firstPsn, next);
-            if (!request.operation.needsResponse()) {
-                made = send(request, 1, way, frame, now);
-            } else if (oldest) {
-                probesDue = 0;
-                made = send(request, readPsns(request, packet), way, frame, now);
-            } else {
-                made = false;
+        long position = isOldest ? oldest : packet > 0 ? current : current - 1;
+        SendRequest request = at(position);
+        int index = Psn.distance(request.firstPsn, psn);
+        int psns = 1;
+        if (request.operation.needsResponse()) {
+            probesDue = 0;
+            if (!isOldest) {
+                return false;
             }
+            psns = readPsns(request, index);
         }
-        probing = false;
-        if (isWorking()) { // nothing has failed
-            current = currentBefore;
-            packet = packetBefore;
-            next = nextBefore;
+        MemoryVerdict verdict = writer.write(frame, request, index, psns, psn, true);
+        if (verdict != MemoryVerdict.OK) {
+            failLocally(request, position, index, verdict);
+            return false;
         }
-        return made;
-    }
-
-    /// The value travels as it lies in this host's memory (IBTA A19).
-    private void sendAtomicWrite(SendRequest request, Frame frame) {
-        Opcode opcode = Opcode.RC_ATOMIC_WRITE;
-        core.begin(frame, opcode, Long.BYTES, false, true, next);
-        Reth.write(frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, Long.BYTES);
-        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(frame, opcode), request.operand);
-    }
-
-    private void sendFlush(SendRequest request, Frame frame) {
-        Opcode opcode = Opcode.RC_FLUSH;
-        core.begin(frame, opcode, 0, false, true, next);
-        Feth.write(frame.slot, frame.start + opcode.fethOffset(), request.flushSelectivity, request.flushPlacement);
-        Reth.write(
-                frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
-    }
-
-    private boolean sendData(SendRequest request, PeerWindow way, Frame frame, int index, boolean last, long now) {
-        Opcode opcode = Messages.opcode(Transport.RC, request.operation, index == 0, last);
-        long position = (long) index * p.pathMtu;
-        int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
-        int payload = Packet.payloadOffset(frame, opcode);
-        if (request.isInline) {
-            MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
-        } else {
-            MemoryVerdict verdict =
-                    core.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
-            if (verdict != MemoryVerdict.OK) {
-                return failLocally(request, verdict, position == 0 ? "" : "after " + position + " bytes: ");
-            }
-        }
-        // rxe and the standard's advice (IBTA 9.7.3.2): the last packet of a message asks, and enough in between that
-        // the window never closes without an ACK on its way.
-        boolean closes = way.room() <= 1 || Psn.distance(unacked, next) + 1 >= way.limit();
-        boolean ask = last || closes || probing || ++sinceAckRequest >= askInterval(way);
-        if (ask) {
-            sinceAckRequest = 0;
-            time(now);
-        }
-        boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
-        core.begin(frame, opcode, bytes, solicited, ask, next);
-        if (opcode.rethOffset() >= 0) {
-            Reth.write(
-                    frame.slot,
-                    frame.start + opcode.rethOffset(),
-                    request.remoteAddress,
-                    request.rkey,
-                    request.bytes());
-        }
-        if (opcode.hasImmediate()) {
-            ImmDt.write(frame.slot, frame.start + opcode.immediateOffset(), request.immediateOrKey);
-        }
-        if (opcode.hasInvalidate()) {
-            Ieth.write(frame.slot, frame.start + opcode.iethOffset(), request.immediateOrKey);
-        }
+        sinceAckRequest = 0;
+        core.counters.count(Counter.RETRANSMITTED_PACKETS);
+        countKeepAlive(position);
         return true;
-    }
-
-    private static int askInterval(PeerWindow way) {
-        return Math.max(1, Math.min(ASK_PACKETS_MAX, way.limit() / 2));
     }
 
     // ---- arrivals
@@ -645,8 +543,8 @@ final class Requester implements PeerWindow.Waiter {
             return failHead(
                     WcStatus.RNR_RETRY_EXC_ERR,
                     syndrome,
-                    core.peer() + " had no receive posted for PSN " + psn + ", the " + oldest() + ", after "
-                            + p.rnrRetry + " retries");
+                    core.peer() + " had no receive posted for PSN " + psn + ", the " + describeOldest()
+                            + ", after " + p.rnrRetry + " retries");
         }
         goBack();
         // The peer answers, and that is what retries of the other kind are counted for: ibv_modify_qp(3), retry_cnt.
@@ -661,7 +559,7 @@ final class Requester implements PeerWindow.Waiter {
     private PacketFate onFatalNak(int syndrome, int psn, long now) {
         core.counters.count(Counter.RECEIVED_NAK_FATAL);
         acknowledge(Psn.previous(psn), now);
-        if (!isWorking() || (unacked != psn && !isWithinHead(psn))) {
+        if (!isWorking() || (unacked != psn && !isWithinOldest(psn))) {
             impliedNak(now);
             return PacketFate.ACCEPTED;
         }
@@ -676,15 +574,15 @@ final class Requester implements PeerWindow.Waiter {
                 status,
                 syndrome,
                 core.peer() + " answered PSN " + psn + " with " + Syndrome.text(syndrome) + ": it refuses the "
-                        + oldest());
+                        + describeOldest());
     }
 
     private PacketFate onAtomicAcknowledge(Frame frame, int psn, long now) {
         if (!reach(psn, now)) {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
-        SendRequest request = sends.at(head);
-        if (keepAliveOutstanding || !request.operation.isAtomic() || !saysAck(frame, Opcode.RC_ATOMIC_ACKNOWLEDGE)) {
+        SendRequest request = at(oldest);
+        if (!request.operation.isAtomic() || !saysAck(frame, Opcode.RC_ATOMIC_ACKNOWLEDGE)) {
             return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
         }
         // Big-endian on the wire, in this host's order in memory.
@@ -700,7 +598,7 @@ final class Requester implements PeerWindow.Waiter {
                     "the result's " + core.memory.explain(request.scatter, p.protectionDomain, true, verdict));
         }
         progress(Psn.next(psn), now);
-        finishHead(request);
+        finishOldest(request);
         afterProgress();
         return PacketFate.ACCEPTED;
     }
@@ -709,9 +607,8 @@ final class Requester implements PeerWindow.Waiter {
         if (!reach(psn, now)) {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
-        SendRequest request = sends.at(head);
-        if (keepAliveOutstanding
-                || !request.operation.needsResponse()
+        SendRequest request = at(oldest);
+        if (!request.operation.needsResponse()
                 || request.operation.isAtomic()
                 || !saysAck(frame, opcode)) {
             return unexpected(opcode, psn);
@@ -738,7 +635,7 @@ final class Requester implements PeerWindow.Waiter {
         boolean last = index + 1 == request.psnCount;
         progress(Psn.next(psn), now);
         if (last) {
-            finishHead(request);
+            finishOldest(request);
         }
         afterProgress();
         return PacketFate.ACCEPTED;
@@ -769,13 +666,8 @@ final class Requester implements PeerWindow.Waiter {
     private boolean acknowledge(int psn, long now) {
         boolean complete = true;
         int reached = unacked;
-        if (keepAliveOutstanding && !Psn.isAfter(reached, psn)) {
-            keepAliveOutstanding = false;
-            keepAliveDue = false;
-            reached = Psn.next(reached);
-        }
-        while (head < started && !Psn.isAfter(reached, psn)) {
-            SendRequest request = sends.at(head);
+        while (oldest < started && !Psn.isAfter(reached, psn)) {
+            SendRequest request = at(oldest);
             if (request.operation.needsResponse()) {
                 complete = false;
                 break;
@@ -786,7 +678,7 @@ final class Requester implements PeerWindow.Waiter {
                 break;
             }
             reached = Psn.next(last);
-            finishHead(request);
+            finishOldest(request);
         }
         if (reached != unacked) {
             progress(reached, now);
@@ -803,10 +695,7 @@ final class Requester implements PeerWindow.Waiter {
         retriesLeft = p.retryCount;
         rnrRetriesLeft = p.rnrRetry;
         rnrDeadline = Protocol.NEVER;
-        while (readsOutstanding > 0 && Psn.isBefore(readEnds[readsFirst], psn)) {
-            readsFirst = (readsFirst + 1) % readEnds.length;
-            readsOutstanding--;
-        }
+        reads.answeredBefore(psn);
         PeerWindow way = window;
         if (way == null) {
             return;
@@ -827,9 +716,13 @@ final class Requester implements PeerWindow.Waiter {
         settle(way);
     }
 
-    private void finishHead(SendRequest request) {
-        head++;
-        complete(request);
+    /// Nobody learns of a keep-alive.
+    private void finishOldest(SendRequest request) {
+        oldest++;
+        if (oldest > head) {
+            head = oldest;
+            complete(request);
+        }
     }
 
     /// After `unacked` has moved: sending never stands before it (we had gone back, and an old answer came after
@@ -842,6 +735,18 @@ final class Requester implements PeerWindow.Waiter {
             failStalled();
         }
         checkDrained();
+        assertOrder();
+    }
+
+    /// The positions and PSNs stand as the head of this class says.
+    private void assertOrder() {
+        if (window == null) {
+            return; // nothing is under way
+        }
+        assert oldest == head || (oldest == head - 1 && keepAlive != null) : "a keep-alive is just before head";
+        assert oldest <= current && current <= started && started <= sends.published() : "order of positions";
+        assert !Psn.isAfter(unacked, next) && !Psn.isAfter(next, sent) : "order of PSNs";
+        assert oldest < started ? isWithinOldest(unacked) : unacked == sent : "what has no answer lies in oldest";
     }
 
     /// The request before `head` is done.
@@ -863,7 +768,7 @@ final class Requester implements PeerWindow.Waiter {
             failHead(
                     WcStatus.RETRY_EXC_ERR,
                     0,
-                    why.text(unacked) + ", the " + oldest() + ", after " + p.retryCount
+                    why.text(unacked) + ", the " + describeOldest() + ", after " + p.retryCount
                             + " retries with an ACK timeout of " + p.ackTimeoutNanos / 1_000 + " microseconds; "
                             + lastSignOfLife(now));
             return;
@@ -880,8 +785,8 @@ final class Requester implements PeerWindow.Waiter {
     }
 
     /// In words.
-    private String oldest() {
-        return head == sends.published() ? "keep-alive" : sends.at(head).describe();
+    private String describeOldest() {
+        return oldest < head ? "keep-alive" : at(oldest).describe();
     }
 
     private String lastSignOfLife(long now) {
@@ -892,7 +797,7 @@ final class Requester implements PeerWindow.Waiter {
 
     private void goBack() {
         standAtUnacked();
-        readsOutstanding = 0;
+        reads.clear();
         sinceAckRequest = 0;
         timedNanos = Protocol.NEVER;
         probesDue = 0;
@@ -903,10 +808,9 @@ final class Requester implements PeerWindow.Waiter {
     }
 
     private void standAtUnacked() {
-        current = head;
+        current = oldest;
         next = unacked;
-        keepAliveDue = keepAliveOutstanding;
-        packet = head < started && !keepAliveOutstanding ? Psn.distance(sends.at(head).firstPsn, unacked) : 0;
+        packet = oldest < started ? Psn.distance(at(oldest).firstPsn, unacked) : 0;
     }
 
     /// Something is unacknowledged, and there has just been a sign of life, or the beginning.
@@ -915,8 +819,7 @@ final class Requester implements PeerWindow.Waiter {
                 p.ackTimeoutNanos == 0 ? Protocol.NEVER : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN);
         probes = 0;
         probesDue = 0;
-        long wait = way.probeNanos();
-        probeDeadline = wait == Protocol.NEVER ? wait : now + wait;
+        probeDeadline = now + way.answerNanos();
     }
 
     private void disarm() {
@@ -935,13 +838,7 @@ final class Requester implements PeerWindow.Waiter {
         }
         PeerWindow way = window;
         if (probeDeadline <= now && way != null) {
-            core.counters.count(Counter.PROBES);
-            probesDue = 2;
-            probes = Math.min(probes + 1, PROBE_DOUBLINGS_MAX);
-            probeDeadline = now + (way.probeNanos() << probes);
-            // What has no answer by now is not under way any more: others need not wait for it.
-            way.done(charged);
-            charged = 0;
+            onLateAnswer(way, now);
         }
         if (ackDeadline <= now) {
             disarm();
@@ -953,6 +850,21 @@ final class Requester implements PeerWindow.Waiter {
         }
     }
 
+    /// An answer should have come by now. What has none is not under way any more: others need not wait for it. And the
+    /// peer is asked what became of it, when we know how long its answers take.
+    private void onLateAnswer(PeerWindow way, long now) {
+        probeDeadline = Protocol.NEVER;
+        if (way.mayProbe()) {
+            core.counters.count(Counter.PROBES);
+            probesDue = 2;
+            probes = Math.min(probes + 1, PROBE_DOUBLINGS_MAX);
+            probeDeadline = now + (way.answerNanos() << probes);
+        }
+        int unanswered = charged;
+        charged = 0;
+        way.done(unanswered);
+    }
+
     /// Perhaps nothing has come for as long as a keep-alive waits for. What is outstanding is looked after by the
     /// ACK timer.
     private void onQuiet(long now) {
@@ -962,36 +874,49 @@ final class Requester implements PeerWindow.Waiter {
             return;
         }
         keepAliveDeadline = onTheBeat(now + p.keepAliveNanos);
-        if (unacked == sent && isWorking()) {
-            keepAliveOutstanding = true;
-            keepAliveDue = true;
+        if (oldest == started && isWorking()) {
+            ask();
         }
+    }
+
+    /// Nothing is under way: puts a keep-alive in front of everything that is posted. It needs no key (IBTA C9-88), and
+    /// every peer acknowledges it that lets itself be written to at all.
+    private void ask() {
+        SendRequest question = keepAlive;
+        if (question == null) {
+            return;
+        }
+        assert unacked == sent && current == started : "a keep-alive begins when nothing is under way";
+        question.firstPsn = next;
+        question.psnCount = 1;
+        oldest = current = head - 1;
     }
 
     // ---- failure
 
-    private boolean isWithinHead(int psn) {
-        if (head >= started) {
+    private boolean isWithinOldest(int psn) {
+        if (oldest >= started) {
             return false;
         }
-        SendRequest request = sends.at(head);
+        SendRequest request = at(oldest);
         return Psn.isWithin(psn, request.firstPsn, request.psnCount);
     }
 
-    private boolean failLocally(SendRequest request, MemoryVerdict verdict, String where) {
+    /// Packet `index` of the request at `position` cannot be made: its memory is not there any more, or never was.
+    private void failLocally(SendRequest request, long position, int index, MemoryVerdict verdict) {
         request.localError = WcStatus.LOC_PROT_ERR;
-        request.localCause = where
+        request.localCause = (index == 0 ? "" : "after " + (long) index * p.pathMtu + " bytes: ")
                 + core.memory.explain(request.scatter, p.protectionDomain, request.operation.needsResponse(), verdict);
-        return stall();
+        stall(position);
     }
 
-    /// `current` cannot go on; it fails when all before it are done, so that completions stay in order.
-    private boolean stall() {
-        failedAt = current;
+    /// The request at `position` cannot go on; it fails when all before it are done, so that completions stay in
+    /// order.
+    private void stall(long position) {
+        failedAt = position;
         if (failedAt == head) {
             failStalled();
         }
-        return false;
     }
 
     private void failStalled() {
