@@ -1,5 +1,6 @@
 package verbena.nic;
 
+import java.time.Duration;
 import java.util.Locale;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -74,6 +75,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private volatile @Nullable String failure;
 
     private boolean ended;
+    private Duration keepAlive = Duration.ZERO;
 
     private SoftConnection(SoftConnections service, CmRoute route, int localPort, int remotePort) {
         this.service = service;
@@ -180,9 +182,18 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             soft.engine().execute(() -> {
                 soft.failureListener(this::onQueuePairFailed);
                 soft.firstPacketListener(this::onFirstPacket);
-                soft.keepAlive(own.parameters().keepAlive());
             });
+            keepAlive = own.parameters().keepAlive();
             queuePair = soft;
+        }
+    }
+
+    /// From here on both sides know the connection. A peer that does not yet cannot answer, and lives all the same.
+    private void askWhetherItLives() {
+        SoftQueuePair soft = queuePair;
+        Duration silence = keepAlive;
+        if (soft != null) {
+            soft.engine().execute(() -> soft.keepAlive(silence));
         }
     }
 
@@ -198,7 +209,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     }
 
     /// The peer uses the queue pair: if it has asked for the connection, its RTU is late or lost; if we have, and
-    /// it answers a request, it needs ours no more. (That it sends one is no proof: a keep-alive does not wait for
+    /// it answers a request, it needs ours no more. (That it sends one is no proof: its requests need not wait for
     /// RTU.)
     private void onFirstPacket(boolean isAnswer) {
         // Later, so that nothing is told while the packet is looked at.
@@ -241,7 +252,10 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                         rep.localQpn(),
                         0)));
             }
-            case CmEvent.Established established -> tell(new News.Established());
+            case CmEvent.Established established -> {
+                askWhetherItLives();
+                tell(new News.Established());
+            }
             case CmEvent.Rejected(Rej rej) -> {
                 if (!askedWithSmallerMtu(rej)) {
                     end(new News.Rejected(

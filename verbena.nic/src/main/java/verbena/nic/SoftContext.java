@@ -190,6 +190,9 @@ public final class SoftContext extends OwnedObject implements Context {
         this.events = new EventQueue<>(label(), EVENTS_MAX, this);
         this.liveGids = engine().link().gids();
         this.streams = engine().link() instanceof TcpLink tcp ? tcp : null;
+        if (streams != null) {
+            streams.onContained(engine()::contained);
+        }
         this.connections =
                 streams == null ? new SoftConnections(this) : new StreamConnections(this, streams, isCrcWanted(device));
     }
@@ -482,6 +485,11 @@ public final class SoftContext extends OwnedObject implements Context {
     }
 
     private final class Listener implements Engine.Listener {
+        /// Between two entries of the log about mistakes of our own.
+        private static final long CONTAINED_LOG_NANOS = 1_000_000_000;
+
+        private final AtomicLong containedNanos = new AtomicLong(System.nanoTime() - CONTAINED_LOG_NANOS);
+
         @Override
         public void onFailure(Throwable cause) {
             if (failed.getAndSet(true)) {
@@ -494,6 +502,21 @@ public final class SoftContext extends OwnedObject implements Context {
             Flight.async(device.name(), AsyncEvent.Type.DEVICE_FATAL, "device " + device.name(), cause.toString());
             openQueues.forEach(SoftCompletionQueue::wakeAll);
             failureWatch.onFailure(cause);
+        }
+
+        @Override
+        public void onContained(Throwable cause) {
+            long now = System.nanoTime();
+            long before = containedNanos.get();
+            if (now - before < CONTAINED_LOG_NANOS || !containedNanos.compareAndSet(before, now)) {
+                return; // counted all the same
+            }
+            System.getLogger("verbena.nic")
+                    .log(
+                            System.Logger.Level.ERROR,
+                            "device " + device.name() + " has met a mistake of its own, which ends one queue pair or"
+                                    + " connection; please report it",
+                            cause);
         }
 
         @Override

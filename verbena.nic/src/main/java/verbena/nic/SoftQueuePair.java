@@ -189,7 +189,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
                         counters,
                         this);
         Transport transport = transport(options.type());
-        this.station = new Station(protocol, transport, counters);
+        this.station = new Station(protocol, transport, counters, this::breakDown);
         if (stream != null) {
             stream.station(station);
         }

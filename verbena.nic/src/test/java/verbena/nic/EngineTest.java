@@ -16,6 +16,7 @@ import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.DeviceException;
+import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
@@ -260,6 +261,90 @@ class EngineTest {
         assertThat(a.context.deadlineNanos()).isEqualTo(Long.MAX_VALUE);
         a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
         assertThat(a.context.deadlineNanos()).as("a doorbell has rung").isLessThanOrEqualTo(pair.clock.nanos);
+    }
+
+    /// Two more queue pairs, connected to each other.
+    private QueuePair another() {
+        QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+        QueuePair there = b.domain.createQueuePair(QueuePairOptions.rc(b.cq));
+        here.connect(there.endpoint());
+        there.connect(here.endpoint());
+        return here;
+    }
+
+    private static SoftQueuePair soft(QueuePair qp) {
+        return (SoftQueuePair) qp;
+    }
+
+    private void bothDevicesStillWork(QueuePair another) {
+        assertThat(b.context.engine().failure()).isNull();
+        another.postWrite(9, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        pair.settle();
+        assertThat(a.completions()).contains("9 SUCCESS");
+    }
+
+    @Test
+    void aMistakeOfOursAtAPacketEndsItsQueuePairOnly() {
+        QueuePair another = another();
+        soft(b.qp).firstPacketListener(_ -> {
+            throw new IllegalStateException("planted");
+        });
+        b.qp.postReceive(5, b.memory, 0, 100);
+        a.qp.postSend(1, a.memory, 0, 8);
+        pair.settle();
+        assertThat(b.qp.state()).isEqualTo(QpState.ERR);
+        assertThat(b.completions()).containsExactly("5 WR_FLUSH_ERR");
+        assertThat(b.events()).contains(AsyncEvent.Type.QP_FATAL);
+        assertThat(soft(b.qp).rootCause()).contains("internal error", "planted");
+        assertThat(b.context.engine().counters().get(Counter.CONTAINED_FAILURES))
+                .isEqualTo(1);
+        bothDevicesStillWork(another);
+    }
+
+    @Test
+    void aQueuePairWhoseEndFailsTooIsNotCalledAnyMore() {
+        QueuePair another = another();
+        soft(b.qp).firstPacketListener(_ -> {
+            throw new IllegalStateException("planted");
+        });
+        soft(b.qp).failureListener(_ -> {
+            throw new IllegalStateException("planted too");
+        });
+        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        pair.settleWithin(Duration.ofSeconds(60).toNanos());
+        assertThat(a.completions()).containsExactly("1 RETRY_EXC_ERR");
+        assertThat(b.context.engine().counters().get(Counter.CONTAINED_FAILURES))
+                .isEqualTo(2);
+        bothDevicesStillWork(another);
+        b.qp.close();
+    }
+
+    @Test
+    void aCommandThatFailsStopsNobody() {
+        QueuePair another = another();
+        b.context.engine().later(() -> {
+            throw new IllegalStateException("planted");
+        });
+        pair.settle();
+        assertThat(b.context.engine().counters().get(Counter.CONTAINED_FAILURES))
+                .isEqualTo(1);
+        bothDevicesStillWork(another);
+    }
+
+    @Test
+    void whatArrivedWhileTheProcessStoodStillIsLookedAtBeforeTimersRunOut() {
+        for (int i = 0; i < 64; i++) {
+            a.qp.postWrite(i, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        }
+        a.context.drive();
+        while (b.context.drive()) {
+            // until all is answered
+        }
+        pair.clock.nanos += Duration.ofHours(1).toNanos();
+        pair.settle();
+        assertThat(a.completions()).hasSize(64).allMatch(c -> c.endsWith(" SUCCESS"));
+        assertThat(a.context.counters().get("ack-timeouts")).isZero();
+        assertThat(a.context.counters().get("retransmitted.packets")).isZero();
     }
 
     @Test

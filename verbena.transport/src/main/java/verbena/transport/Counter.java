@@ -31,7 +31,9 @@ public enum Counter {
     /// Management datagrams that were not sent because too many were waiting.
     MANAGEMENT_OVERFLOWS("management-overflows"),
     /// Times that somebody was noticed who tries numbers.
-    SEARCHES("searches");
+    SEARCHES("searches"),
+    /// Failures in our own code that ended one queue pair, stream or command, and not the device.
+    CONTAINED_FAILURES("contained-failures");
 
     private final String label;
 

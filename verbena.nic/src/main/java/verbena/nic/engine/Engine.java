@@ -40,6 +40,16 @@ import verbena.wire.ib.Packet;
 /// first, then looks for work and for others that have owned since, and only then sleeps; whoever has owned counts
 /// `turns` first and then looks at `sleeping`. All of these are volatile and so have one order that all agree on:
 /// in it, one side of each pair sees the other.
+///
+/// # What an exception ends
+///
+/// An exception in the code of one queue pair ends that queue pair ([Station.Owner]), and is counted and logged. Only
+/// one that belongs to no queue pair and no command, in the link for example, stops the engine and its device.
+///
+/// # What silence is
+///
+/// A deadline counts only when everything that arrived before it has been looked at. So a peer is taken for dead only
+/// when it was silent, not because this process was stopped or had no processor.
 public final class Engine implements AutoCloseable {
     /// The destination queue pair of every multicast (IBTA 9.2.4).
     private static final int MULTICAST_QPN = 0xFF_FFFF;
@@ -72,6 +82,9 @@ public final class Engine implements AutoCloseable {
     private static final int ACKNOWLEDGEMENT_BYTES = Packet.length(Opcode.RC_ACKNOWLEDGE, 0);
     /// When the way out is full, try again after this.
     private static final long FULL_NANOS = 50_000;
+    /// Pieces of work in a row that leave deadlines for later because more may have arrived before them; what they
+    /// receive is more than a socket's buffer holds.
+    private static final int DEADLINES_LATER_MAX = 64;
     /// How long the caller of a command waits before it looks again whether it can help.
     private static final long COMMAND_NANOS = 20_000;
 
@@ -129,6 +142,8 @@ public final class Engine implements AutoCloseable {
     private boolean lastWordsSaid;
     /// Packets received in the last piece of work.
     private int arrived;
+    /// Pieces of work in a row that have left deadlines for later.
+    private int deadlinesLater;
     /// Pieces of work since the last that received.
     private int sendsOnly;
     private int receivesOnly;
@@ -158,6 +173,9 @@ public final class Engine implements AutoCloseable {
     public interface Listener {
         /// It is impossible to go on. Once.
         void onFailure(Throwable cause);
+
+        /// The code of one queue pair, or a command that nobody waits for, has failed. The engine goes on.
+        void onContained(Throwable cause);
 
         /// Somebody tries numbers of queue pairs or keys of theirs; at most every 10 s.
         ///
@@ -514,7 +532,7 @@ public final class Engine implements AutoCloseable {
 
     /// Sees to it that the queue pair is asked for packets; as a command.
     public void makeReady(Station station) {
-        if (!station.isReady && !station.isGone) {
+        if (!station.isReady && !station.isGone && !station.isLost) {
             station.isReady = true;
             ready.add(station);
         }
@@ -539,16 +557,27 @@ public final class Engine implements AutoCloseable {
         }
         receivesOnly = 0;
         int done = drainCommands();
-        done += drainDeadlines(now);
+        boolean isDue = deadlines.earliestNanos() <= now;
+        if (isDue) {
+            done += moveArrivals(now);
+            if (arrived < BATCH || ++deadlinesLater == DEADLINES_LATER_MAX) {
+                deadlinesLater = 0;
+                done += drainDeadlines(now);
+            }
+        }
         drainDoorbells();
         int sent = send(now);
         done += sent;
-        if (receiving || sent == 0 || ++sendsOnly == SENDS_ONLY_MAX) {
-            sendsOnly = 0;
-            arrived = receive(now) + link.moveStreams(now);
-            done += arrived;
+        if (!isDue && (receiving || sent == 0 || ++sendsOnly == SENDS_ONLY_MAX)) {
+            done += moveArrivals(now);
         }
         return done;
+    }
+
+    private int moveArrivals(long now) {
+        sendsOnly = 0;
+        arrived = receive(now) + link.moveStreams(now);
+        return arrived;
     }
 
     /// When there will be something to do though nothing arrives: [Protocol#NEVER], or [Long#MIN_VALUE] for now.
@@ -575,7 +604,11 @@ public final class Engine implements AutoCloseable {
             if (command == null) {
                 break;
             }
-            command.run();
+            try {
+                command.run();
+            } catch (RuntimeException | Error e) {
+                contained(e); // its caller would have been told
+            }
             n++;
         }
         return n;
@@ -658,23 +691,71 @@ public final class Engine implements AutoCloseable {
         if (opcode.transport() != station.transport) {
             return PacketFate.DROPPED_WRONG_SERVICE;
         }
-        PacketFate fate = station.protocol.onPacket(frame, opcode, now);
+        if (station.isLost) {
+            return PacketFate.DROPPED_STATE;
+        }
+        PacketFate fate;
+        try {
+            fate = station.protocol.onPacket(frame, opcode, now);
+        } catch (RuntimeException | Error e) {
+            contain(station, e);
+            fate = PacketFate.DROPPED_STATE;
+        }
         station.counters.received(frame.length, fate);
         makeReady(station);
         return fate;
     }
 
+    /// The code of this queue pair has failed: it ends, and nothing else does. When even that fails, it is never
+    /// called again.
+    private void contain(Station station, Throwable cause) {
+        contained(cause);
+        Station.Owner whose = station.owner;
+        if (whose == null) {
+            return;
+        }
+        if (station.isBroken) {
+            station.isLost = true;
+            return;
+        }
+        station.isBroken = true;
+        try {
+            whose.onBroken("internal error, please report it: " + cause);
+        } catch (RuntimeException | Error e) {
+            contained(e);
+            station.isLost = true;
+        }
+    }
+
+    /// Something has failed in the code of one queue pair, one stream or one command, which ends alone. By the owner.
+    public void contained(Throwable cause) {
+        counters.count(Counter.CONTAINED_FAILURES);
+        listener.onContained(cause);
+    }
+
     private int drainDeadlines(long now) {
         int n = 0;
         for (Station station = deadlines.pollDue(now); station != null; station = deadlines.pollDue(now)) {
-            station.protocol.onDeadline(now);
-            deadlines.schedule(station);
+            try {
+                station.protocol.onDeadline(now);
+            } catch (RuntimeException | Error e) {
+                contain(station, e);
+            }
+            schedule(station);
             makeReady(station);
             if (++n == BATCH) {
                 break;
             }
         }
         return n;
+    }
+
+    private void schedule(Station station) {
+        if (station.isLost) {
+            deadlines.remove(station);
+        } else {
+            deadlines.schedule(station);
+        }
     }
 
     private void drainDoorbells() {
@@ -726,9 +807,14 @@ public final class Engine implements AutoCloseable {
             int turn = Math.min(TURN, BATCH - departuresTo);
             int first = departuresTo;
             boolean more = true;
-            while (turn-- > 0 && more && !station.isGone) {
+            while (turn-- > 0 && more && !station.isGone && !station.isLost) {
                 Frame frame = departures[departuresTo];
-                more = station.protocol.poll(frame, now);
+                try {
+                    more = station.protocol.poll(frame, now);
+                } catch (RuntimeException | Error e) {
+                    contain(station, e);
+                    more = false;
+                }
                 frame.stamp = station.stamp;
                 if (more) {
                     departuresTo++;
@@ -740,7 +826,7 @@ public final class Engine implements AutoCloseable {
                 continue;
             }
             acknowledgeLast(first);
-            deadlines.schedule(station);
+            schedule(station);
             station.isReady = more;
             if (more) {
                 ready.add(station);

@@ -23,11 +23,17 @@ public final class Station {
     final Protocol protocol;
     final Transport transport;
     final Counters counters;
+    /// Null: it serves the whole device.
+    final @Nullable Owner owner;
 
     /// In the list of those that may have something to send.
     boolean isReady;
     /// Taken out of the engine: no list may bring it back.
     boolean isGone;
+    /// Its code has failed once.
+    boolean isBroken;
+    /// Its code has failed more than once: it is not called any more.
+    boolean isLost;
     /// Place in the heap of deadlines, -1 when not in it, and the time it stands there with.
     int heapIndex = -1;
 
@@ -43,16 +49,26 @@ public final class Station {
     /// What its packets carry in place of the ICRC; 0 for the ICRC.
     int stamp;
 
-    /// One that nobody asks what it has counted.
+    /// Whom a queue pair belongs to.
+    public interface Owner {
+        /// Its code has failed; called by the engine's owner, once. The queue pair has to go to ERR.
+        ///
+        /// @param cause in words
+        void onBroken(String cause);
+    }
+
+    /// One that serves the whole device: nobody asks what it has counted, and a packet that its code fails at is
+    /// dropped.
     public Station(Protocol protocol, Transport transport) {
-        this(protocol, transport, new Counters());
+        this(protocol, transport, new Counters(), null);
     }
 
     /// A queue pair whose packets are of `transport`.
     ///
     /// @param counters its own
-    public Station(Protocol protocol, Transport transport, Counters counters) {
+    public Station(Protocol protocol, Transport transport, Counters counters, @Nullable Owner owner) {
         this.counters = counters;
+        this.owner = owner;
         this.protocol = protocol;
         this.transport = transport;
     }

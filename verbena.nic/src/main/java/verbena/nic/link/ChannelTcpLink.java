@@ -91,7 +91,11 @@ public final class ChannelTcpLink extends TcpLink {
         }
         int done = 0;
         for (Socket socket = stillborn.poll(); socket != null; socket = stillborn.poll()) {
-            socket.breakUp(now);
+            try {
+                socket.breakUp(now);
+            } catch (RuntimeException | Error e) {
+                socket.contain(e, now);
+            }
             done++;
         }
         // By index, from behind: what is closed meanwhile leaves the lists.
@@ -99,7 +103,15 @@ public final class ChannelTcpLink extends TcpLink {
             done += i < ports.size() ? ports.get(i).accept(now) : 0;
         }
         for (int i = sockets.size() - 1; i >= 0; i--) {
-            done += i < sockets.size() ? sockets.get(i).move(now) : 0;
+            if (i < sockets.size()) {
+                Socket socket = sockets.get(i);
+                try {
+                    done += socket.move(now);
+                } catch (RuntimeException | Error e) {
+                    socket.contain(e, now);
+                    done++;
+                }
+            }
         }
         letGo();
         return done;

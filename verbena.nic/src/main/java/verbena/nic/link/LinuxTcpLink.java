@@ -145,7 +145,11 @@ public final class LinuxTcpLink extends TcpLink {
         }
         int done = 0;
         for (Socket socket = stillborn.poll(); socket != null; socket = stillborn.poll()) {
-            socket.breakUp(socket.failedAtOnce, now);
+            try {
+                socket.breakUp(socket.failedAtOnce, now);
+            } catch (RuntimeException | Error e) {
+                socket.contain(e, now);
+            }
             done++;
         }
         int ready = LinuxSockets.ready(epoll, events, EVENTS_MAX);
@@ -158,7 +162,11 @@ public final class LinuxTcpLink extends TcpLink {
             done++;
             Socket socket = entry.socket;
             if (socket != null) {
-                socket.onEvents(events.get(JAVA_INT, at + EpollEvent.EVENTS), now);
+                try {
+                    socket.onEvents(events.get(JAVA_INT, at + EpollEvent.EVENTS), now);
+                } catch (RuntimeException | Error e) {
+                    socket.contain(e, now);
+                }
             } else if (entry.port != null) {
                 entry.port.accept(now);
             }

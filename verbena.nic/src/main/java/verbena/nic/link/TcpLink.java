@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.iwarp.StreamBuffer;
@@ -51,6 +52,7 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
     private final ArrayDeque<StreamBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<MemorySegment> freeLittle = new ArrayDeque<>();
     private final List<Attached> taps = new ArrayList<>();
+    private Consumer<Throwable> containedTo = _ -> {};
     // Written by who moves, read by anybody.
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong connected = new AtomicLong();
@@ -79,6 +81,18 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
                 yield new LinuxTcpLink(addresses);
             }
         };
+    }
+
+    // ---- failures
+
+    /// Who is told when our own code fails at what happens on one stream, which then ends alone. Set before the link is
+    /// used.
+    public final void onContained(Consumer<Throwable> to) {
+        containedTo = to;
+    }
+
+    final void contained(Throwable cause) {
+        containedTo.accept(cause);
     }
 
     // ---- taps

@@ -32,11 +32,15 @@ public abstract sealed class TcpPort permits LinuxTcpLink.Port, ChannelTcpLink.P
 
     final void accepted(TcpSocket socket, long now) {
         Acceptor to = acceptor;
-        StreamHandler handler = to == null ? null : to.onAccept(socket, now);
-        if (handler == null) {
-            socket.close(true);
-        } else {
-            socket.handler(handler);
+        try {
+            StreamHandler handler = to == null ? null : to.onAccept(socket, now);
+            if (handler == null) {
+                socket.close(true);
+            } else {
+                socket.handler(handler);
+            }
+        } catch (RuntimeException | Error e) {
+            socket.contain(e, now);
         }
     }
 

@@ -358,6 +358,16 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
         }
     }
 
+    /// Our own code has failed at what happened on this socket: it alone ends.
+    final void contain(Throwable cause, long now) {
+        link.contained(cause);
+        try {
+            break_(StreamHandler.Cause.LOCAL, "internal error, please report it: " + cause, now);
+        } catch (RuntimeException | Error e) {
+            link.contained(e);
+        }
+    }
+
     /// The link closes: what has been said to its end still gets to the peer, for which the system cares once it
     /// has it all; everything else breaks off.
     final void closeAtLast() {

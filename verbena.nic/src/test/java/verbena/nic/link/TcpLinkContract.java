@@ -202,6 +202,33 @@ abstract class TcpLinkContract {
     }
 
     @Test
+    void aMistakeOfOursAtOneStreamEndsThatStreamOnly() {
+        var told = new ArrayList<Throwable>();
+        link.onContained(told::add);
+        End[] healthy = pair(IPV4);
+        End[] broken = pair(IPV4);
+        broken[1].socket().handler(new End() {
+            @Override
+            public int onBytes(StreamBuffer buffer, int from, int to, long now) {
+                throw new IllegalStateException("planted");
+            }
+
+            @Override
+            public void onBroken(Cause by, String reason, long now) {
+                broken[1].onBroken(by, reason, now);
+            }
+        });
+        broken[0].say("never read");
+        until(() -> broken[1].cause != null && broken[0].cause != null);
+
+        assertThat(broken[1].cause).isEqualTo(StreamHandler.Cause.LOCAL);
+        assertThat(broken[1].why).contains("internal error", "planted");
+        assertThat(told).singleElement().isInstanceOf(IllegalStateException.class);
+        healthy[0].say("still there");
+        until(() -> healthy[1].bytes == 11);
+    }
+
+    @Test
     void whatIsNotDoneWithComesAgainWithWhatFollows() {
         End[] ends = pair(IPV4);
         ends[1].needs = 10;

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -44,9 +47,18 @@ class DeadPeerTest {
         Optional<ConnectionEvent.Disconnected> end = Optional.empty();
         QueuePair queuePair;
         private ConnectionId accepted;
+        private final ConnectionParameters ofServer;
 
         Two(long seed) {
+            this(seed, Faults.NONE, ConnectionParameters.defaults());
+        }
+
+        /// @param meanwhile what is wrong with the network while the two connect
+        /// @param ofServer what the server accepts with
+        Two(long seed, Faults meanwhile, ConnectionParameters ofServer) {
+            this.ofServer = ofServer;
             world = new World(seed);
+            world.faults(meanwhile);
             client = world.addDevice();
             server = world.addDevice();
             clients = EventChannel.open(client.context());
@@ -72,7 +84,7 @@ class DeadPeerTest {
                 if (event instanceof ConnectionEvent.ConnectRequest request) {
                     accepted = request.id();
                     queuePair(server, accepted);
-                    accepted.accept(ConnectionParameters.defaults());
+                    accepted.accept(ofServer);
                 }
             });
         }
@@ -164,6 +176,41 @@ class DeadPeerTest {
         Goal.report("F1", start, "%,d pauses of 300 ms: no false alarm".formatted(pauses));
     }
 
+    /// The server accepts, and the client hears of it much later than a keep-alive waits for.
+    @Test
+    void aKeepAliveShorterThanTheHandshakeTakesNobodyForDead() {
+        ConnectionParameters impatient =
+                WATCHFUL.withKeepAlive(Duration.ofMillis(1)).withRetries(AckTimeout.atLeast(Duration.ofMillis(1)), 1, 7);
+        for (int i = 0; i < 50; i++) {
+            var two = new Two(Goal.seed() + i, Faults.of(0.3, 0, 0), impatient);
+            two.world.faults(Faults.NONE);
+            assertThat(two.idle(10 * SECOND)).as(() -> two.end.toString()).isFalse();
+        }
+    }
+
+    /// All of them have something due when it goes on, and a socket's buffer holds 250 packets. Keep-alives that left all
+    /// at once would get lost there.
+    @Test
+    void aProcessThatStoodStillWithAThousandConnectionsTakesNobodyForDead() {
+        long start = System.nanoTime();
+        var many = new Many(Goal.seed(), 1_000);
+        many.client.slow(250, 3_000);
+        many.server.slow(250, 3_000);
+        for (int i = 0; i < 10; i++) {
+            many.idle(many.world.random().nextLong(SECOND / 2));
+            many.client.pause(SECOND / 2);
+            many.idle(SECOND);
+            assertThat(many.dead).as("pause " + i + "; again: " + Goal.command(DeadPeerTest.class)).isEmpty();
+        }
+        Map<String, Long> counters = many.client.context().counters();
+        assertThat(counters.get("retransmitted.packets")).isZero();
+        Goal.report(
+                "F1",
+                start,
+                "1,000 connections, the process stood still 10 times for 500 ms: %,d questions, none lost"
+                        .formatted(counters.get("keep-alives")));
+    }
+
     @Test
     void aDeadPeerIsNoticedWithin500Milliseconds() {
         long start = System.nanoTime();
@@ -193,5 +240,65 @@ class DeadPeerTest {
                                 took[0] / MILLISECOND,
                                 took[took.length - 1] / MILLISECOND,
                                 p99 / MILLISECOND));
+    }
+
+    /// Two devices and many watched connections.
+    private static final class Many {
+        final World world;
+        final SimDevice client;
+        final SimDevice server;
+        final List<String> dead = new ArrayList<>();
+        private final EventChannel clients;
+        private final EventChannel servers;
+        private int established;
+
+        Many(long seed, int connections) {
+            world = new World(seed);
+            client = world.addDevice();
+            server = world.addDevice();
+            clients = EventChannel.open(client.context());
+            servers = EventChannel.open(server.context());
+            ConnectionId listener = servers.createId(PortSpace.TCP);
+            var address = new InetSocketAddress(
+                    server.context().gids(1).getFirst().gid().address(), PORT);
+            listener.bind(address);
+            listener.listen(128);
+            for (int i = 0; i < connections; i++) {
+                int wanted = i + 1;
+                clients.createId(PortSpace.TCP).resolveAddress(address);
+                assertThat(world.runUntil(() -> look() && established == wanted, SECOND))
+                        .isTrue();
+            }
+        }
+
+        private boolean look() {
+            for (var event = servers.poll(); event.isPresent(); event = servers.poll()) {
+                if (event.get() instanceof ConnectionEvent.ConnectRequest request) {
+                    Two.queuePair(server, request.id());
+                    request.id().accept(ConnectionParameters.defaults());
+                }
+            }
+            for (var event = clients.poll(); event.isPresent(); event = clients.poll()) {
+                switch (event.get()) {
+                    case ConnectionEvent.AddressResolved resolved -> resolved.id().resolveRoute();
+                    case ConnectionEvent.RouteResolved resolved -> {
+                        Two.queuePair(client, resolved.id());
+                        resolved.id().connect(WATCHFUL);
+                    }
+                    case ConnectionEvent.Established _ -> established++;
+                    case ConnectionEvent.Disconnected end -> dead.add(end.why());
+                    default -> {}
+                }
+            }
+            return true;
+        }
+
+        void idle(long nanos) {
+            world.stepAfter(nanos);
+            long until = world.nowNanos() + nanos;
+            while (world.nowNanos() < until && world.step()) {
+                look();
+            }
+        }
     }
 }
