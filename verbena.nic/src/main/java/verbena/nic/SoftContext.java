@@ -38,6 +38,7 @@ import verbena.nic.link.TcpLink;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
+import verbena.transport.PeerWindow;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
 import verbena.verbs.AddressVector;
@@ -59,8 +60,10 @@ import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
 import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 import verbena.wire.cm.Mad;
@@ -243,6 +246,22 @@ public final class SoftContext extends OwnedObject implements Context {
         return context;
     }
 
+    /// Opens a device that is nothing but `links`, with an engine for each and no thread: [#drive()] has to be
+    /// called. How a simulator gets a device with several engines.
+    ///
+    /// @param name how messages call it
+    /// @param links at the same addresses, each with a slot of its own ([Link#slot()]); closed with the context
+    /// @param clock nanoseconds, monotonic
+    /// @param random unpredictable to peers; in a simulation, seeded
+    public static SoftContext open(
+            String name, List<? extends Link> links, LongSupplier clock, RandomGenerator random) {
+        Link first = links.getFirst();
+        var context =
+                new SoftContext(new LinkDevice(name, first), links, LinkDevice.largestMtu(first), clock, random);
+        context.tellOpened();
+        return context;
+    }
+
     private void tellOpened() {
         if (Flight.isOn()) {
             Flight.opened(device.name(), device.transportType().name(), gids(1).toString(), engines.size());
@@ -357,12 +376,11 @@ public final class SoftContext extends OwnedObject implements Context {
     /// somebody else is at it. Without a thread of its own the device does nothing else but what a call of this
     /// does, except that a verb that waits drives it too.
     public boolean drive() {
-        if (!hasThread()) {
-            return engine().step() > 0;
-        }
+        boolean threads = hasThread();
         boolean any = false;
-        for (Engine engine : engines) {
-            any |= engine.drive();
+        for (int i = 0; i < engines.size(); i++) { // without an iterator: a simulator asks for each moment
+            Engine engine = engines.get(i);
+            any |= threads ? engine.drive() : engine.step() > 0;
         }
         return any;
     }
@@ -370,7 +388,46 @@ public final class SoftContext extends OwnedObject implements Context {
     /// When the engine has to be driven next though nothing arrives, in the clock's time: [Long#MAX_VALUE] when
     /// nothing is waited for, the past when something is to be done now. For whoever drives.
     public long deadlineNanos() {
-        return engine().deadlineNanos();
+        long earliest = engine().deadlineNanos();
+        for (int i = 1; i < engines.size(); i++) {
+            earliest = Math.min(earliest, engines.get(i).deadlineNanos());
+        }
+        return earliest;
+    }
+
+    /// How many PSNs the reliable connections of this device to the address `peer` may send now, in the engine
+    /// where that is the least. Zero or less: what they have under way fills the window that they share, and
+    /// whoever has something to send waits. Any thread.
+    public int roomTo(Gid peer) {
+        int least = Integer.MAX_VALUE;
+        for (int i = 0; i < engines.size(); i++) {
+            Engine engine = engines.get(i);
+            least = Math.min(least, engine.call(() -> {
+                PeerWindow window = engine.windows().join(peer.high(), peer.low());
+                int room = window.room();
+                engine.windows().leave(window);
+                return room;
+            }));
+        }
+        return least;
+    }
+
+    /// From now on the peer of a reliable connection is asked whether it lives when nothing has come from it for
+    /// `silence`; zero: never. What [ConnectionParameters#keepAlive()] asks for, for a queue pair that was
+    /// connected without the connection manager. RESET ends it. Any thread.
+    ///
+    /// @throws IllegalArgumentException when the queue pair is not one of this device, or `silence` is negative
+    public void keepAlive(QueuePair queuePair, Duration silence) {
+        if (!(queuePair instanceof SoftQueuePair soft) || soft.protectionDomain().context() != this) {
+            throw new IllegalArgumentException("keepAlive: queue pair: belongs to another context");
+        }
+        if (silence.isNegative()) {
+            throw new IllegalArgumentException("keepAlive: silence: zero or more, got " + silence);
+        }
+        soft.engine().call(() -> {
+            soft.keepAlive(silence);
+            return true;
+        });
     }
 
     /// The first engine: the only one, or the one that has the communication manager.

@@ -11,6 +11,7 @@ package verbena.sim;
 /// @param jitterNanos how much longer than the shortest way a packet may take
 /// @param blackHoles now and then everything that one device sends is lost
 /// @param pauses now and then one device is not driven
+/// @param mutes now and then every answer that one device sends is lost, and its own requests are not
 public record Faults(
         double loss,
         double duplicate,
@@ -19,12 +20,13 @@ public record Faults(
         int reorderPackets,
         long jitterNanos,
         Spells blackHoles,
-        Spells pauses) {
+        Spells pauses,
+        Spells mutes) {
     /// The most packets that can overtake one.
     public static final int REORDER_PACKETS_MAX = 256;
 
     /// A network without faults.
-    public static final Faults NONE = new Faults(0, 0, 0, 0, 0, 0, Spells.NONE, Spells.NONE);
+    public static final Faults NONE = new Faults(0, 0, 0, 0, 0, 0, Spells.NONE, Spells.NONE, Spells.NONE);
 
     /// Something that comes now and then and lasts for a while.
     ///
@@ -47,23 +49,27 @@ public record Faults(
 
     /// These shares; packets keep their order, and nothing else happens.
     public static Faults of(double loss, double duplicate, double corrupt) {
-        return new Faults(loss, duplicate, corrupt, 0, 0, 0, Spells.NONE, Spells.NONE);
+        return new Faults(loss, duplicate, corrupt, 0, 0, 0, Spells.NONE, Spells.NONE, Spells.NONE);
     }
 
     public Faults withReorder(double share, int packets) {
-        return new Faults(loss, duplicate, corrupt, share, packets, jitterNanos, blackHoles, pauses);
+        return new Faults(loss, duplicate, corrupt, share, packets, jitterNanos, blackHoles, pauses, mutes);
     }
 
     public Faults withJitter(long nanos) {
-        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, nanos, blackHoles, pauses);
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, nanos, blackHoles, pauses, mutes);
     }
 
     public Faults withBlackHoles(Spells spells) {
-        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, spells, pauses);
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, spells, pauses, mutes);
     }
 
     public Faults withPauses(Spells spells) {
-        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, spells);
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, spells, mutes);
+    }
+
+    public Faults withMutes(Spells spells) {
+        return new Faults(loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, pauses, spells);
     }
 
     private static void share(String name, double value) {

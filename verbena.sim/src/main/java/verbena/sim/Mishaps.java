@@ -2,7 +2,7 @@ package verbena.sim;
 
 import java.util.SplittableRandom;
 
-/// Lets black holes and pauses begin now and then, each at a device drawn by chance: the times between them are
+/// Lets black holes, silences and pauses begin now and then, each at a device drawn by chance: the times between them are
 /// distributed exponentially.
 final class Mishaps {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -25,12 +25,17 @@ final class Mishaps {
     void plan(Faults faults) {
         age++;
         for (SimDevice device : world.devices()) {
-            world.network().blackHole(device.link(), 0);
+            device.blackHole(0);
+            device.mute(0);
             device.pause(0);
         }
         plan(faults.blackHoles(), (device, nanos) -> {
             device.note("sends into a black hole for " + nanos + " ns");
-            world.network().blackHole(device.link(), nanos);
+            device.blackHole(nanos);
+        });
+        plan(faults.mutes(), (device, nanos) -> {
+            device.note("does not answer for " + nanos + " ns");
+            device.mute(nanos);
         });
         plan(faults.pauses(), (device, nanos) -> {
             device.note("pauses for " + nanos + " ns");

@@ -12,6 +12,7 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV2;
 
@@ -66,16 +67,20 @@ public final class Network {
         this.trace = trace;
     }
 
-    SimLink attach(String name, int packetMax) {
-        int n = links.size() + 1;
+    /// A link of the device with this number, counted from 0.
+    ///
+    /// @param slot which of the device's links, or [verbena.nic.link.Link#NO_SLOT] for its only one
+    SimLink attach(String name, int number, int packetMax, int slot) {
+        int n = number + 1;
         var link = new SimLink(
                 this,
                 name,
-                n - 1,
+                number,
                 List.of(
                         new GidEntry(0, Gid.parse("10.0.0." + n), GidType.ROCE_V2, "sim0", 1),
                         new GidEntry(1, Gid.parse("fd00::" + n), GidType.ROCE_V2, "sim0", 1)),
-                packetMax);
+                packetMax,
+                slot);
         links.add(link);
         return link;
     }
@@ -99,6 +104,11 @@ public final class Network {
     /// Loses everything that `link` sends for so long.
     void blackHole(SimLink link, long nanos) {
         link.blackHoleUntil = clock.getAsLong() + nanos;
+    }
+
+    /// Loses every answer that `link` sends for so long; its requests pass.
+    void mute(SimLink link, long nanos) {
+        link.muteUntil = clock.getAsLong() + nanos;
     }
 
     private static long threshold(double share) {
@@ -127,7 +137,7 @@ public final class Network {
         boolean heard = false;
         for (int i = 0; i < links.size(); i++) {
             SimLink to = links.get(i);
-            if (to.hears(frame.destinationHigh, frame.destinationLow)) {
+            if (to.hears(frame)) {
                 heard = true;
                 send(from, to, frame, now);
             }
@@ -140,7 +150,8 @@ public final class Network {
     }
 
     private void send(SimLink from, SimLink to, Frame frame, long now) {
-        if (now < from.blackHoleUntil || strikes(lossBelow) || poolSize - pool.size() >= FLIGHTS_MAX) {
+        boolean vanishes = now < from.blackHoleUntil || (now < from.muteUntil && isAnswer(frame));
+        if (vanishes || strikes(lossBelow) || poolSize - pool.size() >= FLIGHTS_MAX) {
             lost++;
             trace.lost(now, from, to, frame);
             return;
@@ -161,6 +172,11 @@ public final class Network {
             second.arrivalNanos = arrival(from) + random.nextInt((int) LATENCY_NANOS);
             flights.add(second);
         }
+    }
+
+    private static boolean isAnswer(Frame frame) {
+        Opcode opcode = Opcode.of(Bth.opcode(frame.slot, frame.start));
+        return opcode != null && opcode.isResponse();
     }
 
     private long arrival(SimLink from) {

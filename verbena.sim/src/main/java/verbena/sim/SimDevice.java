@@ -1,6 +1,7 @@
 package verbena.sim;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 import java.util.Set;
 import verbena.nic.SoftContext;
 import verbena.verbs.Access;
@@ -15,28 +16,29 @@ public final class SimDevice {
     private static final long PAGE = 4_096;
 
     private final World world;
-    private final SimLink link;
+    /// One for each engine.
+    private final List<SimLink> links;
     private final SoftContext context;
     private long pausedUntil = Long.MIN_VALUE;
     private long regions;
 
-    SimDevice(World world, SimLink link, SoftContext context) {
+    SimDevice(World world, List<SimLink> links, SoftContext context) {
         this.world = world;
-        this.link = link;
+        this.links = links;
         this.context = context;
     }
 
     /// Its name in traces: `a`, `b`, ...
     public String name() {
-        return link.name;
+        return links.getFirst().name;
     }
 
     int number() {
-        return link.number;
+        return links.getFirst().number;
     }
 
-    SimLink link() {
-        return link;
+    List<SimLink> links() {
+        return links;
     }
 
     public SoftContext context() {
@@ -72,12 +74,28 @@ public final class SimDevice {
     /// Makes it a slow receiver: only so many packets, up to 4,096, may wait to be received, as in a socket's
     /// buffer, and each takes so long.
     public void slow(int packets, long nanosPerPacket) {
-        link.slow(packets, nanosPerPacket);
+        links.forEach(link -> link.slow(packets, nanosPerPacket));
     }
 
     /// Most packets that ever waited to be received.
     public int arrivalsMost() {
-        return link.arrivalsMost();
+        return links.stream().mapToInt(SimLink::arrivalsMost).max().orElse(0);
+    }
+
+    /// How many of its engines have sent something.
+    public int enginesUsed() {
+        return (int) links.stream().filter(link -> link.sent > 0).count();
+    }
+
+    /// Loses everything that it sends for so long.
+    public void blackHole(long nanos) {
+        links.forEach(link -> world.network().blackHole(link, nanos));
+    }
+
+    /// Loses every answer that it sends for so long, while its own requests pass: to its peers it stops to
+    /// acknowledge.
+    public void mute(long nanos) {
+        links.forEach(link -> world.network().mute(link, nanos));
     }
 
     /// Leaves the device alone for so long: nothing is received, sent or timed out meanwhile.
@@ -92,7 +110,11 @@ public final class SimDevice {
 
     /// When it has to be driven next; [Protocol#NEVER] when there is nothing to wait for.
     long dueNanos() {
-        return Math.max(pausedUntil, Math.min(link.readableNanos(), context.deadlineNanos()));
+        long due = context.deadlineNanos();
+        for (int i = 0; i < links.size(); i++) {
+            due = Math.min(due, links.get(i).readableNanos());
+        }
+        return Math.max(pausedUntil, due);
     }
 
     /// Drives it until it has nothing to do now.

@@ -9,16 +9,22 @@ import verbena.transport.Protocol;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
 /// A device's way into the simulated network. It behaves as a socket does: it seals what it sends, judges what it
 /// receives by what a socket can see, takes fewer frames when its way out is full, and loses what arrives when
 /// nobody has received for long.
+///
+/// A device with several engines has one for each, at the same addresses; each hears what is for the queue pair
+/// numbers of its slot, and the first hears what is for queue pair 1.
 final class SimLink implements Link {
     /// Packets that may wait to be received; more are lost, as in a socket's buffer.
     static final int ARRIVALS_MAX = 4_096;
 
     private static final int SOURCE_PORT = RoceV2.UDP_PORT;
+    /// A slot is the eight highest bits of a queue pair number.
+    private static final int SLOT_SHIFT = 16;
 
     final String name;
     /// Stands for the device in the trace.
@@ -27,6 +33,7 @@ final class SimLink implements Link {
     private final Network network;
     private final List<GidEntry> gids;
     private final int packetMax;
+    private final int slot;
     private final RoceV2 roce = new RoceV2();
     private final Set<Gid> groups = new HashSet<>();
     private final Flight[] arrivals = new Flight[ARRIVALS_MAX];
@@ -44,27 +51,32 @@ final class SimLink implements Link {
     long freeNanos;
     /// Everything sent before this time is lost.
     long blackHoleUntil = Long.MIN_VALUE;
+    /// Every answer sent before this time is lost: acknowledgements, NAKs, and what READs and atomics ask for.
+    long muteUntil = Long.MIN_VALUE;
     /// Packets sent.
     long sent;
     /// Those that are to be overtaken: each stands where the number of the packet is that it will follow.
     final @Nullable Flight[] overtaken = new @Nullable Flight[2 * Faults.REORDER_PACKETS_MAX];
 
-    SimLink(Network network, String name, int number, List<GidEntry> gids, int packetMax) {
+    SimLink(Network network, String name, int number, List<GidEntry> gids, int packetMax, int slot) {
         this.network = network;
         this.name = name;
         this.number = number;
         this.gids = gids;
         this.packetMax = packetMax;
+        this.slot = slot;
     }
 
     // ---- the network's side
 
-    /// Whether packets to this address arrive here.
-    boolean hears(long high, long low) {
+    /// Whether this packet arrives here.
+    boolean hears(Frame frame) {
+        long high = frame.destinationHigh;
+        long low = frame.destinationLow;
         for (int i = 0; i < gids.size(); i++) {
             Gid own = gids.get(i).gid();
             if (own.low() == low && own.high() == high) {
-                return true;
+                return slot == NO_SLOT || slot == Bth.destinationQp(frame.slot, frame.start) >>> SLOT_SHIFT;
             }
         }
         return !groups.isEmpty() && groups.contains(new Gid(high, low));
@@ -106,6 +118,11 @@ final class SimLink implements Link {
     @Override
     public List<GidEntry> gids() {
         return gids;
+    }
+
+    @Override
+    public int slot() {
+        return slot;
     }
 
     @Override

@@ -6,6 +6,7 @@ import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import verbena.nic.SoftContext;
 import verbena.nic.link.Link;
 import verbena.transport.Protocol;
@@ -95,10 +96,18 @@ public final class World {
 
     /// A device whose link is wrapped, and has room for packets of `packetMax` bytes.
     public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap) {
+        return addDevice(packetMax, wrap, 1);
+    }
+
+    /// The same with several engines, over which the queue pairs are spread.
+    public SimDevice addDevice(int packetMax, UnaryOperator<Link> wrap, int engines) {
         String name = String.valueOf((char) ('a' + devices.size()));
-        SimLink link = network.attach(name, packetMax);
-        var device = new SimDevice(
-                this, link, SoftContext.open("sim-" + name, wrap.apply(link), () -> now, root.split(), false));
+        List<SimLink> links = IntStream.range(0, engines)
+                .mapToObj(i -> network.attach(name, devices.size(), packetMax, engines == 1 ? Link.NO_SLOT : i))
+                .toList();
+        List<Link> wrapped = links.stream().<Link>map(wrap::apply).toList();
+        var device =
+                new SimDevice(this, links, SoftContext.open("sim-" + name, wrapped, () -> now, root.split()));
         devices.add(device);
         return device;
     }

@@ -1,8 +1,11 @@
 package verbena.sim.traffic;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
 import verbena.sim.Faults;
 import verbena.sim.Network;
 import verbena.sim.World;
@@ -18,6 +21,7 @@ import verbena.sim.World;
 /// @param failed requests that failed, as they may
 /// @param broke connections that broke
 /// @param packets packets sent
+/// @param happened how often each feature of reliable connections has happened
 /// @param digest SHA-256 of all packets and completions
 public record Account(
         long seed,
@@ -34,8 +38,10 @@ public record Account(
         long duplicated,
         long corrupted,
         long overtaken,
+        Map<Feature, Long> happened,
         String digest) {
-    static Account of(World world, Profile profile, List<Traffic> traffics, long drainNanos) {
+    static Account of(
+            World world, Profile profile, List<Traffic> traffics, long drainNanos, Map<Feature, Long> happened) {
         Network network = world.network();
         return new Account(
                 world.seed(),
@@ -52,6 +58,7 @@ public record Account(
                 network.duplicated(),
                 network.corrupted(),
                 network.overtaken(),
+                happened,
                 world.trace().digest());
     }
 
@@ -94,7 +101,16 @@ public record Account(
                         duplicated,
                         corrupted,
                         overtaken),
+                "  " + features(),
                 "  sha-256 " + digest);
+    }
+
+    /// Which features have happened.
+    private String features() {
+        return Arrays.stream(Feature.values())
+                .filter(feature -> happened.getOrDefault(feature, 0L) > 0)
+                .map(feature -> "%s %,d".formatted(feature.label(), happened.get(feature)))
+                .collect(Collectors.joining(", "));
     }
 
     /// Faults and hazards in words.
@@ -110,6 +126,7 @@ public record Account(
         }
         spells(words, faults.blackHoles(), "black holes");
         spells(words, faults.pauses(), "pauses");
+        spells(words, faults.mutes(), "silences");
         Hazards hazards = profile.hazards();
         if (hazards.slowReceiverNanos() > 0) {
             words.add(String.format(Locale.ROOT, "receives up to %.0f ms late", hazards.slowReceiverNanos() / 1e6));

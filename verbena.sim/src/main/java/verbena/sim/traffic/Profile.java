@@ -1,6 +1,8 @@
 package verbena.sim.traffic;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import verbena.sim.Faults;
 import verbena.sim.Faults.Spells;
@@ -9,11 +11,28 @@ import verbena.sim.Faults.Spells;
 ///
 /// @param name what `./verbena sim --profile` takes
 /// @param explanation one line
-public record Profile(String name, String explanation, Faults faults, Hazards hazards) {
+/// @param features what reliable connections use besides requests of all kinds
+public record Profile(String name, String explanation, Faults faults, Hazards hazards, Set<Feature> features) {
     private static final long MILLISECOND = 1_000_000;
+    /// Those that programs decide on; the others come from the network, or are in every world.
+    private static final List<Feature> DRAWN = List.of(
+            Feature.KEEP_ALIVE,
+            Feature.SHARED_WINDOW,
+            Feature.READ_PIECES,
+            Feature.SQD,
+            Feature.RESIZE,
+            Feature.ENGINES,
+            Feature.SRQ);
 
     /// Everything drawn from the seed: each world has some of the faults, in some strength.
     public static final Profile ANY = new Profile("any", "each seed draws its own", Faults.NONE, Hazards.NONE);
+
+    /// Mild faults; the seed draws half of the features.
+    public static final Profile CROWD = new Profile(
+            "crowd",
+            "up to 3 % lost, peers that stop to acknowledge; each seed draws half of the features",
+            Faults.NONE,
+            Hazards.NONE);
 
     private static final List<Profile> NAMED = List.of(
             ANY,
@@ -45,7 +64,17 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
                     "treacherous",
                     "2 % lost; queue pairs are killed and made anew, memory is withdrawn under way",
                     Faults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
-                    new Hazards(MILLISECOND, 0.002, 0.002)));
+                    new Hazards(MILLISECOND, 0.002, 0.002)),
+            CROWD);
+
+    public Profile {
+        features = Set.copyOf(features);
+    }
+
+    /// One without features of its own.
+    public Profile(String name, String explanation, Faults faults, Hazards hazards) {
+        this(name, explanation, faults, hazards, Set.of());
+    }
 
     /// All that have a name.
     public static List<Profile> all() {
@@ -63,11 +92,38 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
                         "profile: one of " + NAMED.stream().map(Profile::name).toList() + ", got '" + name + "'"));
     }
 
-    /// What this profile is in a world with this chance: itself, but for [#ANY].
+    /// What this profile is in a world with this chance: itself, but for [#ANY] and [#CROWD].
     Profile in(SplittableRandom random) {
-        if (this != ANY) {
-            return this;
+        return this == ANY ? any(random) : this == CROWD ? crowd(random) : this;
+    }
+
+    private Profile crowd(SplittableRandom random) {
+        Faults faults = Faults.of(choose(random, 0, 0.005, 0.03), choose(random, 0, 0.01), 0);
+        if (random.nextBoolean()) {
+            // A short one is asked about by probes, a long one breaks connections.
+            double perSecond = choose(random, 5, 50);
+            faults = faults.withMutes(new Spells(perSecond, (long) choose(random, 5, 50, 5_000) * MILLISECOND));
         }
+        if (random.nextInt(4) == 0) {
+            faults = faults.withPauses(new Spells(10, 20 * MILLISECOND));
+        }
+        var hazards = new Hazards(
+                (long) choose(random, 0, MILLISECOND, 5 * MILLISECOND), choose(random, 0, 0, 0, 0.002), 0);
+        return new Profile(name, explanation, faults, hazards, features(random, 2));
+    }
+
+    /// Each with a chance of one in so many.
+    private static Set<Feature> features(SplittableRandom random, int oneIn) {
+        var drawn = EnumSet.noneOf(Feature.class);
+        for (Feature feature : DRAWN) {
+            if (random.nextInt(oneIn) == 0) {
+                drawn.add(feature);
+            }
+        }
+        return drawn;
+    }
+
+    private Profile any(SplittableRandom random) {
         double loss = choose(random, 0, 0.01, 0.05, 0.1, 0.2, 0.3);
         Faults faults = Faults.of(loss, choose(random, 0, 0.01, 0.1, 0.5), choose(random, 0, 0.001, 0.01))
                 .withJitter((long) choose(random, 0, 1_000, 100_000));
@@ -85,7 +141,10 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
                 (long) choose(random, 0, 0, MILLISECOND, 20 * MILLISECOND),
                 choose(random, 0, 0, 0.001, 0.01),
                 choose(random, 0, 0, 0.001, 0.01));
-        return new Profile(name, explanation, faults, hazards);
+        if (random.nextInt(4) == 0) {
+            faults = faults.withMutes(new Spells(5, (1 + random.nextLong(500)) * MILLISECOND));
+        }
+        return new Profile(name, explanation, faults, hazards, features(random, 6));
     }
 
     private static double choose(SplittableRandom random, double... values) {

@@ -3,7 +3,9 @@ package verbena.sim.traffic;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import verbena.sim.SimDevice;
@@ -15,10 +17,9 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
-import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WcOpcode;
@@ -35,9 +36,14 @@ final class RcEnd {
     /// Requests, and receives, that can be outstanding. Each has a slot of its own in every memory.
     static final int SLOTS = 32;
 
+    /// Of them, READs of more than a window's half, which have memory of their own.
+    private static final int LONG_READS = 4;
+    private static final int LONG_PACKETS = 100;
     private static final int WORDS = 4;
     private static final int INLINE_MAX = 64;
     private static final int CANARY_BYTES = 32;
+    /// A drained send queue goes on within this time.
+    private static final long REST_NANOS = 2_000_000;
 
     private final World world;
     private final SplittableRandom random;
@@ -48,16 +54,17 @@ final class RcEnd {
     /// Bytes of a slot: the longest message, and canaries behind it.
     private final int slotBytes;
 
+    private final Rules rules;
+    private final Inbox inbox;
     private final ProtectionDomain domain;
     private final CompletionQueue sendCq;
-    private final CompletionQueue receiveCq;
     private final WorkCompletion wc = new WorkCompletion();
     QueuePair qp;
+    /// The other end; until they have met, this one.
+    private RcEnd peer = this;
 
     /// What we send from and the peer reads.
     private final MemoryRegion source;
-    /// Where messages are received.
-    private final MemoryRegion inbox;
     /// Where the peer writes to, and what has to be there.
     private final MemorySegment board;
     private final MemorySegment image;
@@ -65,6 +72,12 @@ final class RcEnd {
     private MemoryRegion boardRegion;
     /// Where results of READs and atomics go.
     private final MemoryRegion sink;
+    /// And those of long READs; without them, nothing.
+    private final Optional<MemoryRegion> longSink;
+    private final int longMax;
+    /// Long READs that are outstanding.
+    private int longReads;
+    private long longPosted;
     /// What the peer's atomics change, and the values that they have for the model after everything posted.
     private final MemoryRegion words;
     private final long[] values = new long[WORDS];
@@ -91,11 +104,20 @@ final class RcEnd {
     private long messagesPosted;
 
     // As a receiver.
-    private long receivesPosted;
-    private long receivesEnded;
     private long messagesSeen;
-    private long receivesFrom;
     private boolean receiveFailed;
+
+    private enum Draining {
+        NO,
+        /// What has been started is to end.
+        ASKED,
+        /// Nothing is to end before the send queue goes on.
+        DONE
+    }
+
+    private Draining draining = Draining.NO;
+    private boolean drainsTraffic;
+    private long resumeFrom;
 
     /// Errors that may come first: what the network and we ourselves may do.
     private final Set<WcStatus> allowed = EnumSet.noneOf(WcStatus.class);
@@ -110,21 +132,25 @@ final class RcEnd {
     long answered;
     long failed;
 
-    RcEnd(World world, SimDevice device, Tape tape, int mtu) {
+    RcEnd(World world, Inbox inbox, Tape tape, int mtu, Rules rules) {
         this.world = world;
         this.random = world.random();
-        this.device = device;
+        this.inbox = inbox;
+        this.device = inbox.device;
         this.tape = tape;
         this.mtu = mtu;
-        lengthMax = 3 * mtu + 16;
-        slotBytes = (lengthMax + CANARY_BYTES + 7) & ~7;
+        this.rules = rules;
+        lengthMax = lengthMax(mtu);
+        slotBytes = slotBytes(mtu);
         var context = device.context();
-        domain = context.allocateProtectionDomain();
+        domain = inbox.domain;
         sendCq = context.createCompletionQueue(SLOTS);
-        receiveCq = context.createCompletionQueue(SLOTS);
         source = domain.register(tape.bytes, device.nextAddress(), EnumSet.of(Access.REMOTE_READ));
-        inbox = device.register(domain, (long) SLOTS * slotBytes, Access.local());
         sink = device.register(domain, (long) SLOTS * slotBytes, Access.local());
+        longMax = Math.min(LONG_PACKETS * mtu, Tape.BYTES / 2);
+        longSink = rules.have(Feature.READ_PIECES)
+                ? Optional.of(device.register(domain, (long) LONG_READS * longSlotBytes(), Access.local()))
+                : Optional.empty();
         words = device.register(
                 domain, WORDS * Long.BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_ATOMIC, Access.REMOTE_WRITE));
         board = Arena.ofAuto().allocate((long) SLOTS * slotBytes, 64).fill(Tape.CANARY);
@@ -133,17 +159,31 @@ final class RcEnd {
         boardRegion = registerBoard();
         window = domain.allocateWindow(2);
         qp = makeQueuePair();
+        inbox.join(this);
         for (int i = 0; i < SLOTS; i++) {
             requests[i] = new Request();
             messages[i] = requests[i];
         }
     }
 
+    static int lengthMax(int mtu) {
+        return 3 * mtu + 16;
+    }
+
+    static int slotBytes(int mtu) {
+        return (lengthMax(mtu) + CANARY_BYTES + 7) & ~7;
+    }
+
+    private int longSlotBytes() {
+        return longMax + CANARY_BYTES;
+    }
+
+    void meet(RcEnd other) {
+        peer = other;
+    }
+
     private QueuePair makeQueuePair() {
-        return domain.createQueuePair(QueuePairOptions.rc(sendCq)
-                .withReceiveCq(receiveCq)
-                .withDepth(SLOTS, SLOTS)
-                .withSge(3, 3)
+        return domain.createQueuePair(inbox.options(sendCq)
                 .withInline(INLINE_MAX)
                 .withExtensions(EnumSet.of(Capability.ATOMIC_WRITE, Capability.FLUSH)));
     }
@@ -159,75 +199,56 @@ final class RcEnd {
 
     /// Posts receives, if it is time.
     void postReceives(long slowNanos) {
-        if (world.nowNanos() < receivesFrom || receivesPosted - receivesEnded == SLOTS) {
+        inbox.post(this, slowNanos);
+    }
+
+    void pollReceives() {
+        inbox.poll();
+    }
+
+    /// A receive has ended.
+    ///
+    /// @param memory what was posted
+    void onReceive(WorkCompletion received, MemorySegment memory) {
+        if (received.ok()) {
+            check(!receiveFailed, "receives after an error:", received);
+            onMessage(received, memory);
             return;
         }
-        int n = (int) (SLOTS - (receivesPosted - receivesEnded));
-        if (slowNanos > 0) {
-            n = 1 + random.nextInt(n);
-            long late = random.nextLong(slowNanos);
-            receivesFrom = world.nowNanos() + late;
-            world.stepAfter(late);
-        }
-        try (ReceiveBatch batch = qp.receive()) {
-            for (int i = 0; i < n; i++) {
-                long at = slot(receivesPosted);
-                inbox.segment().asSlice(at, slotBytes).fill(Tape.CANARY);
-                batch.receive(receivesPosted++);
-                int first = random.nextInt(lengthMax);
-                batch.sge(inbox, at, first).sge(inbox, at + first, lengthMax - first);
-            }
-            batch.submit();
-        }
+        check(mayFail(received), "a receive fails:", received);
+        broken = true;
+        receiveFailed = true;
+        int common = messagesSeen < peer.messagesPosted && received.status() != WcStatus.LOC_ACCESS_ERR
+                ? commonWith(peer.messages[(int) (messagesSeen % SLOTS)], memory)
+                : 0;
+        check(Inbox.isUntouched(memory, common), "a failed receive holds what nobody sent:", received);
     }
 
-    void pollReceives(RcEnd peer) {
-        while (device.poll(receiveCq, wc)) {
-            long number = receivesEnded++;
-            check(wc.wrId() == number, "completes receive", wc.wrId(), "and not", number);
-            if (wc.ok()) {
-                check(!receiveFailed, "receives after an error:", wc);
-                onMessage(peer, number);
-            } else {
-                check(mayFail(), "a receive fails:", wc);
-                broken = true;
-                receiveFailed = true;
-                long at = slot(number);
-                int common = messagesSeen < peer.messagesPosted && wc.status() != WcStatus.LOC_ACCESS_ERR
-                        ? commonWith(peer.messages[(int) (messagesSeen % SLOTS)], at)
-                        : 0;
-                check(
-                        Tape.isCanary(inbox.segment(), at + common, slotBytes - common),
-                        "the failed receive",
-                        number,
-                        "holds what nobody sent");
-            }
-        }
+    private int commonWith(Request message, MemorySegment memory) {
+        return message.kind.isWrite() ? 0 : tape.common(memory, 0, message.place, message.length);
     }
 
-    private int commonWith(Request message, long at) {
-        return message.kind.isWrite() ? 0 : tape.common(inbox.segment(), at, message.place, message.length);
-    }
-
-    private void onMessage(RcEnd peer, long number) {
-        check(messagesSeen < peer.messagesPosted, "receives what nobody sent:", wc);
+    private void onMessage(WorkCompletion received, MemorySegment memory) {
+        check(messagesSeen < peer.messagesPosted, "receives what nobody sent:", received);
         Request message = peer.messages[(int) (messagesSeen % SLOTS)];
         check(message.message == messagesSeen, "the model is confused about", message);
         messagesSeen++;
         boolean isWrite = message.kind == Kind.WRITE_IMMEDIATE;
-        check(wc.opcode() == (isWrite ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV), wc, "for", message);
-        check(wc.byteLength() == message.length, wc, "for", message);
-        check(wc.hasImmediate() == message.kind.hasImmediate(), wc, "for", message);
-        check(!wc.hasImmediate() || wc.immediate() == message.immediate, wc, "for", message);
-        check(wc.hasInvalidate() == (message.kind == Kind.SEND_INVALIDATE), wc, "for", message);
-        if (wc.hasInvalidate()) {
-            check(wc.invalidatedRkey() == message.key && windowState == WindowState.ENDING, wc, "for", message);
+        check(received.opcode() == (isWrite ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV), received, "for", message);
+        check(received.byteLength() == message.length, received, "for", message);
+        check(received.hasImmediate() == message.kind.hasImmediate(), received, "for", message);
+        check(!received.hasImmediate() || received.immediate() == message.immediate, received, "for", message);
+        check(received.hasInvalidate() == (message.kind == Kind.SEND_INVALIDATE), received, "for", message);
+        if (received.hasInvalidate()) {
+            check(received.invalidatedRkey() == message.key && windowState == WindowState.ENDING, received, "for", message);
             windowState = WindowState.FREE;
         }
-        long at = slot(number);
         int length = isWrite ? 0 : message.length;
-        check(tape.common(inbox.segment(), at, message.place, length) == length, "received damaged:", message);
-        check(Tape.isCanary(inbox.segment(), at + length, slotBytes - length), "received too much:", message);
+        check(tape.common(memory, 0, message.place, length) == length, "received damaged:", message);
+        check(Inbox.isUntouched(memory, length), "received too much:", message);
+        if (inbox.isShared() && inbox.hasSeveral()) {
+            rules.tally().count(Feature.SRQ);
+        }
         if (isWrite) {
             checkWritten(message);
         }
@@ -257,7 +278,14 @@ final class RcEnd {
         request.number = posted;
         request.kind = draw(peer);
         request.signaled = signaled || posted - succeeded >= SLOTS / 2 || random.nextInt(4) != 0;
+        request.longSlot = -1;
+        request.throughWindow = false;
         request.length = request.kind.isAtomic() ? Long.BYTES : length();
+        if (request.kind == Kind.READ && longSink.isPresent() && longReads < LONG_READS && random.nextBoolean()) {
+            longReads++;
+            request.longSlot = (int) (longPosted++ % LONG_READS);
+            request.length = longMax - random.nextInt(longMax / 4);
+        }
         request.place = random.nextInt(Tape.BYTES - request.length);
         request.immediate = random.nextInt();
         request.key = 0;
@@ -331,18 +359,18 @@ final class RcEnd {
                 data(batch.sendWithInvalidate(number, request.key), request);
             }
             case WRITE -> {
-                request.key = boardKey(peer);
+                request.key = boardKey(request, peer);
                 data(batch.write(number, peer.boardAddress + slot(number), request.key), request);
             }
             case WRITE_IMMEDIATE -> {
-                request.key = boardKey(peer);
+                request.key = boardKey(request, peer);
                 long at = peer.boardAddress + slot(number);
                 data(batch.writeWithImmediate(number, at, request.key, request.immediate), request);
             }
             case READ -> {
-                sink.segment().asSlice(slot(number), slotBytes).fill(Tape.CANARY);
+                result(request).fill(Tape.CANARY);
                 batch.read(number, peer.source.address() + request.place, peer.source.rkey());
-                entries(batch, sink, slot(number), request.length);
+                entries(batch, resultRegion(request), resultAt(request), request.length);
             }
             case FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE -> atomic(batch, request, peer);
             case FLUSH ->
@@ -368,10 +396,24 @@ final class RcEnd {
     }
 
     /// The board's own key, or that of the window when there is one.
-    private int boardKey(RcEnd peer) {
-        return peer.windowState == WindowState.BOUND && random.nextBoolean()
-                ? peer.window.rkey()
-                : peer.boardRegion.rkey();
+    private int boardKey(Request request, RcEnd peer) {
+        request.throughWindow = peer.windowState == WindowState.BOUND && random.nextBoolean();
+        return request.throughWindow ? peer.window.rkey() : peer.boardRegion.rkey();
+    }
+
+    /// Where the result of a READ or atomic goes.
+    private MemoryRegion resultRegion(Request request) {
+        return request.longSlot < 0 ? sink : longSink.orElseThrow();
+    }
+
+    private long resultAt(Request request) {
+        return request.longSlot < 0 ? slot(request.number) : (long) request.longSlot * longSlotBytes();
+    }
+
+    private MemorySegment result(Request request) {
+        return resultRegion(request)
+                .segment()
+                .asSlice(resultAt(request), request.longSlot < 0 ? slotBytes : longSlotBytes());
     }
 
     private void data(SendBatch batch, Request request) {
@@ -442,11 +484,12 @@ final class RcEnd {
             check(request.number == wc.wrId(), wc, "comes instead of", request);
             if (wc.ok()) {
                 check(succeeded == ended, wc, "succeeds after an error");
+                check(draining != Draining.DONE, wc, "in a send queue that is drained");
                 check(request.signaled, wc, "of an unsignalled request");
                 check(wc.opcode() == request.kind.opcode, wc, "for", request);
                 succeed(request, peer);
             } else {
-                check(succeeded != ended ? wc.status() == WcStatus.WR_FLUSH_ERR : mayFail(), wc, "for", request);
+                check(succeeded != ended ? wc.status() == WcStatus.WR_FLUSH_ERR : mayFail(wc), wc, "for", request);
                 broken = true;
                 failed++;
                 ended++;
@@ -459,17 +502,23 @@ final class RcEnd {
         ended++;
         completed++;
         answered += request.kind == Kind.BIND || request.kind == Kind.INVALIDATE ? 0 : 1;
+        if (request.longSlot >= 0) {
+            longReads--;
+        }
+        if (request.throughWindow) {
+            rules.tally().count(Feature.WINDOWS);
+        }
         switch (request.kind) {
             case SEND, SEND_IMMEDIATE, SEND_INVALIDATE, WRITE_IMMEDIATE ->
                 check(peer.messagesSeen > request.message, "acknowledged, but not received:", request);
             case WRITE -> peer.checkWritten(request);
             case READ ->
                 checkResult(
-                        request,
-                        tape.common(sink.segment(), slot(request.number), request.place, request.length)
-                                == request.length);
-            case FETCH_ADD, COMPARE_SWAP ->
-                checkResult(request, sink.segment().get(ValueLayout.JAVA_LONG, slot(request.number)) == request.before);
+                        request, tape.common(result(request), 0, request.place, request.length) == request.length);
+            case FETCH_ADD, COMPARE_SWAP -> {
+                checkResult(request, result(request).get(ValueLayout.JAVA_LONG, 0) == request.before);
+                rules.tally().count(Feature.ATOMICS);
+            }
             case ATOMIC_WRITE, FLUSH -> {} // the words are compared by the next atomic, and at the end
             case BIND -> windowState = WindowState.BOUND;
             case INVALIDATE -> windowState = WindowState.FREE;
@@ -477,19 +526,85 @@ final class RcEnd {
     }
 
     private void checkResult(Request request, boolean isRight) {
-        long at = slot(request.number);
         check(isRight, "a wrong result of", request);
-        check(
-                Tape.isCanary(sink.segment(), at + request.length, slotBytes - request.length),
-                "more than was asked for:",
-                request);
+        check(Inbox.isUntouched(result(request), request.length), "more than was asked for:", request);
     }
 
     // ---- breaking and mending
 
     /// Whether the error at hand may be the first.
-    private boolean mayFail() {
-        return wc.status() == WcStatus.WR_FLUSH_ERR ? broken || !allowed.isEmpty() : allowed.contains(wc.status());
+    private boolean mayFail(WorkCompletion error) {
+        return error.status() == WcStatus.WR_FLUSH_ERR
+                ? broken || !allowed.isEmpty()
+                : allowed.contains(error.status());
+    }
+
+    /// A queue pair that has nothing outstanding may break down too: by its keep-alive, or by what the peer sends.
+    void noticeError() {
+        if (!broken && qp.state() == QpState.ERR) {
+            check(!allowed.isEmpty(), "has broken down");
+            broken = true;
+        }
+    }
+
+    // ---- draining, and changes of size
+
+    /// Whether it may be asked to drain.
+    boolean isSending() {
+        return !broken && draining == Draining.NO;
+    }
+
+    /// To SQD: what has been started ends, and nothing is started.
+    void drain() {
+        device.note("drains queue pair 0x" + Integer.toHexString(qp.qpn()));
+        drainsTraffic = ended < posted;
+        draining = Draining.ASKED;
+        qp.modify(new Transition.ToSqd(true));
+    }
+
+    /// Everything that has completed until now has been taken.
+    void onDrained(QueuePair whose) {
+        if (whose != qp || broken) {
+            return;
+        }
+        check(draining == Draining.ASKED, "is drained, which it was not asked to be");
+        draining = Draining.DONE;
+        long rest = random.nextLong(REST_NANOS);
+        resumeFrom = world.nowNanos() + rest;
+        world.stepAfter(rest);
+    }
+
+    /// Back to RTS, when it is time.
+    ///
+    /// @param readsMax READs and atomics that the peer serves at once
+    void resume(int readsMax) {
+        if (draining != Draining.DONE || broken || world.nowNanos() < resumeFrom) {
+            return;
+        }
+        if (rules.have(Feature.RESIZE)) {
+            int reads = 1 + random.nextInt(readsMax);
+            device.note("has at most " + reads + " READs at once");
+            qp.modify(new QpModification().state(QpState.SQD).maxReadAtomic(reads));
+        }
+        draining = Draining.NO;
+        qp.modify(new Transition.Resume());
+        if (drainsTraffic) {
+            rules.tally().count(Feature.SQD);
+        }
+    }
+
+    /// Other capacities of its completion queues.
+    void resize() {
+        if (ended < posted) {
+            rules.tally().count(Feature.RESIZE);
+        }
+        sendCq.resize(SLOTS + random.nextInt(3 * SLOTS));
+        inbox.resize();
+    }
+
+    /// From now on the peer is asked whether it lives when it has said nothing for so long.
+    void keepAlive(long nanos) {
+        device.context().keepAlive(qp, Duration.ofNanos(nanos));
     }
 
     /// From now on this may be the first error.
@@ -527,6 +642,7 @@ final class RcEnd {
     /// The other end has broken: this one is to.
     void breakDown() {
         broken = true;
+        draining = Draining.NO;
         if (!closed && qp.state() != QpState.ERR) {
             qp.modify(new Transition.ToError());
         }
@@ -534,7 +650,7 @@ final class RcEnd {
 
     /// Whether nothing is outstanding.
     boolean isIdle() {
-        return closed || (ended == posted && receivesEnded == receivesPosted);
+        return closed || (ended == posted && inbox.isEmpty());
     }
 
     /// Whether no request is outstanding.
@@ -596,6 +712,7 @@ final class RcEnd {
         } else {
             qp.close();
             qp = makeQueuePair();
+            inbox.know(this);
         }
         closed = false;
         broken = false;
@@ -603,7 +720,20 @@ final class RcEnd {
         renewWindow();
         succeeded = ended = posted = 0;
         messagesPosted = messagesSeen = 0;
-        receivesPosted = receivesEnded = 0;
+        longReads = 0;
+        inbox.renew();
+    }
+
+    /// Gives everything back; what it was made from refuses to end while anything is left.
+    void close() {
+        qp.close();
+        sendCq.close();
+        window.close();
+        boardRegion.close();
+        source.close();
+        sink.close();
+        longSink.ifPresent(MemoryRegion::close);
+        words.close();
     }
 
     // ---- leaves
@@ -617,8 +747,8 @@ final class RcEnd {
     public String toString() {
         return device.name() + ", queue pair 0x" + Integer.toHexString(qp.qpn()) + " in "
                 + (closed ? "its grave" : qp.state())
-                + ": requests " + posted + " posted, " + ended + " ended, " + succeeded + " succeeded; receives "
-                + receivesPosted + " posted, " + receivesEnded + " ended; messages " + messagesPosted + " sent, "
+                + ": requests " + posted + " posted, " + ended + " ended, " + succeeded + " succeeded; " + (draining == Draining.NO ? "" : "drained: " + draining + "; ") + inbox
+                + "; messages " + messagesPosted + " sent, "
                 + messagesSeen + " received";
     }
 

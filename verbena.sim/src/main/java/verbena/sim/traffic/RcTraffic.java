@@ -3,12 +3,13 @@ package verbena.sim.traffic;
 import java.time.Duration;
 import java.util.Set;
 import java.util.SplittableRandom;
-import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Mtu;
+import verbena.verbs.QueuePair;
 import verbena.verbs.WcStatus;
 
 /// A reliable connection on which both ends post requests of all kinds at random, and everything is checked. When it
@@ -21,6 +22,15 @@ final class RcTraffic implements Traffic {
     /// Requests that are posted after everything has been stopped.
     private static final int LAST_POSTS = 8;
 
+    /// Short ones ask while something is under way, long ones only when nobody posts.
+    private static final long[] KEEP_ALIVES = {50_000, 1_000_000, 10_000_000, 200_000_000};
+
+    private static final int IDLE_KEEP_ALIVES = 3;
+    /// Of so many bursts one is followed by silence, of so many requests one by a drain or by a change of sizes.
+    private static final int IDLE_EVERY = 16;
+    private static final int DRAIN_EVERY = 64;
+    private static final int RESIZE_EVERY = 32;
+
     private enum State {
         RUNNING,
         /// Both ends are in ERR or closed; completions are awaited.
@@ -31,8 +41,12 @@ final class RcTraffic implements Traffic {
 
     private final World world;
     private final SplittableRandom random;
-    private final Hazards hazards;
+    private final Rules rules;
     private final ConnectOptions options;
+    /// 0 for none.
+    private final long keepAliveNanos;
+    /// Nobody posts before then, so that the connection is idle for once.
+    private long idleUntil;
     private final RcEnd a;
     private final RcEnd b;
     private State state = State.RUNNING;
@@ -46,17 +60,19 @@ final class RcTraffic implements Traffic {
 
     /// Connects two devices.
     ///
+    /// @param one where its first end receives
+    /// @param other where its second end receives
     /// @param operations requests that the two ends post in all
-    /// @param lossy whether the network may break the connection
-    RcTraffic(World world, SimDevice one, SimDevice other, Hazards hazards, long operations, boolean lossy) {
+    RcTraffic(World world, Inbox one, Inbox other, Mtu mtu, Rules rules, long operations) {
         this.world = world;
         this.random = world.random();
-        this.hazards = hazards;
+        this.rules = rules;
         this.toPost = operations;
-        Mtu mtu = Mtu.values()[Math.min(random.nextInt(5), random.nextInt(5))]; // small ones more often
         var tape = new Tape(random);
-        a = new RcEnd(world, one, tape, mtu.bytes());
-        b = new RcEnd(world, other, tape, mtu.bytes());
+        a = new RcEnd(world, one, tape, mtu.bytes(), rules);
+        b = new RcEnd(world, other, tape, mtu.bytes(), rules);
+        a.meet(b);
+        b.meet(a);
         Set<Access> access = Access.remoteAll();
         access.add(Access.FLUSH_GLOBAL);
         options = ConnectOptions.defaults()
@@ -64,18 +80,26 @@ final class RcTraffic implements Traffic {
                 .withMtu(mtu)
                 .withRetries(AckTimeout.atLeast(Duration.ofMillis(1L << random.nextInt(8))), 7, 7)
                 .withMaxReadAtomic(1 << random.nextInt(5));
-        if (lossy) {
-            a.allow(WcStatus.RETRY_EXC_ERR);
-            b.allow(WcStatus.RETRY_EXC_ERR);
+        if (rules.mayBreak()) {
+            allow(WcStatus.RETRY_EXC_ERR);
         }
+        keepAliveNanos = rules.have(Feature.KEEP_ALIVE) ? KEEP_ALIVES[random.nextInt(KEEP_ALIVES.length)] : 0;
+        connect();
+    }
+
+    private void connect() {
         world.connect(a.qp, b.qp, options);
+        if (keepAliveNanos > 0) {
+            a.keepAlive(keepAliveNanos);
+            b.keepAlive(keepAliveNanos);
+        }
     }
 
     @Override
     public void turn() {
         // A message is received before its sender can know: in this order nothing is seen too late.
-        a.pollReceives(b);
-        b.pollReceives(a);
+        a.pollReceives();
+        b.pollReceives();
         a.pollSends(b);
         b.pollSends(a);
         switch (state) {
@@ -94,7 +118,7 @@ final class RcTraffic implements Traffic {
                 if (world.nowNanos() >= waitUntil) {
                     a.renew();
                     b.renew();
-                    world.connect(a.qp, b.qp, options);
+                    connect();
                     state = State.RUNNING;
                     run();
                 }
@@ -103,6 +127,8 @@ final class RcTraffic implements Traffic {
     }
 
     private void run() {
+        a.noticeError();
+        b.noticeError();
         if (a.broken || b.broken) {
             broke++;
             a.breakDown();
@@ -114,9 +140,14 @@ final class RcTraffic implements Traffic {
         if (calm && toPost == 0 && a.hasAnswers() && b.hasAnswers() && !works()) {
             toPost = LAST_POSTS; // those before were flushed with a connection that broke still
         }
-        long slowNanos = calm ? 0 : hazards.slowReceiverNanos();
+        a.resume(options.maxReadAtomic());
+        b.resume(options.maxReadAtomic());
+        long slowNanos = calm ? 0 : rules.hazards().slowReceiverNanos();
         a.postReceives(slowNanos);
         b.postReceives(slowNanos);
+        if (isIdle()) {
+            return;
+        }
         int burst = 1 + random.nextInt(2 * RcEnd.SLOTS);
         while (burst-- > 0 && toPost > 0 && !(a.broken || b.broken)) {
             boolean first = random.nextBoolean();
@@ -129,11 +160,34 @@ final class RcTraffic implements Traffic {
         }
     }
 
+    /// Now and then nobody posts for up to some keep-alives.
+    private boolean isIdle() {
+        if (keepAliveNanos == 0 || calm || toPost == 0) {
+            return false;
+        }
+        if (world.nowNanos() < idleUntil) {
+            return true;
+        }
+        if (random.nextInt(IDLE_EVERY) == 0) {
+            long nanos = random.nextLong(IDLE_KEEP_ALIVES * keepAliveNanos);
+            idleUntil = world.nowNanos() + nanos;
+            world.stepAfter(nanos);
+        }
+        return false;
+    }
+
     private void strike() {
         if (calm) {
             return;
         }
+        Hazards hazards = rules.hazards();
         RcEnd victim = random.nextBoolean() ? a : b;
+        if (rules.have(Feature.SQD) && random.nextInt(DRAIN_EVERY) == 0 && victim.isSending()) {
+            victim.drain();
+        }
+        if (rules.have(Feature.RESIZE) && random.nextInt(RESIZE_EVERY) == 0) {
+            victim.resize();
+        }
         if (hazards.kill() > 0 && random.nextDouble() < hazards.kill()) {
             allow(WcStatus.RETRY_EXC_ERR);
             victim.kill();
@@ -146,6 +200,15 @@ final class RcTraffic implements Traffic {
     private void allow(WcStatus... statuses) {
         a.allow(statuses);
         b.allow(statuses);
+    }
+
+    @Override
+    public void onEvent(AsyncEvent event) {
+        if (event.type() == AsyncEvent.Type.SQ_DRAINED
+                && event instanceof AsyncEvent.QueuePairEvent(var _, QueuePair whose)) {
+            a.onDrained(whose);
+            b.onDrained(whose);
+        }
     }
 
     @Override
@@ -174,6 +237,12 @@ final class RcTraffic implements Traffic {
                 && a.hasAnswers()
                 && b.hasAnswers()
                 && works();
+    }
+
+    @Override
+    public void close() {
+        a.close();
+        b.close();
     }
 
     private void checkMemory() {

@@ -51,6 +51,10 @@ final class Request {
     /// Counts the messages of an end.
     long message;
     int immediate;
+    /// Of a READ that is longer than others: which piece of their memory it has; -1 for none.
+    int longSlot = -1;
+    /// Whether its key is that of a window.
+    boolean throughWindow;
     /// The key that a SEND withdraws.
     int key;
     /// Of an atomic: which word, and its value before and after.

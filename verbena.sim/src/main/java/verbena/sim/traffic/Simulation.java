@@ -3,11 +3,16 @@ package verbena.sim.traffic;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import verbena.nic.link.Link;
 import verbena.sim.Faults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.GidEntry;
+import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
 import verbena.wire.Frame;
 
@@ -22,12 +27,29 @@ public final class Simulation {
     private static final long FAULTY_NANOS = 600_000_000_000L;
 
     private static final int TRAFFICS_MORE = 3;
+    /// Connections that are to fill the window to a peer.
+    private static final int CROWD_MIN = 5;
+    private static final int CROWD_MORE = 8;
+    /// More connections where receive queues are shared.
+    private static final int SHARERS = 3;
+    private static final int SHARED_INBOXES = 2;
+    /// A device has fewer than this and two engines.
+    private static final int ENGINES_MORE = 2;
+    /// The window is looked at after so many steps, until it was full so often.
+    private static final int LOOK_EVERY = 8;
+    private static final int LOOKS_ENOUGH = 100;
 
     private final World world;
     private final Profile profile;
     private final long operations;
     private final String repeat;
     private final List<Traffic> traffics = new ArrayList<>();
+    private final Tally tally = new Tally();
+    private final Rules rules;
+    private final List<Inbox> inboxes = new ArrayList<>();
+    /// Of a world with shared receive queues: that of all reliable connections.
+    private Optional<Mtu> commonMtu = Optional.empty();
+    private long steps;
 
     /// Which kinds of queue pairs there are.
     private enum Service {
@@ -55,9 +77,17 @@ public final class Simulation {
         this.profile = profile.in(world.random());
         this.operations = operations;
         this.repeat = repeat;
+        rules = new Rules(
+                this.profile.hazards(),
+                this.profile.features(),
+                tally,
+                !this.profile.faults().equals(Faults.NONE));
         int devices = 2 + world.random().nextInt(2);
+        UnaryOperator<Link> watched =
+                rules.have(Feature.READ_PIECES) ? link -> new PieceWatch(wrap.apply(link), tally) : wrap;
         for (int i = 0; i < devices; i++) {
-            world.addDevice(Frame.PACKET_MAX, wrap);
+            int engines = rules.have(Feature.ENGINES) ? 2 + world.random().nextInt(ENGINES_MORE) : 1;
+            world.addDevice(Frame.PACKET_MAX, watched, engines);
         }
     }
 
@@ -78,17 +108,26 @@ public final class Simulation {
                     drive(DRAIN_NANOS, () -> traffics.stream().allMatch(Traffic::isDone)),
                     "not drained 5 s after the network has healed");
             traffics.forEach(Traffic::checkEnd);
-            return Account.of(world, profile, traffics, world.nowNanos() - healed);
+            long drained = world.nowNanos() - healed;
+            count();
+            Account account = Account.of(world, profile, traffics, drained, tally.all());
+            close();
+            return account;
         } catch (RuntimeException | AssertionError e) {
             throw SimulationFailure.of(world, e, repeat, captures);
         }
     }
 
-    /// One of each kind in any case, because each finds bugs of its own; some more by chance.
+    /// One of each kind in any case, because each finds bugs of its own; some more by chance, and more that are
+    /// reliable where they are to share something.
     private void connect() {
         int n = Service.values().length + world.random().nextInt(TRAFFICS_MORE);
-        for (int i = 0; i < n; i++) {
-            traffics.add(traffic(Service.values()[i % Service.values().length], operations / n));
+        int more = rules.have(Feature.SHARED_WINDOW)
+                ? CROWD_MIN + world.random().nextInt(CROWD_MORE)
+                : rules.have(Feature.SRQ) ? SHARERS : 0;
+        for (int i = 0; i < n + more; i++) {
+            Service service = i < n ? Service.values()[i % Service.values().length] : Service.RELIABLE;
+            traffics.add(traffic(service, operations / (n + more)));
         }
     }
 
@@ -96,12 +135,88 @@ public final class Simulation {
         List<SimDevice> devices = new ArrayList<>(world.devices());
         SimDevice one = devices.remove(world.random().nextInt(devices.size()));
         SimDevice other = devices.get(world.random().nextInt(devices.size()));
-        boolean mayBreak = !profile.faults().equals(Faults.NONE);
         return switch (service) {
-            case RELIABLE -> new RcTraffic(world, one, other, profile.hazards(), share, mayBreak);
+            case RELIABLE -> {
+                if (rules.have(Feature.SHARED_WINDOW)) {
+                    one = world.devices().getFirst();
+                    other = world.devices().getLast();
+                }
+                Mtu mtu = mtu();
+                yield new RcTraffic(world, inbox(one, mtu), inbox(other, mtu), mtu, rules, share);
+            }
             case CONNECTED -> new UnreliableTraffic(world, List.of(one, other), QpType.UC, profile.hazards(), share);
             case DATAGRAM -> new UnreliableTraffic(world, world.devices(), QpType.UD, profile.hazards(), share);
         };
+    }
+
+    private Mtu mtu() {
+        if (commonMtu.isPresent()) {
+            return commonMtu.get();
+        }
+        int smallest = Math.min(world.random().nextInt(5), world.random().nextInt(5)); // small ones more often
+        // The data of a READ of several pieces is at most half a tape.
+        Mtu mtu = Mtu.values()[rules.have(Feature.READ_PIECES) ? Math.min(smallest, 1) : smallest];
+        if (rules.have(Feature.SRQ)) {
+            commonMtu = Optional.of(mtu);
+        }
+        return mtu;
+    }
+
+    /// Where one more end of this device receives. Two shared queues, because all that share one live on one engine.
+    private Inbox inbox(SimDevice device, Mtu mtu) {
+        List<Inbox> shared =
+                inboxes.stream().filter(inbox -> inbox.device == device).toList();
+        if (rules.have(Feature.SRQ) && shared.size() == SHARED_INBOXES) {
+            return shared.get(world.random().nextInt(SHARED_INBOXES));
+        }
+        var inbox = new Inbox(world, device, mtu.bytes(), rules.have(Feature.SRQ));
+        inboxes.add(inbox);
+        return inbox;
+    }
+
+    /// What devices and links can tell of features.
+    private void count() {
+        for (SimDevice device : world.devices()) {
+            Map<String, Long> counters = device.context().counters();
+            tally.add(Feature.KEEP_ALIVE, counters.get("keep-alives"));
+            tally.add(Feature.RNR, counters.get("received.nak-rnr"));
+            tally.add(Feature.RETRIES, counters.get("retransmitted.packets"));
+            tally.add(Feature.PROBES, counters.get("probes"));
+            if (rules.have(Feature.ENGINES) && device.enginesUsed() > 1) {
+                tally.count(Feature.ENGINES);
+            }
+        }
+    }
+
+    /// Nothing may be left: what is in use refuses to end.
+    private void close() {
+        traffics.forEach(Traffic::close);
+        inboxes.forEach(Inbox::close);
+        world.devices().forEach(device -> device.context().close());
+    }
+
+    /// Whether the window from one device to another has no room now.
+    private void lookAtWindow() {
+        if (tally.of(Feature.SHARED_WINDOW) > LOOKS_ENOUGH || ++steps % LOOK_EVERY != 0) {
+            return;
+        }
+        SimDevice from = world.devices().getFirst();
+        for (GidEntry peer : world.devices().getLast().context().gids(1)) {
+            if (from.context().roomTo(peer.gid()) <= 0) {
+                tally.count(Feature.SHARED_WINDOW);
+            }
+        }
+    }
+
+    private void tellEvents() {
+        for (SimDevice device : world.devices()) {
+            Optional<AsyncEvent> event = device.context().pollAsyncEvent();
+            while (event.isPresent()) {
+                AsyncEvent told = event.get();
+                traffics.forEach(traffic -> traffic.onEvent(told));
+                event = device.context().pollAsyncEvent();
+            }
+        }
     }
 
     private interface Condition {
@@ -111,7 +226,13 @@ public final class Simulation {
     private boolean drive(long nanos, Condition done) {
         return world.runUntil(
                 () -> {
+                    if (rules.have(Feature.SHARED_WINDOW)) {
+                        lookAtWindow();
+                    }
                     traffics.forEach(Traffic::turn);
+                    if (rules.have(Feature.SQD)) {
+                        tellEvents();
+                    }
                     return done.holds();
                 },
                 nanos);

@@ -1,9 +1,14 @@
 package verbena.sim.traffic;
 
+import verbena.verbs.AsyncEvent;
+
 /// Requests at random between ends that check everything that comes of them.
 interface Traffic {
     /// Takes what has completed, checks it, and posts more. After each step of the world.
     void turn();
+
+    /// A device has told of something; after [#turn()].
+    void onEvent(AsyncEvent event);
 
     /// Requests that are still to be posted.
     long toPost();
@@ -16,6 +21,9 @@ interface Traffic {
 
     /// Compares all memory with the model; when done after [#stop()].
     void checkEnd();
+
+    /// Gives everything back; when done after [#stop()].
+    void close();
 
     /// Requests that have succeeded.
     long completed();

@@ -358,6 +358,22 @@ final class UnreliableEnd {
         return completed;
     }
 
+    /// Gives everything back; the domain refuses to end while anything is left.
+    void close() {
+        qp.close();
+        ways.values().forEach(AddressHandle::close);
+        AddressHandle group = wayToGroup;
+        if (group != null) {
+            group.close();
+        }
+        sendCq.close();
+        receiveCq.close();
+        source.close();
+        inbox.close();
+        boardRegion.close();
+        domain.close();
+    }
+
     // ---- leaves
 
     private long slot(int index) {

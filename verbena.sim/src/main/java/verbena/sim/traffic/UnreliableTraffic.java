@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
@@ -131,6 +132,15 @@ final class UnreliableTraffic implements Traffic {
     @Override
     public boolean isDone() {
         return toPost == 0 && !resting && isFresh();
+    }
+
+    /// Nothing that it does raises one that matters.
+    @Override
+    public void onEvent(AsyncEvent event) {}
+
+    @Override
+    public void close() {
+        ends.forEach(UnreliableEnd::close);
     }
 
     /// Done is settled.

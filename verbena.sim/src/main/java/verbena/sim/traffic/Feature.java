@@ -1,0 +1,41 @@
+package verbena.sim.traffic;
+
+/// What reliable connections of a world do, or suffer, that has to go together with everything else that they do. A
+/// world counts how often each has really happened ([Account#happened]), not only that it was allowed to.
+public enum Feature {
+    /// A silent peer was asked whether it lives.
+    KEEP_ALIVE("keep-alive"),
+    /// The window that all connections to a peer share was full.
+    SHARED_WINDOW("shared window"),
+    /// A READ was asked for in several requests.
+    READ_PIECES("READ pieces"),
+    /// A peer without a receive asked to wait.
+    RNR("RNR"),
+    /// A send queue was drained while requests were outstanding, and went on.
+    SQD("SQD"),
+    /// A completion queue, or the number of READs at once, was changed while requests were outstanding.
+    RESIZE("resize"),
+    /// A device whose connections are spread over several engines.
+    ENGINES("engines"),
+    /// A packet was sent again.
+    RETRIES("retries"),
+    /// What became of a packet was asked before the ACK timer ran out.
+    PROBES("probes"),
+    /// A message was received from a receive queue that several queue pairs share.
+    SRQ("SRQ"),
+    /// A message was written through a memory window.
+    WINDOWS("windows"),
+    /// A word was changed by a FETCH_ADD or COMPARE_SWAP.
+    ATOMICS("atomics");
+
+    private final String label;
+
+    Feature(String label) {
+        this.label = label;
+    }
+
+    /// How documents and tables call it.
+    public String label() {
+        return label;
+    }
+}

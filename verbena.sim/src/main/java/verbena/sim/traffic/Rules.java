@@ -1,0 +1,14 @@
+package verbena.sim.traffic;
+
+import java.util.Set;
+
+/// What the reliable connections of a world do besides posting requests.
+///
+/// @param features what programs use; those that are drawn for all worlds, or come from the network, need not be named
+/// @param tally counts what happens
+/// @param mayBreak whether the network may break a connection
+record Rules(Hazards hazards, Set<Feature> features, Tally tally, boolean mayBreak) {
+    boolean have(Feature feature) {
+        return features.contains(feature);
+    }
+}
