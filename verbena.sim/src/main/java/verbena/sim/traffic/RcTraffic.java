@@ -97,11 +97,7 @@ final class RcTraffic implements Traffic {
 
     @Override
     public void turn() {
-        // A message is received before its sender can know: in this order nothing is seen too late.
-        a.pollReceives();
-        b.pollReceives();
-        a.pollSends(b);
-        b.pollSends(a);
+        poll();
         switch (state) {
             case RUNNING -> run();
             case BREAKING -> {
@@ -124,6 +120,14 @@ final class RcTraffic implements Traffic {
                 }
             }
         }
+    }
+
+    /// A message is received before its sender can know: in this order nothing is seen too late.
+    private void poll() {
+        a.pollReceives();
+        b.pollReceives();
+        a.pollSends(b);
+        b.pollSends(a);
     }
 
     private void run() {
@@ -206,6 +210,7 @@ final class RcTraffic implements Traffic {
     public void onEvent(AsyncEvent event) {
         if (event.type() == AsyncEvent.Type.SQ_DRAINED
                 && event instanceof AsyncEvent.QueuePairEvent(var _, QueuePair whose)) {
+            poll(); // what was done when the state changed has completed before it was drained
             a.onDrained(whose);
             b.onDrained(whose);
         }
