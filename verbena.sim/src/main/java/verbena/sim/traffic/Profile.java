@@ -142,7 +142,7 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
                 choose(random, 0, 0, 0.001, 0.01),
                 choose(random, 0, 0, 0.001, 0.01));
         if (random.nextInt(4) == 0) {
-            faults = faults.withMutes(new Spells(5, (1 + random.nextLong(500)) * MILLISECOND));
+            faults = faults.withMutes(new Spells(1, (1 + random.nextLong(500)) * MILLISECOND));
         }
         return new Profile(name, explanation, faults, hazards, features(random, 6));
     }

@@ -10,6 +10,7 @@ import verbena.nic.link.Link;
 import verbena.sim.Faults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.transport.Protocol;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
@@ -100,7 +101,7 @@ public final class Simulation {
             world.faults(profile.faults());
             connect();
             boolean isLive = drive(FAULTY_NANOS, () -> traffics.stream().allMatch(traffic -> traffic.toPost() == 0));
-            check(isLive || world.nowNanos() >= FAULTY_NANOS, "nothing happens any more");
+            check(isLive || world.nextNanos() != Protocol.NEVER, "nothing happens any more");
             world.faults(Faults.NONE);
             traffics.forEach(Traffic::stop);
             long healed = world.nowNanos();
