@@ -369,7 +369,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     private void breakDown() {
         IbvQueuePair qp = queuePair;
         queuePair = null;
-        if (qp == null || isDatagram || qp.isClosed()) {
+        if (qp == null || isDatagram || !qp.isOpen()) {
             return;
         }
         try {

@@ -270,9 +270,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
 
     /// Waiting makes sense.
     private void checkAlive() {
-        if (isClosed()) {
-            throw new InvalidStateException("await: " + label() + " is closed");
-        }
+        checkOpen("await");
         if (broken) {
             throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
                     + capacity() + " entries; make it as large as all requests that can be outstanding on it");

@@ -212,8 +212,10 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
             Registration.checkWritable("reregister", segment, newAccess);
         }
         domain.owner().require("reregister", Capability.REREGISTER);
+        // Until it is known how this ends, both domains stay open. No close of the region comes in between: it waits
+        // for this monitor.
         IbvProtectionDomain from = domain;
-        moveTo(from, target);
+        madeFrom(target);
         int flags = VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS
                 | (target == from ? 0 : VerbsConstants.IBV_REREG_MR_CHANGE_PD);
         int code = (int) domain.owner()
@@ -224,9 +226,13 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
         if (code == 0) {
             domain = target;
             access = Set.copyOf(newAccess);
+        }
+        if (target != from) {
+            leave(code == 0 ? from : target);
+        }
+        if (code == 0) {
             return;
         }
-        moveTo(target, from);
         if (code == VerbsConstants.IBV_REREG_MR_ERR_INPUT) {
             throw new UnsupportedException(
                     "reregister",

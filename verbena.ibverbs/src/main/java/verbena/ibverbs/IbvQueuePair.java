@@ -154,7 +154,7 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     /// Asks the device.
     @Override
     public synchronized QpState state() {
-        if (isClosed()) {
+        if (!isOpen()) {
             return QpState.RESET;
         }
         try (Arena arena = Arena.ofConfined()) {

@@ -284,10 +284,10 @@ final class IbvSends implements SendBatch {
         if (!(region instanceof IbvMemoryRegion of)) {
             throw new IllegalArgumentException(drop() + "bindWindow: region: of another device");
         }
-        if (own.isClosed()) {
+        if (!own.isOpen()) {
             throw new InvalidStateException(drop() + "bindWindow: " + own + " is closed");
         }
-        if (of.isClosed()) {
+        if (!of.isOpen()) {
             throw new InvalidStateException(drop() + "bindWindow: " + of + " is closed");
         }
         if (!own.protectionDomain().equals(domain)) {
@@ -434,7 +434,7 @@ final class IbvSends implements SendBatch {
         if (!(handle instanceof IbvAddressHandle way)) {
             throw new IllegalArgumentException(drop() + "to: handle: of another device");
         }
-        if (way.isClosed()) {
+        if (!way.isOpen()) {
             throw new InvalidStateException(drop() + "to: " + way + " is closed");
         }
         if (!way.protectionDomain().equals(domain)) {

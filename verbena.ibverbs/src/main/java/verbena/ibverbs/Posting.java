@@ -18,7 +18,7 @@ final class Posting {
         if (!(region instanceof IbvMemoryRegion own)) {
             throw new IllegalArgumentException(dropper.drop() + "sge: region: of another device");
         }
-        if (own.isClosed()) {
+        if (!own.isOpen()) {
             throw new InvalidStateException(dropper.drop() + "sge: region: " + own + " is closed");
         }
         if (own.protectionDomain() != domain) {

@@ -1,6 +1,7 @@
 package verbena.nic;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import verbena.verbs.ResourceLimitException;
 
 /// Counts objects of one kind up to a limit, and numbers them.
@@ -15,15 +16,29 @@ final class Limit {
         this.max = max;
     }
 
-    /// Takes one and numbers it, from 1.
+    /// Makes one, with its number, from 1. What could not be made does not count.
     ///
     /// @throws ResourceLimitException when there are none left
-    int take(String verb) {
+    <T> T take(String verb, IntFunction<T> make) {
         if (inUse.incrementAndGet() > max) {
             inUse.decrementAndGet();
             throw new ResourceLimitException(verb, resource, max, "all are in use; close some");
         }
-        return number.incrementAndGet();
+        boolean made = false;
+        try {
+            T object = make.apply(number.incrementAndGet());
+            made = true;
+            return object;
+        } finally {
+            if (!made) {
+                inUse.decrementAndGet();
+            }
+        }
+    }
+
+    /// How many there are.
+    int inUse() {
+        return inUse.get();
     }
 
     void giveBack() {

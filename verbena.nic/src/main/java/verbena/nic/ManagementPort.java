@@ -48,6 +48,11 @@ public final class ManagementPort extends OwnedObject {
     }
 
     @Override
+    protected boolean help() {
+        return context.helpEngines();
+    }
+
+    @Override
     protected void release() {
         gsi.remove(managementClass);
     }

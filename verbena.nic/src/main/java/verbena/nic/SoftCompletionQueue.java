@@ -45,7 +45,8 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     /// Queue pairs that report here; they break when it overflows, the oldest first, so that a simulated world is
     /// the same each time.
     private final Set<SoftQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
-    /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin.
+    /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin; whoever holds
+    /// it waits for nothing (see the order of locks in [SoftContext]).
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private boolean polling;
 
@@ -164,7 +165,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
         int spins = 0;
         while (!POLLING.compareAndSet(this, false, true)) {
             if (++spins % 128 == 0) {
-                LockSupport.parkNanos(this, 1_000); // the holder has lost its processor, or is resizing
+                LockSupport.parkNanos(this, 1_000); // the holder has lost its processor
             } else {
                 Thread.onSpinWait();
             }
@@ -246,9 +247,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
 
     /// Waiting makes sense.
     private void checkAlive() {
-        if (isClosed()) {
-            throw new InvalidStateException("await: " + label() + " is closed");
-        }
+        checkOpen("await");
         if (ring.isBroken()) {
             throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
                     + capacity() + " entries; make it as large as all requests that can be outstanding on it");
@@ -272,13 +271,18 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     public void resize(int entries) {
         checkOpen();
         SoftContext.checkEntries("resize", entries);
-        // While no engine works, and with the pollers' lock: nobody writes or reads the ring meanwhile.
+        if (!context.alone(() -> resizeAlone(entries))) {
+            throw new ResourceLimitException(
+                    "resize", "entries", entries, ring.size() + " completions are in the queue");
+        }
+    }
+
+    /// While no engine works, and with the pollers' lock: nobody writes or reads the ring meanwhile. The engines come
+    /// first, because one that wakes sleepers waits for their lock, and a sleeper for that of the pollers.
+    private boolean resizeAlone(int entries) {
         lock();
         try {
-            if (!context.alone(() -> ring.resize(entries))) {
-                throw new ResourceLimitException(
-                        "resize", "entries", entries, ring.size() + " completions are in the queue");
-            }
+            return ring.resize(entries);
         } finally {
             unlock();
         }
@@ -325,6 +329,11 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
             queuePairs.forEach(queuePair -> queuePair.engine().execute(() -> queuePair.breakDown(cause)));
             wakeAll();
         });
+    }
+
+    @Override
+    protected boolean help() {
+        return context.helpEngines();
     }
 
     @Override

@@ -73,6 +73,19 @@ import verbena.wire.cm.Mad;
 /// Queue pairs are spread over the engines by completion queue: those that share one live on the same engine,
 /// where its ring has one writer, and whoever polls it drives that engine. The first engine has queue pair 1 and
 /// the communication manager as well.
+///
+/// # Order of locks
+///
+/// A thread that holds one of these waits for those behind it only. An engine is a lock too: a command of another
+/// thread waits until its owner has finished the present piece of work.
+///
+/// 1. The connection identifiers' (`verbena.verbs.cm`), and that of the devices which connections share.
+/// 2. This context's monitor, and `placing`.
+/// 3. The posters' locks of a queue: sends, then receives. A program holds one as long as it has a batch open.
+/// 4. The engines, in their order.
+/// 5. The sleepers' lock of a completion queue. An engine takes it to wake them, so no sleeper calls an engine.
+/// 6. The innermost: the pollers' lock of a completion queue, event queues, key tables, slabs, the trees of
+///    [OwnedObject]. They are held for moments, and nothing is called or waited for under them.
 public final class SoftContext extends OwnedObject implements Context {
     static final int QP_MAX = 65_536;
     static final int QP_WR_MAX = 16_384;
@@ -435,6 +448,11 @@ public final class SoftContext extends OwnedObject implements Context {
         return engines.getFirst();
     }
 
+    /// All of them.
+    List<Engine> allEngines() {
+        return engines;
+    }
+
     /// Whether there are threads that drive.
     boolean hasThread() {
         return engine().hasThread();
@@ -460,14 +478,26 @@ public final class SoftContext extends OwnedObject implements Context {
     }
 
     /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of
-    /// the other, so two callers never wait for each other; nobody may call this who owns an engine but the last.
+    /// the other, so two callers never wait for each other. A caller that owns one of them already, because the engine
+    /// has called the program back, helps the others meanwhile.
     <T> T alone(Supplier<T> command) {
         return alone(0, command);
     }
 
     private <T> T alone(int from, Supplier<T> command) {
         Engine engine = engines.get(from);
-        return from == engines.size() - 1 ? engine.call(command) : engine.call(() -> alone(from + 1, command));
+        return from == engines.size() - 1
+                ? engine.call(command, this::helpEngines)
+                : engine.call(() -> alone(from + 1, command), this::helpEngines);
+    }
+
+    /// Carries out what other threads wait for at engines that this thread owns; false when it owns none.
+    boolean helpEngines() {
+        boolean any = false;
+        for (Engine engine : engines) {
+            any |= engine.help();
+        }
+        return any;
     }
 
     /// Where a queue pair with these queues will live: where one of them is at home already, a shared receive
@@ -704,7 +734,7 @@ public final class SoftContext extends OwnedObject implements Context {
     @Override
     public PortAttributes port(int port) {
         checkPort(port);
-        boolean active = !isClosed() && !liveGids.isEmpty();
+        boolean active = isOpen() && !liveGids.isEmpty();
         return new PortAttributes(
                 active ? PortState.ACTIVE : PortState.DOWN,
                 Mtu.MTU_4096,
@@ -791,7 +821,8 @@ public final class SoftContext extends OwnedObject implements Context {
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         checkOpen("allocateProtectionDomain");
-        return new SoftProtectionDomain(this, protectionDomains.take("allocateProtectionDomain"));
+        return protectionDomains.take(
+                "allocateProtectionDomain", number -> new SoftProtectionDomain(this, number));
     }
 
     @Override
@@ -801,11 +832,10 @@ public final class SoftContext extends OwnedObject implements Context {
         if (channel.isPresent() && channel.get().context() != this) {
             throw new IllegalArgumentException("createCompletionQueue: channel: belongs to another context");
         }
-        return new SoftCompletionQueue(
-                this,
-                completionQueues.take("createCompletionQueue"),
-                entries,
-                channel.map(SoftCompletionChannel.class::cast));
+        return completionQueues.take(
+                "createCompletionQueue",
+                number -> new SoftCompletionQueue(
+                        this, number, entries, channel.map(SoftCompletionChannel.class::cast)));
     }
 
     static void checkEntries(String verb, int entries) {
@@ -861,8 +891,22 @@ public final class SoftContext extends OwnedObject implements Context {
         }
     }
 
+    /// A thread that owns an engine cannot see its end.
+    @Override
+    protected boolean help() {
+        checkNotOwner();
+        return false;
+    }
+
+    private void checkNotOwner() {
+        if (engines.stream().anyMatch(Engine::isMine)) {
+            throw new InvalidStateException("close: " + label() + " has called this thread; close it from another");
+        }
+    }
+
     @Override
     protected void release() {
+        checkNotOwner();
         NetworkWatch.remove(networkChanged);
         Management.closed(this);
         engines.forEach(Engine::close);

@@ -76,25 +76,20 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
             throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
         }
         Registration.checkWritable("reregister", region.memory(), newAccess);
-        synchronized (this) {
+        // All of it while no engine works, so that it is done before the region begins to close or not at all.
+        target.soft().alone(() -> {
+            checkOpen("reregister"); // again: it may have been closed meanwhile
+            checkUnbound();
             SoftProtectionDomain from = domain;
-            moveTo(from, target);
-            boolean done = false;
-            try {
-                target.soft().alone(() -> {
-                    checkUnbound();
-                    region.reregister(target.number(), Access.bits(newAccess));
-                    return true;
-                });
-                done = true;
-            } finally {
-                if (!done) {
-                    moveTo(target, from);
-                }
-            }
+            madeFrom(target);
+            region.reregister(target.number(), Access.bits(newAccess));
             domain = target;
             access = Set.copyOf(newAccess);
-        }
+            if (from != target) {
+                leave(from);
+            }
+            return true;
+        });
     }
 
     /// While no engine works, because they bind windows.
@@ -104,6 +99,11 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
             throw new InUseException(
                     label(), List.of(windows == 1 ? "a bound memory window" : windows + " bound memory windows"));
         }
+    }
+
+    @Override
+    protected boolean help() {
+        return domain.soft().helpEngines();
     }
 
     @Override

@@ -36,6 +36,11 @@ final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
     }
 
     @Override
+    protected boolean help() {
+        return domain.soft().helpEngines();
+    }
+
+    @Override
     protected void release() {
         domain.soft().alone(() -> {
             domain.soft().memory().remove(window);

@@ -186,8 +186,8 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
         }
         check("createSharedReceiveQueue", "maxSrqWr", maxWr, SoftContext.QP_WR_MAX);
         check("createSharedReceiveQueue", "maxSrqSge", maxSge, SoftContext.SGE_MAX);
-        return new SoftSharedReceiveQueue(
-                this, context.sharedReceiveQueues.take("createSharedReceiveQueue"), maxWr, maxSge);
+        return context.sharedReceiveQueues.take(
+                "createSharedReceiveQueue", number -> new SoftSharedReceiveQueue(this, number, maxWr, maxSge));
     }
 
     @Override

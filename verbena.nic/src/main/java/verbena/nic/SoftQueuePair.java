@@ -409,17 +409,21 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     // ---- modifying
 
     @Override
-    public synchronized void modify(QpModification modification) {
+    public void modify(QpModification modification) {
         checkOpen("modify");
         if (modification.get(QpAttribute.STATE, QpState.class, state) != QpState.RESET) {
             change(modification);
             return;
         }
         // RESET forgets what is posted: nobody is to publish something from before afterwards.
-        sends.lock("modify");
+        sends.checkNotMine("modify");
+        if (receives != null) {
+            receives.checkNotMine("modify");
+        }
+        sends.lock();
         try {
             if (receives != null) {
-                receives.lock("modify");
+                receives.lock();
             }
             try {
                 change(modification);
@@ -445,7 +449,8 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
         engine.call(() -> {
-            // Again, on the engine: it may have broken down meanwhile.
+            // Again, on the engine: it may have broken down or been closed meanwhile.
+            checkOpen("modify");
             QpState from = parameters.state;
             QpState next = check(from, modification);
             if (next == QpState.RESET) {
@@ -807,6 +812,11 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
             case UC -> Transport.UC;
             case UD -> Transport.UD;
         };
+    }
+
+    @Override
+    protected boolean help() {
+        return context.helpEngines();
     }
 
     @Override

@@ -58,11 +58,15 @@ final class SoftReceives implements ReceiveBatch {
         return this;
     }
 
-    /// Keeps posters away; not while this thread has a batch open.
-    void lock(String verb) {
+    /// @throws InvalidStateException when this thread has a batch open
+    void checkNotMine(String verb) {
         if (turn.isHeldByCurrentThread()) {
             throw new InvalidStateException(verb + ": this thread has a batch of receives open; close it first");
         }
+    }
+
+    /// Keeps posters away; not while this thread has a batch open.
+    void lock() {
         turn.lock();
     }
 

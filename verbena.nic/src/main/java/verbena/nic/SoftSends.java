@@ -70,11 +70,15 @@ final class SoftSends implements SendBatch {
         return this;
     }
 
-    /// Keeps posters away; not while this thread has a batch open.
-    void lock(String verb) {
+    /// @throws InvalidStateException when this thread has a batch open
+    void checkNotMine(String verb) {
         if (turn.isHeldByCurrentThread()) {
             throw new InvalidStateException(verb + ": this thread has a batch of " + qp + " open; close it first");
         }
+    }
+
+    /// Keeps posters away; not while this thread has a batch open.
+    void lock() {
         turn.lock();
     }
 
@@ -201,10 +205,10 @@ final class SoftSends implements SendBatch {
         if (!(region instanceof SoftMemoryRegion of)) {
             throw new IllegalArgumentException(drop() + "bindWindow: region: of another device");
         }
-        if (own.isClosed()) {
+        if (!own.isOpen()) {
             throw new InvalidStateException(drop() + "bindWindow: " + own + " is closed");
         }
-        if (of.isClosed()) {
+        if (!of.isOpen()) {
             throw new InvalidStateException(drop() + "bindWindow: " + of + " is closed");
         }
         if (!own.protectionDomain().equals(domain)) {
@@ -326,7 +330,7 @@ final class SoftSends implements SendBatch {
         if (!(handle instanceof SoftAddressHandle way)) {
             throw new IllegalArgumentException(drop() + "to: handle: of another device");
         }
-        if (way.isClosed()) {
+        if (!way.isOpen()) {
             throw new InvalidStateException(drop() + "to: " + way + " is closed");
         }
         if (!way.protectionDomain().equals(domain)) {

@@ -340,16 +340,26 @@ public final class Engine implements AutoCloseable {
     /// Runs `command` as the owner and gives back its result; what it throws is thrown here. Takes no longer than
     /// the present piece of work.
     public <T> T call(Supplier<T> command) {
-        if (closed || OWNER.getOpaque(this) == Thread.currentThread()) {
+        return call(command, () -> {});
+    }
+
+    /// The same.
+    ///
+    /// @param meanwhile called again and again while this thread waits for the owner, who may be waiting for it
+    public <T> T call(Supplier<T> command, Runnable meanwhile) {
+        if (isMine()) {
             return command.get();
         }
         var task = new Task<>(command, Thread.currentThread());
         commands.add(task);
         boolean interrupted = false;
-        while (!task.done && !closed) {
+        while (!task.done) {
             if (tryOwn()) {
                 runCommands();
+            } else if (OWNER.getVolatile(this) == NOBODY) {
+                runAfterTheEnd(task);
             } else {
+                meanwhile.run();
                 LockSupport.parkNanos(this, COMMAND_NANOS);
                 interrupted |= Thread.interrupted();
             }
@@ -357,7 +367,34 @@ public final class Engine implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return !task.done ? command.get() : task.result();
+        return task.result();
+    }
+
+    /// Whether this thread owns the engine.
+    public boolean isMine() {
+        return OWNER.getOpaque(this) == Thread.currentThread();
+    }
+
+    /// For an owner that has called the program back, and now waits for another thread there: carries out the
+    /// commands that wait, one of which may be that thread's. False when this thread is not the owner.
+    public boolean help() {
+        if (!isMine()) {
+            return false;
+        }
+        for (Task<?> command = commands.poll(); command != null; command = commands.poll()) {
+            command.run();
+        }
+        return true;
+    }
+
+    /// The engine is closed: a caller carries its command out itself, one caller at a time, unless the last owner is
+    /// still at it.
+    private void runAfterTheEnd(Task<?> task) {
+        synchronized (arena) {
+            if (commands.remove(task)) {
+                task.run();
+            }
+        }
     }
 
     /// The owner: commands only, and gives the ownership back.
@@ -996,7 +1033,9 @@ public final class Engine implements AutoCloseable {
             LockSupport.parkNanos(this, COMMAND_NANOS);
             interrupted |= Thread.interrupted();
         }
-        sayLastWords();
+        synchronized (arena) { // see runAfterTheEnd
+            sayLastWords();
+        }
         link.close();
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -4,19 +4,44 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
 
 /// What a provider's objects have in common: each knows what it was made from and what was made from it, and is not
 /// closed while that is open. Safe for use by any thread.
+///
+/// # Closing
+///
+/// One thread closes an object: it calls [#release()]. From that moment on no verb of the object begins, and nothing
+/// is made from it ([#checkOpen()]). It counts as closed, and what it was made from can be closed, when `release` has
+/// returned. A thread that closes it meanwhile waits for that; if `release` throws, the object is open again, and the
+/// thread that waited closes it itself.
+///
+/// # Order of locks
+///
+/// The lock of the trees is the innermost of all: it is held for moments, and nothing is called or waited for under
+/// it. A thread that waits for another one to close an object holds whatever it had before. The closing thread may need
+/// that; [#help()] is the way out.
 public abstract class OwnedObject implements VerbsObject {
     /// One lock for all trees: held for moments only, and never while anything else happens.
     private static final Object TREE = new Object();
+    /// How long a thread that has to help waits before it looks again.
+    private static final long HELP_MILLIS = 1;
+
+    /// One attempt to close an object.
+    private record Closing(Thread by, CountDownLatch ended) {}
 
     private volatile String label;
+    // Changed under TREE.
     private final List<OwnedObject> parents = new ArrayList<>();
     private final Set<OwnedObject> children = new LinkedHashSet<>();
+    private @Nullable Closing closing;
+    /// Neither closed nor being closed.
+    private volatile boolean open = true;
     private volatile boolean closed;
 
     /// @param label how messages call it, for example `queue pair 0x123456`
@@ -24,7 +49,8 @@ public abstract class OwnedObject implements VerbsObject {
         this.label = label;
     }
 
-    /// Says what this object was made from, and what then stays open as long as this.
+    /// Says what this object was made from, and what then stays open as long as this. Nothing changes for those that
+    /// were named before.
     ///
     /// @throws InvalidStateException when one of them is closed; nothing was said then
     protected final void madeFrom(List<? extends OwnedObject> from) {
@@ -43,23 +69,19 @@ public abstract class OwnedObject implements VerbsObject {
         madeFrom(List.of(parent));
     }
 
-    /// Exchanges a parent.
-    protected final void moveTo(OwnedObject from, OwnedObject to) {
+    /// One of those that it was made from has not to wait for it any more.
+    protected final void leave(OwnedObject parent) {
         synchronized (TREE) {
-            to.checkOpen();
-            from.children.remove(this);
-            parents.remove(from);
-            if (to.children.add(this)) {
-                parents.add(to);
-            }
+            parent.children.remove(this);
+            parents.remove(parent);
         }
     }
 
     /// Nothing when it is open.
     ///
-    /// @throws InvalidStateException when it is closed
+    /// @throws InvalidStateException when it is closed or being closed
     public final void checkOpen() {
-        if (closed) {
+        if (!open) {
             throw new InvalidStateException(label + " is closed");
         }
     }
@@ -67,9 +89,9 @@ public abstract class OwnedObject implements VerbsObject {
     /// The same.
     ///
     /// @param verb that was called, for the message
-    /// @throws InvalidStateException when it is closed
+    /// @throws InvalidStateException when it is closed or being closed
     public final void checkOpen(String verb) {
-        if (closed) {
+        if (!open) {
             throw new InvalidStateException(verb + ": " + label + " is closed");
         }
     }
@@ -84,6 +106,11 @@ public abstract class OwnedObject implements VerbsObject {
         label = to;
     }
 
+    /// Neither closed nor being closed.
+    public final boolean isOpen() {
+        return open;
+    }
+
     @Override
     public final boolean isClosed() {
         return closed;
@@ -91,24 +118,75 @@ public abstract class OwnedObject implements VerbsObject {
 
     @Override
     public final void close() {
-        synchronized (TREE) {
-            if (closed) {
-                return;
+        var mine = new Closing(Thread.currentThread(), new CountDownLatch(1));
+        for (Closing others = begin(mine); others != mine; others = begin(mine)) {
+            if (others == null || others.by.equals(mine.by)) {
+                return; // closed, or this thread is in the middle of it
             }
-            if (!children.isEmpty()) {
-                throw new InUseException(
-                        label, children.stream().map(OwnedObject::label).toList());
-            }
-            closed = true; // whoever posts or polls already sees it
+            await(others.ended);
         }
         boolean released = false;
         try {
             release();
             released = true;
         } finally {
-            closed = released;
+            end(released);
+            mine.ended.countDown();
         }
-        abandon();
+    }
+
+    /// The attempt that is under way: `mine` when there was none; null when the object is closed.
+    private @Nullable Closing begin(Closing mine) {
+        synchronized (TREE) {
+            if (closed || closing != null) {
+                return closed ? null : closing;
+            }
+            if (!children.isEmpty()) {
+                throw new InUseException(
+                        label, children.stream().map(OwnedObject::label).toList());
+            }
+            open = false; // whoever posts or polls already sees it
+            closing = mine;
+            return mine;
+        }
+    }
+
+    private void end(boolean released) {
+        synchronized (TREE) {
+            closing = null;
+            closed = released;
+            open = !released;
+            if (released) {
+                abandon();
+            }
+        }
+    }
+
+    private void await(CountDownLatch ended) {
+        boolean interrupted = false;
+        while (ended.getCount() > 0) {
+            try {
+                if (help()) {
+                    ended.await(HELP_MILLIS, TimeUnit.MILLISECONDS);
+                } else {
+                    ended.await();
+                }
+            } catch (InterruptedException e) {
+                interrupted = true; // closing is not interrupted, but the thread is to know
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Called when this thread waits for another one that closes the object. A device that calls the program back
+    /// does here what the other thread may be waiting for this one to do.
+    ///
+    /// @return whether there may be more to do in a moment; false when nothing of the device waits for this thread
+    /// @throws InvalidStateException when this thread must not wait, because the other needs it to return first
+    protected boolean help() {
+        return false;
     }
 
     /// Nothing that it was made from has to wait for it any more.
