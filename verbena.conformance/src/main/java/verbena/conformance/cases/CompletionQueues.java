@@ -1,9 +1,11 @@
 package verbena.conformance.cases;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import verbena.conformance.rig.Expect;
 import verbena.conformance.rig.Needs;
 import verbena.conformance.rig.Pair;
@@ -206,6 +208,42 @@ public final class CompletionQueues {
         pair.a().cq.resize(1);
         pair.a().write(11, 0, 8, pair.b(), 0);
         pair.a().ok(11);
+    }
+
+    /// Some wait in the kernel or spin while another resizes and completions come.
+    @Needs(Capability.RESIZE_CQ)
+    public static void aQueueIsResizedWhileThreadsAwait(Rig rig) throws Exception {
+        Pair pair = rig.wire(QpType.RC).cq(256).connect();
+        int writes = 400;
+        var taken = new AtomicInteger();
+        var waiters = new ArrayList<CompletableFuture<Void>>();
+        for (int i = 0; i < 3; i++) {
+            waiters.add(CompletableFuture.runAsync(
+                    () -> {
+                        var wc = new WorkCompletion();
+                        try {
+                            while (taken.get() < writes) {
+                                if (pair.a().cq.await(wc, Duration.ofMillis(5))) {
+                                    Expect.that("success: " + wc, wc.ok());
+                                    taken.incrementAndGet();
+                                }
+                            }
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    },
+                    each -> Thread.ofPlatform().daemon().start(each)));
+        }
+        for (int i = 0; i < writes; i++) {
+            int before = i - 32; // so that nothing overflows, and a queue of 64 holds what is outstanding
+            pair.a().until("earlier ones are taken", () -> taken.get() >= before);
+            pair.a().qp().postWrite(i, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey());
+            pair.a().cq.resize(i % 2 == 0 ? 64 : 256);
+        }
+        for (var waiter : waiters) {
+            waiter.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+        }
+        Expect.equal("completions", writes, taken.get());
     }
 
     @Needs(Capability.RESIZE_CQ)

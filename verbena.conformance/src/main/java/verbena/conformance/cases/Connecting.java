@@ -1,7 +1,9 @@
 package verbena.conformance.cases;
 
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -380,6 +382,40 @@ public final class Connecting {
                         "written from afar",
                         note.segment().getString(50));
             }
+        }
+    }
+
+    /// Its memory and its domain are free when any of them returns.
+    public static void whoeverClosesAConnectionFindsItClosed(Rig rig) throws Exception {
+        var options = ConnectionOptions.defaults();
+        try (var listener =
+                ConnectionListener.bind(new InetSocketAddress(Rig.address(rig.b()), 0), options.withDevice(rig.b()))) {
+            var accepted = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return listener.accept();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            Connection made = Connection.connect(listener.localAddress(), options.withDevice(rig.a()));
+            var memory = made.allocate(4096);
+            Connection other = accepted.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+            var closing = new ArrayList<CompletableFuture<Void>>();
+            for (Connection each : List.of(made, other, made, other, made)) {
+                closing.add(CompletableFuture.runAsync(
+                        () -> {
+                            each.close();
+                            Expect.that("the queue pair is closed", each.queuePair().isClosed());
+                            Expect.that(
+                                    "the domain is closed",
+                                    each.protectionDomain().isClosed());
+                        },
+                        work -> Thread.ofPlatform().daemon().start(work)));
+            }
+            for (var each : closing) {
+                each.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+            }
+            Expect.that("the region is closed", memory.isClosed());
         }
     }
 

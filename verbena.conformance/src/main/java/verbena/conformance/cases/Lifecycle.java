@@ -162,6 +162,7 @@ public final class Lifecycle {
                 threads.add(Thread.ofPlatform().start(() -> {
                     try {
                         region.close();
+                        Expect.that("it is closed for whoever has closed it", region.isClosed());
                     } catch (Throwable e) {
                         failure.set(e);
                     }

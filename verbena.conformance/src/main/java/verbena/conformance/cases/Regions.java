@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import verbena.conformance.rig.Expect;
 import verbena.conformance.rig.Needs;
 import verbena.conformance.rig.Pair;
@@ -17,6 +19,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
 import verbena.verbs.WcStatus;
 
 /// Memory regions: what can be registered, its keys and its end.
@@ -275,6 +278,27 @@ public final class Regions {
         other.close(); // nothing is in it any more
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), region.rkey());
         pair.a().ok(1);
+    }
+
+    /// Whichever comes first, no domain waits afterwards for a region that is closed.
+    @Needs(Capability.REREGISTER)
+    public static void aRegionIsClosedWhileItMovesToAnotherDomain(Rig rig) throws Exception {
+        for (int round = 0; round < 50; round++) {
+            ProtectionDomain from = rig.a().allocateProtectionDomain();
+            ProtectionDomain to = rig.a().allocateProtectionDomain();
+            MemoryRegion region = from.allocate(4096, Access.local());
+            var moving = CompletableFuture.runAsync(() -> {
+                try {
+                    region.reregister(to, Access.local());
+                } catch (InvalidStateException e) {
+                    // it was closed before
+                }
+            });
+            region.close();
+            moving.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+            to.close();
+            from.close();
+        }
     }
 
     @Needs({Capability.REREGISTER, Capability.MEMORY_WINDOW_TYPE_1})

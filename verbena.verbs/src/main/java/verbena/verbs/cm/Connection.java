@@ -46,6 +46,8 @@ public final class Connection implements AutoCloseable {
     private final QueuePair queuePair;
     private final ReentrantLock sending = new ReentrantLock();
     private final ReentrantLock receiving = new ReentrantLock();
+    /// One thread closes; others wait, and find nothing left to do.
+    private final ReentrantLock closing = new ReentrantLock();
     private final WorkCompletion sent = new WorkCompletion();
     private final WorkCompletion received = new WorkCompletion();
     private final List<MemoryRegion> regions = new ArrayList<>();
@@ -259,12 +261,12 @@ public final class Connection implements AutoCloseable {
 
     /// Allocates memory that the peer may touch as `access` says.
     public MemoryRegion allocate(long bytes, Set<Access> access) {
-        MemoryRegion region = domain.allocate(bytes, access);
-        synchronized (regions) {
+        synchronized (regions) { // so that none is made behind the back of a close
+            MemoryRegion region = domain.allocate(bytes, access);
             regions.removeIf(MemoryRegion::isClosed);
             regions.add(region);
+            return region;
         }
-        return region;
     }
 
     // ---- one step after the other
@@ -357,20 +359,21 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Disconnects and gives everything back, the memory of [#allocate] included. Waits for the peer to know, but
-    /// never longer than a second. Idempotent; whoever waits on it gets a [ConnectionException].
+    /// never longer than a second. Idempotent; whoever waits on it gets a [ConnectionException]. When several threads
+    /// close it, each returns when it is closed.
     @Override
     public void close() {
-        synchronized (regions) {
-            if (closed) {
-                return;
+        closed = true; // whoever waits is told so
+        closing.lock();
+        try {
+            if (id.state() == ConnectionId.State.CONNECTED) {
+                id.disconnect();
+                farewell();
             }
-            closed = true;
+            abandon();
+        } finally {
+            closing.unlock();
         }
-        if (id.state() == ConnectionId.State.CONNECTED) {
-            id.disconnect();
-            farewell();
-        }
-        abandon();
     }
 
     private void farewell() {
@@ -391,13 +394,13 @@ public final class Connection implements AutoCloseable {
     /// Gives everything back.
     void abandon() {
         queuePair.close();
+        sendCompletions.close();
+        receiveCompletions.close();
         synchronized (regions) {
             regions.forEach(MemoryRegion::close);
             regions.clear();
+            domain.close();
         }
-        sendCompletions.close();
-        receiveCompletions.close();
-        domain.close();
         id.close(); // and with the last of them the device
         EventChannel channel = own;
         if (channel != null) {

@@ -379,7 +379,15 @@ public final class ConnectionId implements VerbsObject {
                         discard();
                         return Optional.empty();
                     }
-                    theirs.begin(channel, at.again(), begun, from, type);
+                    boolean taken = false;
+                    try {
+                        theirs.begin(channel, at, begun, from, type);
+                        taken = true;
+                    } finally {
+                        if (!taken) {
+                            discard(); // the channel is closed
+                        }
+                    }
                 }
                 return Optional.of(new ConnectionEvent.ConnectRequest(theirs, ConnectionId.this, from));
             }
@@ -395,9 +403,9 @@ public final class ConnectionId implements VerbsObject {
     /// A request gets its identifier.
     private synchronized void begin(
             EventChannel where, LocalDevices.Lease at, Exchange begun, PeerParameters from, QpType type) {
-        hold(at);
         channel = where;
         where.add(this);
+        hold(at.again());
         exchange = begun;
         asking = from;
         ownType = type;
@@ -472,8 +480,13 @@ public final class ConnectionId implements VerbsObject {
 
     private void breakDown() {
         QueuePair made = queuePair;
-        if (made != null && !made.isClosed() && made.type() != QpType.UD && made.state() != QpState.RESET) {
+        if (made == null || made.isClosed() || made.type() == QpType.UD || made.state() == QpState.RESET) {
+            return;
+        }
+        try {
             made.modify(new Transition.ToError());
+        } catch (InvalidStateException e) {
+            // the program closes it at this moment, and nothing is in flight any more
         }
     }
 
@@ -547,7 +560,13 @@ public final class ConnectionId implements VerbsObject {
     }
 
     private void offer(EventChannel.Step step) {
-        channel.offer(this, step);
+        EventChannel to = channel;
+        to.offer(this, step);
+        while (to != channel) { // it has moved, and may have taken along what was there before this
+            EventChannel next = channel;
+            to.remove(this).forEach(late -> next.offer(this, late));
+            to = next;
+        }
     }
 
     /// On the thread that takes the event.
@@ -630,18 +649,21 @@ public final class ConnectionId implements VerbsObject {
         ports.clear();
         channel.remove(this).forEach(EventChannel.Step::discard);
         Exchange begun = exchange;
-        if (begun != null) {
-            if (was == State.REQUESTED) {
-                refuse(begun);
-            } else if (was != State.DISCONNECTED) {
-                begun.disconnect(PrivateData.NONE);
-            }
-        }
         QueuePair made = queuePair;
-        if (made != null) {
-            made.close();
+        try {
+            if (begun != null) {
+                if (was == State.REQUESTED) {
+                    refuse(begun);
+                } else if (was != State.DISCONNECTED) {
+                    begun.disconnect(PrivateData.NONE);
+                }
+            }
+            if (made != null) {
+                made.close();
+            }
+        } finally {
+            letGo(); // also when the device refuses something
         }
-        letGo();
     }
 
     /// From now on it hears when the device fails.

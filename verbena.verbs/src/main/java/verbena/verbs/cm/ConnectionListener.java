@@ -3,8 +3,10 @@ package verbena.verbs.cm;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
@@ -22,7 +24,8 @@ public final class ConnectionListener implements AutoCloseable {
     /// Accepted, and not confirmed by the peer. Guarded by itself.
     private final Map<ConnectionId, Connection> begun = new HashMap<>();
 
-    private volatile boolean closed;
+    /// One thread closes; others wait, and find nothing left to do.
+    private final ReentrantLock closing = new ReentrantLock();
 
     private ConnectionListener(EventChannel channel, ConnectionId id, ConnectionOptions options) {
         this.channel = channel;
@@ -116,8 +119,13 @@ public final class ConnectionListener implements AutoCloseable {
             connection.abandon();
             return null;
         }
-        connection.established(
-                established.peer(), options.device().map(EventChannel::open).orElseGet(EventChannel::open));
+        try {
+            connection.established(
+                    established.peer(), options.device().map(EventChannel::open).orElseGet(EventChannel::open));
+        } catch (InvalidStateException e) {
+            connection.abandon(); // closed at this moment, as the listener was
+            throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
+        }
         return connection;
     }
 
@@ -142,21 +150,25 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// Listens no more; connections stay. Whoever waits in [#accept()] gets a [ConnectionException]. Idempotent.
+    /// Listens no more; connections stay. Whoever waits in [#accept()] gets a [ConnectionException]. Idempotent. When
+    /// several threads close it, each returns when it is closed.
     @Override
     public void close() {
-        synchronized (begun) {
-            if (closed) {
-                return;
+        closing.lock();
+        try {
+            id.close();
+            // A thread in accept may hold an identifier that is in no map, or no more: closed, it leads nowhere.
+            List<ConnectionId> left = channel.shut();
+            List<Connection> connections;
+            synchronized (begun) {
+                connections = List.copyOf(begun.values());
+                begun.clear();
             }
-            closed = true;
+            connections.forEach(Connection::abandon);
+            left.forEach(ConnectionId::close);
+        } finally {
+            closing.unlock();
         }
-        id.close();
-        synchronized (begun) {
-            begun.values().forEach(Connection::abandon);
-            begun.clear();
-        }
-        channel.close();
     }
 
     @Override

@@ -166,6 +166,18 @@ public final class EventChannel implements VerbsObject {
         return its;
     }
 
+    /// Closes it whatever it has, and gives the identifiers that are left.
+    List<ConnectionId> shut() {
+        lock.lock();
+        try {
+            closed = true;
+            changed.signalAll();
+            return List.copyOf(ids);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /// Closes the channel and wakes all who wait.
     ///
     /// @throws InUseException when it has identifiers that are not closed
