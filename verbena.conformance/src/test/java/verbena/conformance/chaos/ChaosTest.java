@@ -1,0 +1,72 @@
+package verbena.conformance.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.channels.DatagramChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import verbena.conformance.rig.Rig;
+import verbena.verbs.Device;
+
+/// Everything public is promised to any thread: so threads do everything at once, over every device. A minute in all;
+/// `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for other actions, and
+/// `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
+class ChaosTest {
+    private static final int SECONDS =
+            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 60);
+    private static final long SEED = Long.getLong("verbena.seed", 1);
+    private static final String DEVICES = System.getProperty(
+            "verbena.chaos.devices", "rocev2;iwarp;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable");
+    /// One storm: long enough for all to be made, short enough for many to end.
+    private static final Duration STORM = Duration.ofSeconds(3);
+    private static final int ENOUGH_SECONDS = 60;
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    @TestFactory
+    Stream<DynamicTest> aDeviceStandsWhateverThreadsDo() {
+        List<String> devices = List.of(DEVICES.split(";"));
+        long storms = Math.max(1, SECONDS / (devices.size() * STORM.plusSeconds(1).toSeconds()));
+        return devices.stream()
+                .map(name -> DynamicTest.dynamicTest(name, () -> storms(Device.named(name), storms)));
+    }
+
+    private static void storms(Device device, long storms) throws Exception {
+        boolean twice = Rig.opensTwice(device);
+        Map<String, Long> done = new TreeMap<>();
+        // What the process opens once and keeps is open now; the JDK keeps a socket after the first channel.
+        DatagramChannel.open().close();
+        new Storm(device, twice, SEED).calm();
+        List<String> threads = Storm.deviceThreads();
+        List<String> descriptors = Storm.openDescriptors();
+        for (int i = 0; i < storms; i++) {
+            new Storm(device, twice, SEED + i)
+                    .run(STORM)
+                    .forEach((action, times) -> done.merge(action, times, Long::sum));
+        }
+        // The kernel and threads that end take a moment.
+        var never = new CountDownLatch(1);
+        long end = System.nanoTime() + SOON.toNanos();
+        while ((Storm.openDescriptors().size() > descriptors.size() || Storm.deviceThreads().size() > threads.size())
+                && System.nanoTime() - end < 0) {
+            assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
+        }
+        assertThat(Storm.openDescriptors()).as("open descriptors").isSubsetOf(descriptors).hasSizeLessThanOrEqualTo(descriptors.size());
+        assertThat(Storm.deviceThreads()).as("threads").hasSizeLessThanOrEqualTo(threads.size());
+        if (Boolean.getBoolean("verbena.chaos.report")) {
+            System.out.println(device.name() + ": " + done);
+        }
+        if (SECONDS < ENOUGH_SECONDS) {
+            return; // a short run need not get round to everything
+        }
+        assertThat(done.entrySet().stream().filter(each -> each.getValue() == 0))
+                .as("actions that have never succeeded")
+                .isEmpty();
+    }
+}
