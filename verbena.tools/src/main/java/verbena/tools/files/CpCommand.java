@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -113,7 +114,7 @@ public final class CpCommand extends FilesCommand {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "10",
-            description = "Give up when the server does not answer for so long (default ${DEFAULT-VALUE}).")
+            description = "Give up when the server says nothing for so long, 3 to 86400 (default ${DEFAULT-VALUE}).")
     private int timeoutSeconds;
 
     @Option(
@@ -132,7 +133,7 @@ public final class CpCommand extends FilesCommand {
         range("--chunk", chunkKiB, 4, Terms.CHUNK_MAX >> 10);
         range("--in-flight", inFlight, 1, Terms.SLOTS_MAX);
         range("--retry", retrySeconds, 0, 1_000_000);
-        range("--timeout", timeoutSeconds, 1, 86_400);
+        range("--timeout", timeoutSeconds, TIMEOUT_MIN, TIMEOUT_MAX);
         if (chunkKiB % 4 != 0) {
             throw wrong("--chunk: a multiple of 4, got " + chunkKiB);
         }
@@ -164,13 +165,14 @@ public final class CpCommand extends FilesCommand {
         if (host == null || sources.stream().anyMatch(s -> s.isRemote() && !host.equals(s.host()))) {
             throw wrong("all SRC have to be of one host");
         }
+        requireNamesOnce(sources);
         var progress = new Progress(out(), err(), name(), quiet, verbose);
         try (progress;
                 Context opened = devices.isEmpty()
                         ? null
                         : Device.named(devices.getFirst()).open()) {
-            var way = new FileClient.Way(
-                    host, port, opened, terms(), secret(), direct, Duration.ofSeconds(timeoutSeconds));
+            var timeout = Duration.ofSeconds(timeoutSeconds);
+            var way = new FileClient.Way(host, port, opened, terms(), secret(), direct, timeout, timeout);
             copy(way, sources, destination, progress);
         }
         if (!quiet) {
@@ -178,6 +180,17 @@ public final class CpCommand extends FilesCommand {
             out().flush();
         }
         return progress.failures() == 0 ? 0 : 1;
+    }
+
+    /// Each has its own name at the destination, which nobody but the user decides.
+    private static void requireNamesOnce(List<Location> sources) {
+        Set<Path> names = new HashSet<>();
+        for (Location source : sources) {
+            Path name = source.isRemote() ? Request.nameOf(remote(source)) : source(source.path()).name();
+            if (!names.add(name)) {
+                throw new CommandFailed("two of what is to be copied are called " + name);
+            }
+        }
     }
 
     private Terms terms() {

@@ -3,6 +3,8 @@ package verbena.tools.files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 import verbena.tools.CommandFailed;
 
 /// A file, folder or link that a sender offers.
@@ -12,6 +14,9 @@ import verbena.tools.CommandFailed;
 record Entry(int id, Attributes attributes, Path name, Path target) {
     /// Bytes of a path that can be told.
     static final int NAME_MAX = 4096;
+
+    /// Why a link stays behind.
+    static final String OUTSIDE = "a link to outside of what is copied";
 
     static final Path NO_TARGET = Path.of("");
     private static final Path ROOT = Path.of("/");
@@ -37,7 +42,12 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
         try {
             Instant modified = Instant.ofEpochSecond(in.getLong(), in.getInt());
             var attributes = new Attributes(Attributes.Type.values()[type], mode, size, modified, in.getLong());
-            return new Entry(id, attributes, checked(Names.path(letter.takeCounted())), target(letter.takeCounted()));
+            Path name = checked(letter.takeCounted());
+            Path target = target(letter.takeCounted());
+            if (!target.equals(NO_TARGET) && attributes.type() != Attributes.Type.LINK) {
+                throw new CommandFailed("the peer offers a target of what is no link: " + Names.shown(name));
+            }
+            return new Entry(id, attributes, name, target);
         } catch (DateTimeException | ArithmeticException e) {
             throw new CommandFailed("the peer offers a file with a time that is none", e);
         }
@@ -49,33 +59,41 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
         return bytes.length > 0 && bytes[0] == '/' ? ROOT.resolve(relative) : relative;
     }
 
-    private static Path checked(Path name) {
+    /// One or more names with a slash between each two, and nothing else.
+    private static Path checked(byte[] bytes) {
+        Path name = Names.path(bytes);
+        boolean isPlain = bytes.length <= NAME_MAX && Arrays.equals(bytes, Names.bytes(name));
         for (Path part : name) {
             String text = part.toString();
-            if (text.isEmpty() || text.equals(".") || text.equals("..")) {
-                throw new CommandFailed("the peer offers a file by a path, not a name: " + Names.shown(name));
-            }
+            isPlain &= !text.isEmpty() && !text.equals(".") && !text.equals("..");
+        }
+        if (!isPlain) {
+            throw new CommandFailed("the peer offers a file by a path, not a name: " + Names.shown(bytes));
         }
         return name;
     }
 
-    /// Whether a link leads to somewhere within what is copied, as far as its text tells. One that does not stays
-    /// behind: elsewhere it would mean something else.
-    static boolean staysInside(Path link, Path target) {
-        if (target.isAbsolute()) {
-            return false;
+    /// Why a link of a tree stays behind; null when it leads to somewhere in that tree, whatever else is made there.
+    ///
+    /// Its target may go up at its start only, and not above the tree. The folders on the way to a link are no links
+    /// themselves (see [Folder#find(Path, Path)]), so going up from there is what the text says. After the first name
+    /// it can only go down, or on over another link, for which the same holds. `..` behind a name is another matter:
+    /// where it leads depends on what that name is.
+    static @Nullable String staysBehind(Path link, Path target) {
+        if (target.equals(NO_TARGET)) {
+            return "a link to nothing";
         }
-        int depth = link.getNameCount() - 1;
+        int up = 0;
+        boolean isDown = false;
         for (Path part : target) {
-            if (part.toString().equals("..")) {
-                depth--;
-            } else if (!part.toString().equals(".") && !part.toString().isEmpty()) {
-                depth++;
+            boolean isUp = part.toString().equals("..");
+            if (isUp && isDown) {
+                return "a link with .. behind a name, which may lead outside of what is copied";
             }
-            if (depth < 1) {
-                return false;
-            }
+            up += isUp ? 1 : 0;
+            isDown |= !isUp && !part.toString().equals(".");
         }
-        return true;
+        boolean leadsOut = target.isAbsolute() || up > link.getNameCount() - 2;
+        return leadsOut ? OUTSIDE : null;
     }
 }

@@ -1,6 +1,7 @@
 package verbena.tools.files;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -28,12 +29,15 @@ final class Failures {
             case DirectoryNotEmptyException _ -> "a folder that is not empty has this name";
             case FileSystemLoopException _ -> "links that lead in a circle";
             case FileSystemException f when f.getReason() != null -> f.getReason();
+            case FileSystemException f -> f.getClass().getSimpleName(); // its message is a path
             default -> plain(e.getMessage(), e);
         };
     }
 
     private static String plain(@Nullable String message, IOException e) {
-        return message == null ? e.getClass().getSimpleName() : message;
+        return message == null
+                ? e.getClass().getSimpleName()
+                : Names.shown(message.getBytes(StandardCharsets.UTF_8));
     }
 
     /// Whether there is no room: on the disk, in the quota, or under the limit for a file's size.

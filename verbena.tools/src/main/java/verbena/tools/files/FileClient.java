@@ -36,7 +36,8 @@ final class FileClient implements AutoCloseable {
     ///
     /// @param device to use; null for whichever reaches the server
     /// @param isDirect whether local files go past the page cache
-    /// @param patience with a server that says nothing while it should
+    /// @param patience with a server that does not answer
+    /// @param silence how long it may say nothing within a request
     record Way(
             String host,
             int port,
@@ -44,7 +45,8 @@ final class FileClient implements AutoCloseable {
             Terms terms,
             Optional<Secret> secret,
             boolean isDirect,
-            Duration patience) {}
+            Duration patience,
+            Duration silence) {}
 
     /// @throws ConnectionException when there is no way to a server
     /// @throws CommandFailed when the server and this do not get on with each other
@@ -53,7 +55,7 @@ final class FileClient implements AutoCloseable {
         if (way.device() != null) {
             options = options.withDevice(way.device());
         }
-        var mailbox = new Mailbox(connect(way, options));
+        var mailbox = new Mailbox(connect(way, options), way.silence());
         Terms terms = null;
         try {
             terms = Handshake.asClient(mailbox, way.terms(), way.secret(), way.patience());
@@ -102,8 +104,9 @@ final class FileClient implements AutoCloseable {
     /// Copies here.
     void get(Path path, Landing landing, Set<Option> options, TransferListener listener) throws InterruptedException {
         try (var session = new Session(mailbox, terms, false, isDirect)) {
-            RemoteMemory theirs = ask(new Request(false, options, path), session);
-            session.receive(theirs, landing, options, listener);
+            var request = new Request(false, options, path);
+            RemoteMemory theirs = ask(request, session);
+            session.receive(theirs, landing, request.scope(), options, listener);
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import verbena.tools.Addresses;
 import verbena.tools.CommandFailed;
@@ -24,8 +24,8 @@ import verbena.verbs.cm.ConnectionListener;
 
 /// Serves one folder to clients, each on a thread and in a protection domain of its own.
 final class FileServer implements AutoCloseable {
-    /// Connections that may be proving who they are, beside those that have.
-    private static final int STRANGERS_MAX = 16;
+    /// Connections that may be proving who they are.
+    static final int STRANGERS_MAX = 16;
 
     private static final Duration HANDSHAKE = Duration.ofSeconds(10);
     /// Between requests.
@@ -40,6 +40,7 @@ final class FileServer implements AutoCloseable {
     /// @param clientsMax clients at once
     /// @param windowBytes of memory that a client may have under way
     /// @param isDirect whether files go past the page cache
+    /// @param silence how long a client may say nothing within a request
     record Settings(
             Folder folder,
             boolean isWritable,
@@ -47,13 +48,14 @@ final class FileServer implements AutoCloseable {
             boolean isOpen,
             int clientsMax,
             long windowBytes,
-            boolean isDirect) {}
+            boolean isDirect,
+            Duration silence) {}
 
     private final Settings settings;
     private final GuessLimit guesses;
     private final Consumer<String> log;
-    private final Semaphore strangers;
-    private final Semaphore clients;
+    private final Places strangers;
+    private final Places clients;
     private final Set<Mailbox> connected = ConcurrentHashMap.newKeySet();
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("verbena-files-client-", 0).factory());
@@ -63,8 +65,9 @@ final class FileServer implements AutoCloseable {
         this.settings = settings;
         this.guesses = guesses;
         this.log = log;
-        clients = new Semaphore(settings.clientsMax());
-        strangers = new Semaphore(settings.clientsMax() + STRANGERS_MAX);
+        boolean isForOthers = settings.secret().isPresent() || settings.isOpen();
+        clients = isForOthers ? Places.shared(settings.clientsMax()) : Places.unshared(settings.clientsMax());
+        strangers = isForOthers ? Places.shared(STRANGERS_MAX) : Places.unshared(STRANGERS_MAX);
     }
 
     /// Serves those who come until the listener is closed or the thread interrupted.
@@ -79,41 +82,64 @@ final class FileServer implements AutoCloseable {
                 }
                 throw e;
             }
-            if (strangers.tryAcquire()) {
-                threads.execute(() -> welcome(connection));
-            } else {
-                connection.close();
+            InetAddress from = connection.peerAddress().getAddress();
+            if (!strangers.take(from)) {
+                turnAway(connection);
+                continue;
+            }
+            boolean begun = false;
+            try {
+                threads.execute(() -> welcome(connection, from));
+                begun = true;
+            } catch (OutOfMemoryError | RejectedExecutionException e) {
+                log.accept(Addresses.ip(from) + ": there is no thread for it: " + e.getMessage());
+            } finally {
+                if (!begun) {
+                    strangers.giveBack(from);
+                    turnAway(connection);
+                }
             }
         }
     }
 
-    private void welcome(Connection connection) {
-        InetAddress from = connection.peerAddress().getAddress();
+    /// Ends a connection without waiting for a peer that may not answer: others wait to be accepted.
+    private static void turnAway(Connection connection) {
+        connection.id().close();
+        connection.close();
+    }
+
+    private void welcome(Connection connection, InetAddress from) {
         String who = Addresses.ip(from);
-        try (var mailbox = new Mailbox(connection)) {
+        boolean isStranger = true;
+        try (connection;
+                var mailbox = new Mailbox(connection, settings.silence())) {
             connected.add(mailbox);
             if (settings.secret().isEmpty() && !settings.isOpen() && !from.isLoopbackAddress()) {
                 throw refused(mailbox, "this server is for its own host only");
             }
             Terms terms =
                     Handshake.asServer(mailbox, settings.windowBytes(), settings.secret(), guesses, from, HANDSHAKE);
-            if (!clients.tryAcquire()) {
-                throw refused(mailbox, "the server has its " + settings.clientsMax() + " clients; try again later");
+            if (!clients.take(from)) {
+                throw refused(mailbox, "the server has its " + clients.all() + " clients; try again later");
             }
             try {
+                isStranger = false;
+                strangers.giveBack(from);
                 requests(mailbox, terms, who);
             } finally {
-                clients.release();
+                clients.giveBack(from);
             }
         } catch (CommandFailed | VerbsException e) {
             log.accept(who + ": " + e.getMessage());
-        } catch (IllegalArgumentException e) {
-            log.accept(who + ": the peer sent what cannot be: " + e.getMessage());
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            log.accept(who + ": it broke here: " + e);
         } finally {
             connected.removeIf(mailbox -> mailbox.connection() == connection);
-            strangers.release();
+            if (isStranger) {
+                strangers.giveBack(from);
+            }
         }
     }
 
@@ -127,7 +153,10 @@ final class FileServer implements AutoCloseable {
             Letter letter;
             try {
                 letter = mailbox.expect(Kind.REQUEST, IDLE);
-            } catch (ConnectionException _) {
+            } catch (ConnectionException e) {
+                if (e.reason() == ConnectionException.Reason.TIMEOUT) {
+                    throw e;
+                }
                 return; // it has all that it wanted
             }
             request(mailbox, letter, terms, who);
@@ -177,7 +206,7 @@ final class FileServer implements AutoCloseable {
                         request.options().contains(Option.RECURSIVE),
                         tally);
             } else {
-                session.receive(theirs, landing, request.options(), tally);
+                session.receive(theirs, landing, request.scope(), request.options(), tally);
             }
         }
     }

@@ -13,6 +13,10 @@ import picocli.CommandLine.Spec;
 /// What both ends' commands have in common.
 abstract class FilesCommand implements Callable<Integer> {
     static final String PORT = "7472";
+    /// Seconds; an end that is busy says so each second.
+    static final int TIMEOUT_MIN = 3;
+
+    static final int TIMEOUT_MAX = 86_400;
 
     @Spec
     private CommandSpec spec;

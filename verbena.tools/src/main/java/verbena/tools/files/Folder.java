@@ -3,6 +3,8 @@ package verbena.tools.files;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -22,7 +24,12 @@ import verbena.tools.CommandFailed;
 /// are read and their targets walked the same way, from where the link is and not above this folder. Any thread
 /// may use it.
 final class Folder {
+    /// As the kernel has it.
     private static final int LINKS_MAX = 40;
+    /// Each folder on a way is open while it is walked, and one process has a few thousand open files.
+    private static final int DEPTH_MAX = 128;
+
+    private static final Path HERE = Path.of(".");
 
     private final Path root;
     private final UnaryOperator<FileChannel> opened;
@@ -76,15 +83,68 @@ final class Folder {
     /// @param followLast whether a link at the very end is followed too
     /// @throws IOException when a folder on the way does not exist, or the way leads outside
     Spot find(Path relative, boolean followLast) throws IOException {
-        Deque<Path> names = new ArrayDeque<>();
-        relative.forEach(names::add);
-        List<SecureDirectoryStream<Path>> way = new ArrayList<>();
-        List<Path> walked = new ArrayList<>();
-        SecureDirectoryStream<Path> result = null;
-        try {
+        try (var way = new Walker()) {
+            return way.spot(way.go(relative, followLast));
+        }
+    }
+
+    /// Finds a place that a peer names. Links are followed on the way to `base`, and none below it.
+    ///
+    /// @param base a folder
+    /// @param below names, no `..` among them
+    /// @throws IOException when a name on the way is no folder, or is a link
+    Spot find(Path base, Path below) throws IOException {
+        try (var way = new Walker()) {
+            way.enter(base);
+            way.goStrictly(below);
+            return way.spot(below.getFileName());
+        }
+    }
+
+    /// Whether a link leads to somewhere in its tree, or to nothing, as things are on the disk.
+    ///
+    /// @param link below `base`; its first name is the tree, which the target may not leave
+    boolean leadsInside(Path base, Path link, Path target) throws IOException {
+        try (var way = new Walker()) {
+            way.enter(base);
+            way.goStrictly(link);
+            way.floor = way.walked.size() - (link.getNameCount() - 2); // all but the tree's own folders
+            way.go(target, true);
+            return true;
+        } catch (OutsideException _) {
+            return false;
+        } catch (NoSuchFileException | NotDirectoryException | FileSystemLoopException _) {
+            return true; // nobody gets anywhere by it
+        }
+    }
+
+    /// The way from the root to a folder, each folder on it open.
+    private final class Walker implements AutoCloseable {
+        private final List<SecureDirectoryStream<Path>> way = new ArrayList<>();
+        private final List<Path> walked = new ArrayList<>();
+        /// Names that `..` does not go above.
+        private int floor;
+        private int links;
+
+        private Walker() throws IOException {
             way.add(open(root));
-            int links = 0;
-            Path last = Path.of(".");
+        }
+
+        /// Goes to a folder, links followed.
+        private void enter(Path folder) throws IOException {
+            Path last = go(folder, true);
+            if (!last.equals(HERE)) {
+                down(last);
+            }
+        }
+
+        /// Goes to the folder of the last name, links followed on the way; the last name that is left, or `.`.
+        private Path go(Path relative, boolean followLast) throws IOException {
+            if (relative.isAbsolute()) {
+                throw new OutsideException(relative);
+            }
+            Deque<Path> names = new ArrayDeque<>();
+            relative.forEach(names::add);
             while (!names.isEmpty()) {
                 Path name = names.pop();
                 String text = name.toString();
@@ -92,7 +152,7 @@ final class Folder {
                     continue;
                 }
                 if (text.equals("..")) {
-                    if (walked.isEmpty()) {
+                    if (walked.size() == floor) {
                         throw new OutsideException(relative);
                     }
                     way.removeLast().close();
@@ -103,44 +163,71 @@ final class Folder {
                 Optional<Attributes> found = Spot.look(way.getLast(), name);
                 if (found.isPresent() && found.get().type() == Attributes.Type.LINK && (!isLast || followLast)) {
                     if (++links > LINKS_MAX) {
-                        throw new IOException("too many symbolic links");
+                        throw new FileSystemLoopException(Names.shown(relative));
                     }
                     // Only its text counts: what it names is walked as any other path.
-                    Path target = Files.readSymbolicLink(path(walked).resolve(name));
+                    Path target = Files.readSymbolicLink(path().resolve(name));
                     if (target.isAbsolute()) {
                         throw new OutsideException(relative);
                     }
                     for (int i = target.getNameCount() - 1; i >= 0; i--) {
                         names.push(target.getName(i));
                     }
-                    continue;
-                }
-                if (isLast) {
-                    last = name;
-                } else if (found.isEmpty()) {
-                    throw new NoSuchFileException(Names.shown(relative));
-                } else if (found.get().type() != Attributes.Type.FOLDER) {
-                    throw new NotDirectoryException(Names.shown(relative));
+                } else if (isLast) {
+                    return name;
                 } else {
-                    way.add(way.getLast().newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS));
-                    walked.add(name);
+                    down(name, found, relative);
                 }
             }
-            result = way.removeLast();
-            return new Spot(this, result, path(walked), last);
-        } finally {
+            return HERE;
+        }
+
+        /// Goes to the folder of the last name, none of them a link.
+        private void goStrictly(Path below) throws IOException {
+            for (int i = 0; i < below.getNameCount() - 1; i++) {
+                down(below.getName(i));
+            }
+        }
+
+        private void down(Path name) throws IOException {
+            down(name, Spot.look(way.getLast(), name), name);
+        }
+
+        private void down(Path name, Optional<Attributes> found, Path asked) throws IOException {
+            if (found.isEmpty()) {
+                throw new NoSuchFileException(Names.shown(asked));
+            }
+            switch (found.get().type()) {
+                case FOLDER -> {}
+                case LINK -> throw new FileSystemException(Names.shown(asked), null, "a name on the way is a link");
+                default -> throw new NotDirectoryException(Names.shown(asked));
+            }
+            if (walked.size() >= DEPTH_MAX) {
+                throw new FileSystemException(Names.shown(asked), null, "more than " + DEPTH_MAX + " folders deep");
+            }
+            way.add(way.getLast().newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS));
+            walked.add(name);
+        }
+
+        /// The place of a name in the folder where this is, which the place holds open.
+        private Spot spot(Path name) {
+            return new Spot(Folder.this, way.removeLast(), path(), name);
+        }
+
+        private Path path() {
+            Path path = root;
+            for (Path name : walked) {
+                path = path.resolve(name);
+            }
+            return path;
+        }
+
+        @Override
+        public void close() throws IOException {
             for (SecureDirectoryStream<Path> each : way) {
                 each.close();
             }
         }
-    }
-
-    private Path path(List<Path> walked) {
-        Path path = root;
-        for (Path name : walked) {
-            path = path.resolve(name);
-        }
-        return path;
     }
 
     @SuppressWarnings({"unchecked", "StreamResourceLeak"}) // checked when this was made; closed by the caller

@@ -45,6 +45,8 @@ enum Kind {
     FINISH,
     /// Receiver, to FINISH: folders have their times; the request is done.
     BYE,
+    /// Either, within a request: it works on something with its files, and has nothing else to say for a second.
+    BUSY,
     /// Either: the connection is of no more use; text says why.
     ABORT;
 

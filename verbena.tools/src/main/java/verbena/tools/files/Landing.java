@@ -26,19 +26,27 @@ record Landing(Folder folder, Path base, @Nullable Path rename) {
                         ? new java.nio.file.FileSystemException(Names.shown(path), null, "is no folder")
                         : new NoSuchFileException(Names.shown(path));
             }
+        }
+        try (Spot spot = folder.find(path, false)) { // a link that leads nowhere is replaced, not followed
             Path parent = path.getParent();
             return new Landing(folder, parent == null ? Path.of("") : parent, spot.name());
         }
     }
 
-    /// The place of an entry.
-    ///
-    /// @param followLast whether a link at the end is followed
-    Spot find(Path name, boolean followLast) throws IOException {
-        Path within = name;
-        if (rename != null) {
-            within = name.getNameCount() == 1 ? rename : rename.resolve(name.subpath(1, name.getNameCount()));
+    /// The place of an entry; no name of it is followed when it is a link.
+    Spot find(Path name) throws IOException {
+        return folder.find(base, within(name));
+    }
+
+    /// Whether a link of this name, with this target, leads to somewhere in its tree or to nothing.
+    boolean leadsInside(Path name, Path target) throws IOException {
+        return folder.leadsInside(base, within(name), target);
+    }
+
+    private Path within(Path name) {
+        if (rename == null) {
+            return name;
         }
-        return folder.find(base.resolve(within), followLast);
+        return name.getNameCount() == 1 ? rename : rename.resolve(name.subpath(1, name.getNameCount()));
     }
 }

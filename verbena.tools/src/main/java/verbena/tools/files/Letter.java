@@ -7,10 +7,10 @@ import verbena.verbs.RemoteMemory;
 
 /// A message in its buffer, while it is being written or read. Made once for each buffer.
 final class Letter {
-    /// Bytes that a message may have.
-    static final int MAX = 12 << 10;
-    /// Bytes of a text that it can carry behind anything else.
-    static final int TEXT_MAX = 4 << 10;
+    /// Bytes that a message may have: two names and what stands with them.
+    static final int MAX = 2 * Entry.NAME_MAX + 256;
+    /// Bytes of a text, of which a message can have two.
+    static final int TEXT_MAX = Entry.NAME_MAX;
 
     private final int index;
     private final ByteBuffer bytes;
@@ -106,7 +106,13 @@ final class Letter {
     }
 
     RemoteMemory takeMemory() {
-        return new RemoteMemory(bytes.getLong(), bytes.getInt(), bytes.getLong());
+        long address = bytes.getLong();
+        int key = bytes.getInt();
+        long length = bytes.getLong();
+        if (length < 0) {
+            throw new CommandFailed("the peer's window has " + length + " bytes");
+        }
+        return new RemoteMemory(address, key, length);
     }
 
     /// What has been written so far.

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.CommandFailed;
@@ -34,11 +35,20 @@ final class Mailbox implements AutoCloseable {
     private static final long READ = 1L << 32;
 
     private static final long WRITE = 1L << 33;
-    private static final Duration FOREVER = Duration.ofDays(36_500);
+    /// How long a peer may say nothing, where nobody says another time.
+    private static final Duration SILENCE = Duration.ofSeconds(60);
+    /// How often a peer hears that this end is busy.
+    private static final Duration BEAT = Duration.ofSeconds(1);
+    /// How often in a row a peer may say so: a day long.
+    private static final int BUSY_MAX = 86_400;
+
     /// How long the end of a connection waits for last words.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final Connection connection;
+    private final Duration silence;
+    /// What is done with files at this time.
+    private final AtomicInteger busy = new AtomicInteger();
     private final MemoryRegion received;
     private final MemoryRegion sent;
     private final Letter[] arrivals = new Letter[LETTERS];
@@ -48,22 +58,40 @@ final class Mailbox implements AutoCloseable {
     private final Thread completions;
     private volatile IntConsumer onRead = Mailbox::nobody;
     private volatile @Nullable String why;
+    private volatile @Nullable String failure;
     private volatile boolean isAborted;
     private @Nullable Letter inHand;
     private long messagesReceived;
 
     Mailbox(Connection connection) {
+        this(connection, SILENCE);
+    }
+
+    /// @param connection closed with this, and when there is no memory for this
+    /// @param silence how long the peer may say nothing within a request, and take no message
+    Mailbox(Connection connection, Duration silence) {
         this.connection = connection;
-        received = connection.allocate((long) LETTERS * Letter.MAX, Access.local());
-        sent = connection.allocate((long) LETTERS * Letter.MAX, Access.local());
-        for (int i = 0; i < LETTERS; i++) {
-            arrivals[i] = letter(received, i);
-            departures[i] = letter(sent, i);
-            free.add(departures[i]);
-            connection.queuePair().postReceive(i, received, (long) i * Letter.MAX, Letter.MAX);
+        this.silence = silence;
+        boolean made = false;
+        try {
+            received = connection.allocate((long) LETTERS * Letter.MAX, Access.local());
+            sent = connection.allocate((long) LETTERS * Letter.MAX, Access.local());
+            for (int i = 0; i < LETTERS; i++) {
+                arrivals[i] = letter(received, i);
+                departures[i] = letter(sent, i);
+                free.add(departures[i]);
+                connection.queuePair().postReceive(i, received, (long) i * Letter.MAX, Letter.MAX);
+            }
+            completions = Thread.ofPlatform()
+                    .daemon()
+                    .name("verbena-files-completions")
+                    .start(this::complete);
+            made = true;
+        } finally {
+            if (!made) {
+                connection.close();
+            }
         }
-        completions =
-                Thread.ofPlatform().daemon().name("verbena-files-completions").start(this::complete);
     }
 
     private static Letter letter(MemoryRegion region, int i) {
@@ -78,8 +106,16 @@ final class Mailbox implements AutoCloseable {
     // ---- sending
 
     /// Starts a message; it has to be sent.
+    ///
+    /// @throws ConnectionException when the peer takes none of the messages before it
     Letter write(Kind kind) throws InterruptedException {
-        return free.take().begin(kind);
+        Letter letter = free.poll(silence.toNanos(), TimeUnit.NANOSECONDS);
+        if (letter == null) {
+            String text = "the peer took no message for " + Sizes.seconds(silence);
+            fail(text);
+            throw new ConnectionException(ConnectionException.Reason.TIMEOUT, text);
+        }
+        return letter.begin(kind);
     }
 
     void send(Letter letter) {
@@ -130,7 +166,11 @@ final class Mailbox implements AutoCloseable {
         }
         isAborted = true;
         try {
-            send(write(Kind.ABORT).text(text));
+            Letter letter = free.poll(FAREWELL.toNanos(), TimeUnit.NANOSECONDS);
+            if (letter == null) {
+                return;
+            }
+            send(letter.begin(Kind.ABORT).text(text));
             drain();
         } catch (VerbsException _) {
             // It has gone.
@@ -151,6 +191,18 @@ final class Mailbox implements AutoCloseable {
         free.addAll(back);
     }
 
+    /// Ends the connection from any thread, for this reason: the thread that receives hears it.
+    void fail(String text) {
+        failure = text;
+        disconnect();
+    }
+
+    /// Something with files begins (1) or ends (-1). In between the peer hears at least once a second that this end
+    /// lives, however long the disk takes.
+    void busy(int change) {
+        busy.addAndGet(change);
+    }
+
     /// Ends the connection from any thread; whoever receives gets to know it.
     void disconnect() {
         if (connection.id().state() == ConnectionId.State.CONNECTED) {
@@ -162,10 +214,17 @@ final class Mailbox implements AutoCloseable {
 
     private void complete() {
         var done = new WorkCompletion();
+        Letter beat = null;
         try {
             while (true) {
-                if (!connection.sendCompletions().await(done, FOREVER)) {
+                if (!connection.sendCompletions().await(done, BEAT)) {
+                    if (beat == null && busy.get() > 0) {
+                        beat = beat();
+                    }
                     continue;
+                }
+                if (beat != null && done.wrId() == beat.index()) {
+                    beat = null;
                 }
                 if (!done.ok()) {
                     if (why == null) {
@@ -185,17 +244,38 @@ final class Mailbox implements AutoCloseable {
         }
     }
 
-    // ---- receiving
-
-    /// The next message, open at its first field; it is valid until the next one is asked for.
-    ///
-    /// @throws ConnectionException when the connection has ended
-    /// @throws CommandFailed when the peer says why it will not go on
-    Letter receive() throws InterruptedException {
-        return receive(FOREVER);
+    /// Says that this end is busy; null when it cannot be said now.
+    private @Nullable Letter beat() {
+        Letter letter = free.poll();
+        if (letter == null) {
+            return null;
+        }
+        try {
+            send(letter.begin(Kind.BUSY));
+            return letter;
+        } catch (VerbsException _) {
+            free.add(letter);
+            return null; // the connection has ended, which the thread that receives hears too
+        }
     }
 
-    /// The same within a time.
+    // ---- receiving
+
+    /// The next message of a request, open at its first field; it is valid until the next one is asked for.
+    ///
+    /// @throws ConnectionException when the connection has ended, or the peer is silent for too long
+    /// @throws CommandFailed when the peer says why it will not go on
+    Letter receive() throws InterruptedException {
+        for (int i = 0; i < BUSY_MAX; i++) {
+            Letter letter = receive(silence);
+            if (letter.kind() != Kind.BUSY) {
+                return letter;
+            }
+        }
+        throw new CommandFailed("the peer says that it is busy, and nothing else");
+    }
+
+    /// The next message of any kind, within a time.
     Letter receive(Duration patience) throws InterruptedException {
         Letter before = inHand;
         if (before != null) {
@@ -205,7 +285,8 @@ final class Mailbox implements AutoCloseable {
                     .postReceive(before.index(), received, (long) before.index() * Letter.MAX, Letter.MAX);
         }
         if (!connection.receiveCompletions().await(arrived, patience)) {
-            throw new CommandFailed("the peer said nothing for " + patience.toSeconds() + " s");
+            throw new ConnectionException(
+                    ConnectionException.Reason.TIMEOUT, "the peer said nothing for " + Sizes.seconds(patience));
         }
         if (!arrived.ok()) {
             throw new ConnectionException(ConnectionException.Reason.DISCONNECTED, "the peer is gone: " + end());
@@ -222,6 +303,10 @@ final class Mailbox implements AutoCloseable {
 
     // What the connection manager says, else what the first failed request has said.
     private String end() throws InterruptedException {
+        String own = failure;
+        if (own != null) {
+            return own;
+        }
         String cause = why;
         try {
             while (true) {

@@ -2,6 +2,7 @@ package verbena.tools.files;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
@@ -158,10 +159,10 @@ final class PartFile implements AutoCloseable {
         return record.hasRemaining() || record.get(0) != 1 ? null : Arrays.copyOfRange(record.array(), 1, 1 + length);
     }
 
-    private DataFile file() {
+    private DataFile file() throws ClosedChannelException {
         DataFile opened = part;
         if (opened == null) {
-            throw new IllegalStateException("closed");
+            throw new ClosedChannelException(); // given up meanwhile
         }
         return opened;
     }
@@ -263,9 +264,10 @@ final class PartFile implements AutoCloseable {
                 .array();
     }
 
-    /// Whether a name is one of those that this makes, which are not copied.
+    /// Whether a name is one of those that a receiver makes for itself, which are not copied.
     static boolean isOne(Path name) {
         String text = name.toString();
-        return text.startsWith(".") && (text.endsWith(".verbena-part") || text.endsWith(".verbena-journal"));
+        return text.startsWith(Spot.ASIDE)
+                || (text.startsWith(".") && (text.endsWith(".verbena-part") || text.endsWith(".verbena-journal")));
     }
 }

@@ -24,6 +24,7 @@ final class Progress extends Tally implements AutoCloseable {
     private final Thread teller;
     private final LongAdder total = new LongAdder();
     private volatile String current = "";
+    private volatile boolean isCounted;
     private int shown;
 
     /// @param command that errors begin with
@@ -46,6 +47,7 @@ final class Progress extends Tally implements AutoCloseable {
     @Override
     public void total(long files, long bytes) {
         total.add(bytes);
+        isCounted = true;
     }
 
     @Override
@@ -136,8 +138,11 @@ final class Progress extends Tally implements AutoCloseable {
 
     private String text(double rate) {
         long all = total.sum();
+        if (all == 0) {
+            return (isCounted ? "no bytes to copy" : "looks for what there is to copy") + "  " + current;
+        }
         long done = Math.min(all, behind.sum());
-        int percent = all == 0 ? 100 : (int) (100.0 * done / all);
+        int percent = (int) (100.0 * done / all);
         String left = rate < 1 ? "" : "  " + Sizes.seconds((all - done) / rate) + " left";
         String bar =
                 isTerminal ? "[" + "#".repeat(percent * BAR / 100) + "-".repeat(BAR - percent * BAR / 100) + "]  " : "";

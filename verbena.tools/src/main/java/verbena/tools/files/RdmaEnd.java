@@ -48,7 +48,8 @@ final class RdmaEnd implements Endpoint {
             session.send(theirs, List.of(Walk.Source.of(folder, file.getFileName())), false, listener);
         } else {
             var landing = new Landing(folder, Path.of(""), file.getFileName());
-            session.receive(theirs, landing, EnumSet.of(Request.Option.NO_SYNC), listener);
+            var scope = new Announced.Scope(null, true, false);
+            session.receive(theirs, landing, scope, EnumSet.of(Request.Option.NO_SYNC), listener);
         }
         if (failure.get() != null) {
             throw new CommandFailed(failure.get());

@@ -3,14 +3,14 @@ package verbena.tools.files;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
@@ -20,21 +20,18 @@ import verbena.verbs.VerbsException;
 /// The end that files are copied to. It says of each entry what it wants of it, checks each chunk, writes it, and
 /// gives a file its name when all of it is right. One thread hears what the peer says; a few check and write.
 final class Receiver {
-    /// Folders of one request, whose times are set when all is in them.
-    private static final int FOLDERS_MAX = 1_000_000;
-
     private final Mailbox mailbox;
     private final Terms terms;
     private final Window window;
     private final RemoteMemory theirs;
-    private final ExecutorService disk;
+    private final Executor disk;
     private final boolean isDirect;
     private final Landing landing;
     private final Set<Option> options;
     private final TransferListener listener;
 
     private final Map<Integer, Incoming> incoming = new ConcurrentHashMap<>();
-    private final List<Entry> folders = new ArrayList<>();
+    private final Announced announced;
     private final Slot[] slots;
     private volatile @Nullable CommandFailed fatal;
 
@@ -43,14 +40,16 @@ final class Receiver {
         private final Entry entry;
         private final String name;
         private final PartFile part;
+        private final Announced.Level folder;
         /// The peer was told that it cannot go on.
         private volatile boolean isOver;
         /// It was said to be complete.
         private boolean isEnding;
 
-        private Incoming(Entry entry, PartFile part) {
+        private Incoming(Entry entry, PartFile part, Announced.Level folder) {
             this.entry = entry;
             this.part = part;
+            this.folder = folder;
             name = Names.shown(entry.name());
         }
     }
@@ -111,9 +110,10 @@ final class Receiver {
             Terms terms,
             Window window,
             RemoteMemory theirs,
-            ExecutorService disk,
+            Executor disk,
             boolean isDirect,
             Landing landing,
+            Announced.Scope scope,
             Set<Option> options,
             TransferListener listener) {
         this.mailbox = mailbox;
@@ -125,6 +125,7 @@ final class Receiver {
         this.landing = landing;
         this.options = options;
         this.listener = listener;
+        announced = new Announced(scope, this::complete);
         slots = new Slot[terms.slots()];
         for (int i = 0; i < slots.length; i++) {
             slots[i] = new Slot(i);
@@ -141,14 +142,24 @@ final class Receiver {
             if (total.kind() != Kind.TOTAL) {
                 throw Mailbox.unexpected(total);
             }
-            listener.total(total.bytes().getLong(), total.bytes().getLong());
+            long files = total.bytes().getLong();
+            long bytes = total.bytes().getLong();
+            if (files < 0 || bytes < 0) {
+                throw new CommandFailed("the peer offers " + files + " files of " + bytes + " bytes");
+            }
+            listener.total(files, bytes);
             for (Letter letter = mailbox.receive(); letter.kind() != Kind.FINISH; letter = mailbox.receive()) {
-                hear(letter);
+                mailbox.busy(1);
+                try {
+                    hear(letter);
+                } finally {
+                    mailbox.busy(-1);
+                }
             }
             if (!incoming.isEmpty()) {
                 throw new CommandFailed("the peer has finished in the middle of a file");
             }
-            finishFolders();
+            announced.finish();
             mailbox.send(mailbox.write(Kind.BYE));
         } catch (BufferUnderflowException e) {
             throw Mailbox.malformed(e);
@@ -174,6 +185,7 @@ final class Receiver {
                 boolean isFailure = in.get() != 0;
                 String name = letter.takeText();
                 String why = letter.takeText();
+                announced.note(name);
                 if (isFailure) {
                     listener.failed(name, name + ": " + why);
                 } else {
@@ -194,6 +206,9 @@ final class Receiver {
             case FAILED -> {
                 Incoming file = incoming(in.getInt());
                 String why = letter.takeText();
+                if (file.isEnding) {
+                    throw new CommandFailed("the peer gives up a file that it said is complete");
+                }
                 if (isUnderWay(file)) {
                     file.isOver = true; // its last chunks are let go
                 }
@@ -231,13 +246,14 @@ final class Receiver {
         if (incoming.containsKey(entry.id()) || incoming.size() >= Sender.ENTRIES_MAX) {
             throw new CommandFailed("the peer offers more than it may");
         }
+        Announced.Level folder = announced.entry(entry);
         Verdict verdict;
         String why = "";
         long from = -1;
         try {
             verdict = judge(entry);
             if (verdict == Verdict.SEND) {
-                from = begin(entry, name);
+                from = begin(entry, name, folder);
             } else if (verdict == Verdict.MADE) {
                 listener.made(name);
             } else {
@@ -266,6 +282,9 @@ final class Receiver {
     }
 
     private Verdict judge(Entry entry) throws IOException {
+        if (PartFile.isOne(entry.name().getFileName())) {
+            throw new FileSystemException(null, null, "its name is one for files that are not complete");
+        }
         return switch (entry.attributes().type()) {
             case FILE -> file(entry);
             case FOLDER -> folder(entry);
@@ -279,10 +298,10 @@ final class Receiver {
     }
 
     /// What has this name already; in a rehearsal the folders on the way may be missing.
-    private Optional<Attributes> existing(Entry entry, boolean followLast) throws IOException {
-        try (Spot spot = landing.find(entry.name(), followLast)) {
+    private Optional<Attributes> existing(Entry entry) throws IOException {
+        try (Spot spot = landing.find(entry.name())) {
             return spot.look();
-        } catch (java.nio.file.NoSuchFileException e) {
+        } catch (NoSuchFileException e) {
             if (isRehearsal()) {
                 return Optional.empty();
             }
@@ -291,13 +310,13 @@ final class Receiver {
     }
 
     private Verdict file(Entry entry) throws IOException {
-        Optional<Attributes> found = existing(entry, false);
+        Optional<Attributes> found = existing(entry);
         if (found.isPresent() && found.get().type() == Attributes.Type.FOLDER) {
-            throw new java.nio.file.FileSystemException(null, null, "a folder has this name");
+            throw new FileSystemException(null, null, "a folder has this name");
         }
         if (found.isPresent() && found.get().isSameContent(entry.attributes()) && !options.contains(Option.ALWAYS)) {
             if (found.get().mode() != entry.attributes().mode() && !isRehearsal()) {
-                try (Spot spot = landing.find(entry.name(), false)) {
+                try (Spot spot = landing.find(entry.name())) {
                     spot.set(spot.name(), entry.attributes());
                 }
             }
@@ -307,38 +326,39 @@ final class Receiver {
     }
 
     private Verdict folder(Entry entry) throws IOException {
-        Optional<Attributes> found = existing(entry, true);
+        Optional<Attributes> found = existing(entry);
         if (found.isPresent() && found.get().type() != Attributes.Type.FOLDER) {
-            throw new java.nio.file.FileSystemException(null, null, "something that is no folder has this name");
+            throw new FileSystemException(null, null, "something that is no folder has this name");
         }
         if (isRehearsal()) {
             return found.isPresent() ? Verdict.SAME : Verdict.WOULD;
         }
-        if (folders.size() == FOLDERS_MAX) {
-            throw new IOException("more than " + FOLDERS_MAX + " folders");
+        if (found.isEmpty()) {
+            try (Spot spot = landing.find(entry.name())) {
+                spot.makeFolder();
+            }
         }
-        folders.add(entry);
-        if (found.isPresent()) {
-            return Verdict.SAME;
-        }
-        try (Spot spot = landing.find(entry.name(), true)) {
-            spot.makeFolder();
-        }
-        return Verdict.MADE;
+        announced.isThere(entry);
+        return found.isPresent() ? Verdict.SAME : Verdict.MADE;
     }
 
     private Verdict link(Entry entry) throws IOException {
-        if (entry.target().equals(Entry.NO_TARGET) || !Entry.staysInside(entry.name(), entry.target())) {
-            throw new IOException("a link to outside of what is copied");
+        String why = Entry.staysBehind(entry.name(), entry.target());
+        if (why != null) {
+            throw new FileSystemException(null, null, why);
         }
-        Optional<Attributes> found = existing(entry, false);
+        Optional<Attributes> found = existing(entry);
         if (isRehearsal()) {
             return found.isPresent() ? Verdict.SAME : Verdict.WOULD;
         }
-        try (Spot spot = landing.find(entry.name(), false)) {
+        // The text alone is safe among links that a copy makes. Others may be there already.
+        if (!landing.leadsInside(entry.name(), entry.target())) {
+            throw new FileSystemException(null, null, Entry.OUTSIDE);
+        }
+        try (Spot spot = landing.find(entry.name())) {
             if (found.isPresent()) {
                 if (found.get().type() == Attributes.Type.FOLDER) {
-                    throw new java.nio.file.FileSystemException(null, null, "a folder has this name");
+                    throw new FileSystemException(null, null, "a folder has this name");
                 }
                 if (found.get().type() == Attributes.Type.LINK && spot.target().equals(entry.target())) {
                     return Verdict.SAME;
@@ -350,9 +370,9 @@ final class Receiver {
     }
 
     /// Opens the part; the first chunk that is wanted.
-    private long begin(Entry entry, String name) throws IOException, InterruptedException {
+    private long begin(Entry entry, String name, Announced.Level folder) throws IOException, InterruptedException {
         long size = entry.attributes().size();
-        Spot spot = landing.find(entry.name(), false);
+        Spot spot = landing.find(entry.name());
         PartFile part = null;
         try {
             part = PartFile.open(spot, entry.attributes(), terms, isDirect);
@@ -361,7 +381,8 @@ final class Receiver {
                 spot.close();
             }
         }
-        var file = new Incoming(entry, part);
+        var file = new Incoming(entry, part, folder);
+        announced.begins(folder);
         incoming.put(entry.id(), file);
         long from = part.kept();
         long kept = Math.min(size, from * terms.chunkBytes());
@@ -410,7 +431,7 @@ final class Receiver {
         if (Failures.isFull(e)) {
             long size = file.entry.attributes().size();
             long room = 0;
-            try (Spot spot = landing.find(file.entry.name(), false)) {
+            try (Spot spot = landing.find(file.entry.name())) {
                 room = spot.room();
             } catch (IOException _) {
                 // Then nobody knows.
@@ -471,6 +492,7 @@ final class Receiver {
     private void forget(Incoming file) {
         incoming.remove(file.entry.id());
         close(file);
+        announced.done(file.folder);
     }
 
     private static void close(Incoming file) {
@@ -481,14 +503,13 @@ final class Receiver {
         }
     }
 
-    /// The deepest first, so that none changes after it got its time.
-    private void finishFolders() {
-        for (Entry entry : folders.reversed()) {
-            try (Spot spot = landing.find(entry.name(), true)) {
-                spot.set(spot.name(), entry.attributes());
-            } catch (IOException e) {
-                listener.failed(Names.shown(entry.name()), Failures.text(Names.shown(entry.name()), e));
-            }
+    /// All is in a folder, so its time stays.
+    private void complete(Entry folder) {
+        try (Spot spot = landing.find(folder.name())) {
+            spot.set(spot.name(), folder.attributes());
+        } catch (IOException e) {
+            String name = Names.shown(folder.name());
+            listener.failed(name, Failures.text(name, e));
         }
     }
 }

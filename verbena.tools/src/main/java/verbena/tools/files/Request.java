@@ -26,6 +26,24 @@ record Request(boolean isPut, Set<Option> options, Path path) {
         VERIFY
     }
 
+    /// What the served folder itself is called at its destination: its own name is the server's alone.
+    private static final Path SERVED = Path.of("served");
+
+    /// What both ends call a source: by the last name of its path.
+    static Path nameOf(Path path) {
+        Path last = path.normalize().getFileName();
+        return last == null || last.toString().isEmpty() || last.toString().equals("..") ? SERVED : last;
+    }
+
+    /// What the receiver is ready to take: a client takes the one source that it has asked for; a server takes what a client names, and more than one
+    /// only into a folder.
+    Announced.Scope scope() {
+        boolean isRecursive = options.contains(Option.RECURSIVE);
+        return isPut
+                ? new Announced.Scope(null, !options.contains(Option.INTO_FOLDER), isRecursive)
+                : new Announced.Scope(nameOf(path), true, isRecursive);
+    }
+
     Letter writeTo(Letter letter) {
         return letter.int8(isPut ? 1 : 0).int32(bits(options)).counted(Names.bytes(path));
     }

@@ -78,7 +78,7 @@ final class Secret {
         try {
             Mac mac = Mac.getInstance(HMAC);
             mac.init(key);
-            mac.update(("verbena files 1 " + (isClient ? "client" : "server")).getBytes(StandardCharsets.US_ASCII));
+            mac.update(("verbena files " + Handshake.VERSION + (isClient ? " client" : " server")).getBytes(StandardCharsets.US_ASCII));
             for (byte[] part : said) {
                 mac.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, part.length));
                 mac.update(part);

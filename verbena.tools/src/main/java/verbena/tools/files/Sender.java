@@ -11,7 +11,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.CommandFailed;
 import verbena.verbs.RemoteMemory;
@@ -24,6 +24,9 @@ final class Sender {
     /// Entries that have no answer yet, and files that are on their way.
     static final int ENTRIES_MAX = 32;
 
+    /// Chunks of a file, whose checksums are kept until its end: a file of 16 TiB in chunks of 1 MiB.
+    static final long CHUNKS_MAX = 1L << 24;
+
     /// How often a chunk is sent that arrives damaged.
     private static final int TRIES_MAX = 4;
 
@@ -31,7 +34,7 @@ final class Sender {
     private final Terms terms;
     private final Window window;
     private final RemoteMemory theirs;
-    private final ExecutorService disk;
+    private final Executor disk;
     private final boolean isDirect;
     private final TransferListener listener;
     private final List<Walk.Source> sources;
@@ -46,6 +49,18 @@ final class Sender {
     private int entries;
     private boolean isFinished;
 
+    /// What becomes of an entry; the receiver may say of it only what fits.
+    private enum Stage {
+        /// The receiver has not said what it wants of it.
+        OFFERED,
+        /// Its chunks are on their way.
+        MOVING,
+        /// The receiver knows that it is complete.
+        ENDED,
+        /// No more of it comes, and the receiver knows.
+        OVER
+    }
+
     /// A file on its way, or anything else that was offered. Guarded by the sender, but for `sums`.
     private static final class Outgoing {
         private final int id;
@@ -56,7 +71,7 @@ final class Sender {
         private long first;
         private long next;
         private int underWay;
-        private boolean isOver;
+        private Stage stage = Stage.OFFERED;
         /// Of the chunks that were sent, from the first on. Guarded by itself.
         private byte[] sums = new byte[0];
 
@@ -92,6 +107,8 @@ final class Sender {
         private @Nullable Outgoing file;
         private long chunk;
         private int tries;
+        /// The receiver has been told of it, and has not answered.
+        private volatile boolean isSent;
 
         private Slot(int index) {
             this.index = index;
@@ -118,6 +135,7 @@ final class Sender {
                 Letter letter =
                         mailbox.write(Kind.CHUNK).int32(index).int32(of.id).int64(chunk);
                 letter.int32(length).bytes().put(sum, 0, terms.checksum().bytes());
+                isSent = true;
                 if (terms.mode() == Mode.WRITE) {
                     mailbox.send(letter, window.region(), window.offset(index), length, theirs);
                 } else {
@@ -136,7 +154,7 @@ final class Sender {
             Terms terms,
             Window window,
             RemoteMemory theirs,
-            ExecutorService disk,
+            Executor disk,
             boolean isDirect,
             List<Walk.Source> sources,
             boolean recursive,
@@ -171,8 +189,15 @@ final class Sender {
                 hear(letter);
                 goOn();
             }
+            requireFinished();
         } catch (BufferUnderflowException e) {
             throw Mailbox.malformed(e);
+        }
+    }
+
+    private synchronized void requireFinished() {
+        if (!isFinished) {
+            throw new CommandFailed("the peer ends what is not complete");
         }
     }
 
@@ -185,19 +210,29 @@ final class Sender {
         long files = 0;
         long bytes = 0;
         var count = new Walk(sources, recursive);
-        for (Walk.Step step = count.next(); step != null; step = count.next()) {
-            if (step instanceof Walk.Item item && item.attributes().type() == Attributes.Type.FILE) {
-                files++;
-                bytes += item.attributes().size();
+        mailbox.busy(1);
+        try {
+            for (Walk.Step step = count.next(); step != null; step = count.next()) {
+                if (step instanceof Walk.Item item && item.attributes().type() == Attributes.Type.FILE) {
+                    files++;
+                    bytes += item.attributes().size();
+                }
             }
+        } finally {
+            mailbox.busy(-1);
         }
         listener.total(files, bytes);
         mailbox.send(mailbox.write(Kind.TOTAL).int64(files).int64(bytes));
     }
 
     private synchronized void goOn() throws InterruptedException {
-        offer();
-        fill();
+        mailbox.busy(1);
+        try {
+            offer();
+            fill();
+        } finally {
+            mailbox.busy(-1);
+        }
     }
 
     private void offer() throws InterruptedException {
@@ -211,7 +246,7 @@ final class Sender {
                 }
                 case Walk.Trouble trouble -> {
                     Outgoing nothing = offered(trouble, 0);
-                    nothing.isOver = true;
+                    nothing.stage = Stage.OVER;
                     if (trouble.isFailure()) {
                         listener.failed(nothing.name, nothing.name + ": " + trouble.why());
                     } else {
@@ -241,7 +276,7 @@ final class Sender {
     private void fill() {
         while (!free.isEmpty() && !wanted.isEmpty()) {
             Outgoing file = wanted.peek();
-            if (file.isOver || file.next == file.chunks) {
+            if (file.stage != Stage.MOVING || file.next == file.chunks) {
                 wanted.pop();
                 continue;
             }
@@ -249,6 +284,7 @@ final class Sender {
             slot.file = file;
             slot.chunk = file.next++;
             slot.tries = 1;
+            slot.isSent = false;
             file.underWay++;
             disk.execute(slot);
         }
@@ -271,18 +307,21 @@ final class Sender {
                 if (file != null && ++slot.tries > TRIES_MAX) {
                     freed(slot, file.name + ": arrived damaged " + TRIES_MAX + " times");
                 } else {
+                    slot.isSent = false;
                     disk.execute(slot);
                 }
             }
             case FAULT -> {
                 Outgoing file = offered(in.getInt());
-                if (!file.isOver) {
+                if (file.stage != Stage.OVER) { // it may have been given up here at the same moment
+                    require(file, Stage.MOVING);
                     fail(file, letter.takeText(), "");
                 }
             }
             case DONE -> {
                 Outgoing file = offered(in.getInt());
                 String why = letter.takeText();
+                require(file, Stage.ENDED);
                 forget(file);
                 if (why.isEmpty()) {
                     listener.done(file.name, file.item().attributes().size());
@@ -290,7 +329,11 @@ final class Sender {
                     listener.failed(file.name, why);
                 }
             }
-            case DROPPED -> forget(offered(in.getInt()));
+            case DROPPED -> {
+                Outgoing file = offered(in.getInt());
+                require(file, Stage.OVER);
+                forget(file);
+            }
             default -> throw Mailbox.unexpected(letter);
         }
     }
@@ -303,21 +346,28 @@ final class Sender {
         return file;
     }
 
+    private static void require(Outgoing file, Stage stage) {
+        if (file.stage != stage) {
+            throw new CommandFailed("the peer says of " + file.name + " what it cannot know");
+        }
+    }
+
     private Slot slot(int index) {
-        if (index < 0 || index >= slots.length || slots[index].file == null) {
+        if (index < 0 || index >= slots.length || slots[index].file == null || !slots[index].isSent) {
             throw new CommandFailed("the peer speaks of a slot that it does not have");
         }
         return slots[index];
     }
 
     private void forget(Outgoing file) {
-        file.isOver = true;
+        file.stage = Stage.OVER;
         offered.remove(file.id);
         closeFile(file);
     }
 
     private void wanted(Outgoing file, long from, int code, String text) throws InterruptedException {
         long size = file.item().attributes().size();
+        require(file, Stage.OFFERED);
         Verdict verdict = code < 0 || code >= Verdict.values().length ? Verdict.REFUSED : Verdict.values()[code];
         if (verdict != Verdict.SEND) {
             offered.remove(file.id);
@@ -332,8 +382,14 @@ final class Sender {
         if (from < 0 || from > file.chunks || file.item().attributes().type() != Attributes.Type.FILE) {
             throw new CommandFailed("the peer wants a part of a file that it does not have");
         }
+        file.stage = Stage.MOVING;
         file.first = from;
         file.next = from;
+        if (file.chunks - from > CHUNKS_MAX) {
+            String why = file.name + ": more than " + CHUNKS_MAX + " chunks: take larger ones (--chunk)";
+            fail(file, why, why);
+            return;
+        }
         listener.begins(file.name, size, Math.min(size, from * terms.chunkBytes()));
         try (Spot spot =
                 file.item().folder().find(file.item().path(), file.item().followed())) {
@@ -369,9 +425,9 @@ final class Sender {
         }
         file.underWay--;
         try {
-            if (trouble != null && !file.isOver) {
+            if (trouble != null && file.stage == Stage.MOVING) {
                 fail(file, trouble, trouble);
-            } else if (!file.isOver && file.next == file.chunks && file.underWay == 0) {
+            } else if (file.stage == Stage.MOVING && file.next == file.chunks && file.underWay == 0) {
                 disk.execute(() -> end(file));
             }
             fill();
@@ -383,7 +439,7 @@ final class Sender {
     /// @param why for the user
     /// @param told to the peer
     private void fail(Outgoing file, String why, String told) throws InterruptedException {
-        file.isOver = true;
+        file.stage = Stage.OVER;
         listener.failed(file.name, why);
         mailbox.send(mailbox.write(Kind.FAILED).int32(file.id).text(told));
     }
@@ -400,13 +456,17 @@ final class Sender {
             } catch (IOException e) {
                 trouble = Failures.text(file.name, e);
             }
-            if (trouble == null) {
-                mailbox.send(mailbox.write(Kind.END).int32(file.id).put(digest));
-            } else {
-                synchronized (this) {
-                    fail(file, trouble, trouble);
+            synchronized (this) {
+                if (file.stage != Stage.MOVING) {
+                    return;
                 }
+                if (trouble != null) {
+                    fail(file, trouble, trouble);
+                    return;
+                }
+                file.stage = Stage.ENDED;
             }
+            mailbox.send(mailbox.write(Kind.END).int32(file.id).put(digest));
         } catch (VerbsException | InterruptedException _) {
             // The connection has ended, which whoever receives hears too.
         }

@@ -4,8 +4,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.ConnectionOptions;
@@ -51,15 +53,22 @@ final class Session implements AutoCloseable {
     void send(RemoteMemory theirs, List<Walk.Source> sources, boolean recursive, TransferListener listener)
             throws InterruptedException {
         requireFitting(theirs);
-        var sender = new Sender(mailbox, terms, window, theirs, disk, isDirect, sources, recursive, listener);
+        var sender = new Sender(mailbox, terms, window, theirs, this::atDisk, isDirect, sources, recursive, listener);
         closing = sender::closeFiles;
         run(sender::run);
     }
 
-    void receive(RemoteMemory theirs, Landing landing, Set<Option> options, TransferListener listener)
+    /// @param scope what may come
+    void receive(
+            RemoteMemory theirs,
+            Landing landing,
+            Announced.Scope scope,
+            Set<Option> options,
+            TransferListener listener)
             throws InterruptedException {
         requireFitting(theirs);
-        var receiver = new Receiver(mailbox, terms, window, theirs, disk, isDirect, landing, options, listener);
+        var receiver =
+                new Receiver(mailbox, terms, window, theirs, this::atDisk, isDirect, landing, scope, options, listener);
         closing = receiver::closeFiles;
         run(receiver::run);
     }
@@ -76,6 +85,35 @@ final class Session implements AutoCloseable {
         } catch (CommandFailed e) {
             mailbox.abort(String.valueOf(e.getMessage()));
             throw e;
+        } catch (ConnectionException e) {
+            if (e.reason() == ConnectionException.Reason.TIMEOUT) {
+                mailbox.abort(String.valueOf(e.getMessage()));
+            }
+            throw e;
+        }
+    }
+
+    /// Does something with files. As long as it lasts, the peer hears that this end is busy.
+    private void atDisk(Runnable task) {
+        mailbox.busy(1);
+        boolean begun = false;
+        try {
+            disk.execute(() -> {
+                try {
+                    task.run();
+                } catch (RuntimeException | OutOfMemoryError e) {
+                    mailbox.fail("it broke here: " + e);
+                } finally {
+                    mailbox.busy(-1);
+                }
+            });
+            begun = true;
+        } catch (RejectedExecutionException _) {
+            // The session is over.
+        } finally {
+            if (!begun) {
+                mailbox.busy(-1);
+            }
         }
     }
 
@@ -89,7 +127,7 @@ final class Session implements AutoCloseable {
     @Override
     public void close() {
         if (isUnderWay) {
-            mailbox.disconnect(); // so that nobody waits for the peer
+            mailbox.disconnect(); // so that no thread waits for the peer
         }
         disk.close();
         closing.run();

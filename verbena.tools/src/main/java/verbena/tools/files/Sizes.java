@@ -1,5 +1,7 @@
 package verbena.tools.files;
 
+import java.time.Duration;
+
 /// Numbers of bytes, for people.
 final class Sizes {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -18,6 +20,10 @@ final class Sizes {
             unit++;
         }
         return unit == 0 ? "%.0f B".formatted(value) : "%.1f %s".formatted(value, UNITS[unit]);
+    }
+
+    static String seconds(Duration duration) {
+        return seconds(duration.toMillis() / 1000.0);
     }
 
     static String seconds(double seconds) {

@@ -24,6 +24,9 @@ import java.util.Set;
 /// A name in a folder that is held open. All it does concerns this name in that folder, and a link of this name is
 /// never followed. For one thread.
 final class Spot implements AutoCloseable {
+    /// What begins the names of folders and links until they are in their places.
+    static final String ASIDE = ".verbena-new-";
+
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final Folder folder;
@@ -46,7 +49,7 @@ final class Spot implements AutoCloseable {
     /// The same for the same name in the same folder, by whatever way it was found.
     String key() throws IOException {
         var view = parent.getFileAttributeView(PosixFileAttributeView.class);
-        return view.readAttributes().fileKey() + "/" + Names.shown(name);
+        return view.readAttributes().fileKey() + "/" + HexFormat.of().formatHex(Names.bytes(name));
     }
 
     /// What is there; empty for nothing.
@@ -117,7 +120,7 @@ final class Spot implements AutoCloseable {
     private void make(Maker maker) throws IOException {
         var random = new byte[8];
         RANDOM.nextBytes(random);
-        Path aside = Path.of(".verbena-new-" + HexFormat.of().formatHex(random));
+        Path aside = Path.of(ASIDE + HexFormat.of().formatHex(random));
         maker.make(folder.root().resolve(aside));
         try (SecureDirectoryStream<Path> root = Folder.open(folder.root())) {
             try {

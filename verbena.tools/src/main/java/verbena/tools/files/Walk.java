@@ -4,13 +4,15 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// What there is to send: each source, and of folders all that is in them, a folder before its contents. For one
-/// thread.
+/// What there is to send: each source, and of folders all that is in them, a folder before its contents, and names in
+/// ascending order, as [Announced] wants them. For one thread.
 final class Walk {
     /// What a walk comes by.
     sealed interface Step {
@@ -36,14 +38,9 @@ final class Walk {
     ///
     /// @param name what it is called at its destination
     record Source(Folder folder, Path path, Path name) {
-        /// By its own name.
+        /// By the name that who asks for it expects.
         static Source of(Folder folder, Path path) {
-            Path last = path.normalize().getFileName();
-            if (last != null && !last.toString().isEmpty() && !last.toString().equals("..")) {
-                return new Source(folder, path, last);
-            }
-            Path root = folder.root().getFileName();
-            return new Source(folder, path, root == null ? Path.of("root") : root);
+            return new Source(folder, path, Request.nameOf(path));
         }
     }
 
@@ -54,7 +51,9 @@ final class Walk {
 
     Walk(List<Source> sources, boolean recursive) {
         this.recursive = recursive;
-        for (Source source : sources) {
+        List<Source> inOrder = new ArrayList<>(sources);
+        inOrder.sort(Comparator.comparing(Source::name));
+        for (Source source : inOrder) {
             pending.add(new Pending(source.folder(), source.path(), source.name(), true));
         }
     }
@@ -107,8 +106,9 @@ final class Walk {
 
     private Step link(Pending at, Spot spot, Attributes attributes) throws IOException {
         Path target = spot.target();
-        if (!Entry.staysInside(at.name(), target)) {
-            return new Trouble(at.name(), "a link to outside of what is copied", false);
+        String why = Entry.staysBehind(at.name(), target);
+        if (why != null) {
+            return new Trouble(at.name(), why, false);
         }
         return new Item(at.folder(), at.path(), false, at.name(), attributes, target);
     }

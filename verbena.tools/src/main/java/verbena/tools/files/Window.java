@@ -31,10 +31,22 @@ final class Window implements AutoCloseable {
         if (isExposed) {
             access.add(isSender ? Access.REMOTE_READ : Access.REMOTE_WRITE);
         }
-        region = connection.protectionDomain().register(memory, access);
+        region = register(connection, memory, access);
         slots = new ByteBuffer[terms.slots()];
         for (int i = 0; i < slots.length; i++) {
             slots[i] = memory.asSlice(offset(i), terms.chunkBytes()).asByteBuffer();
+        }
+    }
+
+    private MemoryRegion register(Connection connection, MemorySegment memory, Set<Access> access) {
+        MemoryRegion made = null;
+        try {
+            made = connection.protectionDomain().register(memory, access);
+            return made;
+        } finally {
+            if (made == null) {
+                arena.close();
+            }
         }
     }
 

@@ -83,7 +83,7 @@ class HostileFilesTest {
         try (Two two = Two.serving(served, "rocev2")) {
             assertThat(two.get(SMALL, "/in/../inside/./file", here).said).containsEntry("file", "done");
             assertThatThrownBy(() -> two.get(SMALL, "inside/round", here))
-                    .hasMessageContaining("too many symbolic links");
+                    .hasMessageContaining("links that lead in a circle");
         }
         assertSameTree(served.resolve("inside/file"), here.resolve("file"));
     }
@@ -107,13 +107,14 @@ class HostileFilesTest {
     void anEntryOfALinkThatLeadsOutsideIsRefused(String target) throws Exception {
         try (Two two = Two.serving(served, "rocev2");
                 Mailbox peer = putting(two, Mode.WRITE)) {
+            FakeServer.offer(peer, 0, Attributes.Type.FOLDER, "tree", "");
             peer.send(entry(peer, Attributes.Type.LINK, "tree/link".getBytes(StandardCharsets.UTF_8), target));
 
             Letter want = peer.expect(Kind.WANT, Two.PATIENCE);
             assertThat(want.bytes().getInt()).isZero();
             assertThat(want.bytes().getLong()).isEqualTo(-1);
             assertThat(want.bytes().get()).isEqualTo((byte) Verdict.REFUSED.ordinal());
-            assertThat(want.takeText()).isEqualTo("tree/link: a link to outside of what is copied");
+            assertThat(want.takeText()).matches("tree/link: a link (to|with \\.\\. behind a name, which may lead) outside of what is copied");
         }
     }
 
@@ -121,11 +122,10 @@ class HostileFilesTest {
     void nothingIsWrittenThroughALinkThatLeadsOutside() throws Exception {
         try (Two two = Two.serving(served, "rocev2");
                 Mailbox peer = putting(two, Mode.WRITE)) {
-            peer.send(entry(peer, Attributes.Type.FILE, "out/new".getBytes(StandardCharsets.UTF_8), ""));
-
-            Letter want = peer.expect(Kind.WANT, Two.PATIENCE);
-            want.bytes().position(13);
-            assertThat(want.bytes().get()).isEqualTo((byte) Verdict.REFUSED.ordinal());
+            assertThat(FakeServer.offer(peer, 0, Attributes.Type.FOLDER, "out", ""))
+                    .isEqualTo(Verdict.REFUSED);
+            assertThat(FakeServer.offer(peer, 1, Attributes.Type.FILE, "out/new", ""))
+                    .isEqualTo(Verdict.REFUSED);
         }
         assertThat(children(folder.resolve("outside"))).hasSize(1);
     }
@@ -160,7 +160,7 @@ class HostileFilesTest {
 
     @Test
     void whoKnowsTheSecretIsServedAndWhoDoesNotIsTold() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), true, SECRET, false, 4, 1 << 20, false);
+        var settings = new FileServer.Settings(Folder.at(served), true, SECRET, false, 4, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
             two.client(SMALL, SECRET).close();
             assertThatThrownBy(() -> two.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
@@ -195,7 +195,7 @@ class HostileFilesTest {
     @Test
     void anAddressThatGuessesHasToWait() throws Exception {
         var now = new AtomicLong();
-        var settings = new FileServer.Settings(Folder.at(served), true, SECRET, false, 4, 1 << 20, false);
+        var settings = new FileServer.Settings(Folder.at(served), true, SECRET, false, 4, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(now::get))) {
             for (int i = 0; i < GuessLimit.BURST; i++) {
                 assertThatThrownBy(() -> two.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
@@ -224,7 +224,7 @@ class HostileFilesTest {
 
     @Test
     void aServerForReadingIsNotWrittenTo() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false);
+        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
             assertThatThrownBy(() -> two.put(SMALL, write(folder.resolve("x"), 5), ""))
                     .hasMessage("the peer: the served folder is not to be changed; 'serve --writable' allows it");
@@ -234,7 +234,7 @@ class HostileFilesTest {
 
     @Test
     void moreClientsThanAllowedAreSentAway() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false);
+        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime));
                 FileClient first = two.client(SMALL)) {
             assertThat(first.terms().slots()).isEqualTo(3);
@@ -245,7 +245,7 @@ class HostileFilesTest {
 
     @Test
     void aClientGetsNoMoreMemoryThanTheServerAllows() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false);
+        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime));
                 FileClient client = two.client(new Terms(Terms.CHUNK_MAX, 64, Mode.READ, Checksum.CRC32C))) {
             assertThat(client.terms().windowBytes()).isLessThanOrEqualTo(1 << 20);

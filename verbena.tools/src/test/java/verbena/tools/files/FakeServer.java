@@ -1,0 +1,152 @@
+package verbena.tools.files;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import verbena.tools.Closing;
+import verbena.tools.CommandFailed;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+
+/// A server that says what a test tells it to say, and a client of it in this process.
+final class FakeServer implements AutoCloseable {
+    /// What the server does with one connection.
+    interface Script {
+        void play(Mailbox client) throws InterruptedException;
+    }
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final Context clientDevice;
+    private final ConnectionListener listener;
+    private final Thread thread;
+
+    /// @param script for each connection in turn, until it is closed
+    FakeServer(Script script) {
+        Context serverDevice = opened(Device.named("rocev2").open());
+        clientDevice = opened(Device.named("rocev2").open());
+        listener = opened(ConnectionListener.bind(
+                new InetSocketAddress(serverDevice.gids(1).getFirst().gid().address(), 0),
+                Session.connectionOptions().withDevice(serverDevice)));
+        thread = Thread.ofPlatform().daemon().start(() -> serve(script));
+    }
+
+    private void serve(Script script) {
+        try {
+            while (true) {
+                play(script, listener.accept());
+            }
+        } catch (VerbsException | InterruptedException _) {
+            // Closed.
+        }
+    }
+
+    private static void play(Script script, Connection connection) throws InterruptedException {
+        try (var mailbox = new Mailbox(connection)) {
+            script.play(mailbox);
+            while (true) {
+                mailbox.receive(Two.PATIENCE); // until the client has gone
+            }
+        } catch (CommandFailed | VerbsException _) {
+            // It goes on with the next.
+        }
+    }
+
+    /// A server of `script` after its client has asked for something.
+    static FakeServer sending(Script script) {
+        return new FakeServer(client -> {
+            request(client);
+            client.send(client.write(Kind.TOTAL).int64(1).int64(5));
+            script.play(client);
+        });
+    }
+
+    /// The handshake, and a request that is granted; the client's window.
+    static RemoteMemory request(Mailbox client) throws InterruptedException {
+        Handshake.asServer(
+                client,
+                1 << 20,
+                Optional.empty(),
+                new GuessLimit(System::nanoTime),
+                client.connection().peerAddress().getAddress(),
+                Two.PATIENCE);
+        Letter letter = client.expect(Kind.REQUEST, Two.PATIENCE);
+        Request.readFrom(letter);
+        RemoteMemory theirs = letter.takeMemory();
+        client.send(client.write(Kind.READY).memory(Window.NONE));
+        return theirs;
+    }
+
+    static Letter entry(Mailbox to, int id, Attributes.Type type, String name, String target)
+            throws InterruptedException {
+        Letter letter = to.write(Kind.ENTRY).int32(id).int8(type.ordinal()).int32(0700);
+        letter.int64(type == Attributes.Type.FILE ? 5 : 0).int64(0).int32(0).int64(0);
+        return letter.counted(name.getBytes(StandardCharsets.UTF_8)).counted(target.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /// What the receiver has said to an entry.
+    static Verdict verdict(Mailbox from) throws InterruptedException {
+        Letter want = from.expect(Kind.WANT, Two.PATIENCE);
+        return Verdict.values()[want.bytes().position(1 + 4 + 8).get()];
+    }
+
+    /// Sends an entry; what the receiver has said to it.
+    static Verdict offer(Mailbox to, int id, Attributes.Type type, String name, String target)
+            throws InterruptedException {
+        to.send(entry(to, id, type, name, target));
+        return verdict(to);
+    }
+
+    /// Says that no more comes, and hears that all of it was taken.
+    static void finish(Mailbox with) throws InterruptedException {
+        with.send(with.write(Kind.FINISH));
+        with.expect(Kind.BYE, Two.PATIENCE);
+    }
+
+    private <T extends AutoCloseable> T opened(T object) {
+        opened.add(object);
+        return object;
+    }
+
+    private FileClient.Way way(Duration silence) {
+        InetSocketAddress at = listener.localAddress();
+        return new FileClient.Way(
+                at.getAddress().getHostAddress(),
+                at.getPort(),
+                clientDevice,
+                CopyTest.SMALL,
+                Optional.empty(),
+                false,
+                Two.PATIENCE,
+                silence);
+    }
+
+    /// Copies from it into a folder.
+    ///
+    /// @param silence that the client bears
+    Heard get(String path, Path to, Duration silence, Request.Option... options) throws InterruptedException {
+        var heard = new Heard();
+        try (FileClient client = FileClient.connect(way(silence))) {
+            client.get(Path.of(path), new Landing(Folder.at(to), Path.of(""), null), Two.set(options), heard);
+        }
+        return heard;
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        try {
+            thread.join();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+        Closing.all(opened);
+    }
+}
