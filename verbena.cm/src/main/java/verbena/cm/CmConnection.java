@@ -172,7 +172,7 @@ public final class CmConnection extends Timed {
                 transactionId,
                 localCommId,
                 remoteCommId,
-                0,
+                own.extension().bits(),
                 own.qpn(),
                 own.stamp(),
                 own.startingPsn(),

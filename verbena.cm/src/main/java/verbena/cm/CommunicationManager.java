@@ -133,7 +133,7 @@ public final class CommunicationManager {
                 connection.localCommId(),
                 call.serviceId(),
                 caGuid,
-                0,
+                own.extension().bits(),
                 own.qpn(),
                 own.stamp(),
                 own.responderResources(),

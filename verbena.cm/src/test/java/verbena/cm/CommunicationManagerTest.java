@@ -189,7 +189,7 @@ class CommunicationManagerTest {
             two.a.connect(
                     Two.A_TO_B,
                     Two.CALL,
-                    new CmEnd(i + 1, 0, 1, 1, 7, false, 0, PrivateData.NONE),
+                    new CmEnd(i + 1, 0, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE),
                     two.note("a"),
                     two.now);
         }

@@ -244,6 +244,7 @@ class GoldenConnectionsTest {
                                             rep.rnrRetryCount(),
                                             rep.sharedReceiveQueue(),
                                             rep.localEecn(),
+                                            CmExtension.of(rep.localQkey()),
                                             rep.privateData()),
                                     now);
                 case Rtu rtu -> active(rtu.localCommId()).ready(rtu.privateData(), now);
@@ -308,6 +309,7 @@ class GoldenConnectionsTest {
                             req.rnrRetryCount(),
                             req.sharedReceiveQueue(),
                             req.localEecn(),
+                            CmExtension.of(req.localQkey()),
                             req.privateData()),
                     (_, _) -> {},
                     now);

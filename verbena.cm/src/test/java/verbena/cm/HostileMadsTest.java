@@ -58,7 +58,7 @@ class HostileMadsTest {
 
     private CmEnd end() {
         qpn = qpn % 0xFF_FFFE + 1;
-        return new CmEnd(qpn, random.nextInt(1 << 24), 1, 1, 7, false, 0, PrivateData.NONE);
+        return new CmEnd(qpn, random.nextInt(1 << 24), 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE);
     }
 
     private void hear(CmMessage message) {

@@ -9,6 +9,7 @@ import verbena.cm.CmCall;
 import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
+import verbena.cm.CmExtension;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
 import verbena.verbs.AckTimeout;
@@ -157,7 +158,23 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
                 stamp,
+                new CmExtension(sourcePort(own), false),
                 said);
+    }
+
+    /// Where the packets of this side's queue pair come from, which the peer may hold us to; 0 when we cannot say.
+    private static int sourcePort(End own) {
+        return own.queuePair().orElse(null) instanceof SoftQueuePair soft
+                ? soft.engine().link().sourcePort()
+                : 0;
+    }
+
+    /// Holds the peer to the port that it has promised to send from (decision 0050).
+    private void expectSourcePort(CmExtension promised) {
+        SoftQueuePair soft = queuePair;
+        if (soft != null && promised.sourcePort() != 0) {
+            soft.engine().execute(() -> soft.peerSourcePort(promised.sourcePort()));
+        }
     }
 
     /// What the peer's packets may carry in place of the ICRC; 0 for nothing. Said on loopback only.
@@ -245,6 +262,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             case CmEvent.Accepted(Rep rep) -> {
                 reply = rep;
                 agreeOnStamps(begun().request().localEecn(), rep.localEecn());
+                expectSourcePort(CmExtension.of(rep.localQkey()));
                 tell(new News.Accepted(new PeerParameters(
                         PrivateData.of(rep.privateData().bytes()),
                         rep.responderResources(),
@@ -452,6 +470,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                             now());
             attach(own);
             agreeOnStamps(stamp, req.localEecn());
+            expectSourcePort(CmExtension.of(req.localQkey()));
             return true;
         });
     }

@@ -493,6 +493,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         p.rnrRetry = fresh.rnrRetry;
         p.keepAliveNanos = fresh.keepAliveNanos;
         p.path = Path.NONE;
+        p.peerSourcePort = fresh.peerSourcePort;
         p.qkey = fresh.qkey;
         p.notifyWhenDrained = fresh.notifyWhenDrained;
         path = Optional.empty();
@@ -762,6 +763,11 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     /// Engine: what its packets carry in place of the ICRC until it is reset; 0 for the ICRC.
     void stamp(int value) {
         station.stamp(value);
+    }
+
+    /// Engine: where the peer sends from until this is reset; 0 for any UDP port.
+    void peerSourcePort(int port) {
+        parameters.peerSourcePort = port;
     }
 
     /// Engine: when nothing has come from the peer for so long, it is asked whether it lives; zero for never.

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import verbena.cm.CmCall;
 import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
+import verbena.cm.CmExtension;
 import verbena.cm.CmEvent;
 import verbena.cm.CmRoute;
 import verbena.transport.Counter;
@@ -267,13 +268,13 @@ class GsiTest {
         b.call(manager -> manager.listen(service, 1, (connection, event) -> {
             told.add("b " + event.getClass().getSimpleName());
             if (event instanceof CmEvent.Requested) {
-                connection.accept(new CmEnd(2, 0, 1, 1, 7, false, 0, PrivateData.NONE), b.nowNanos());
+                connection.accept(new CmEnd(2, 0, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE), b.nowNanos());
             }
         }));
         CmConnection connection = a.call(manager -> Objects.requireNonNull(manager.connect(
                 new CmRoute(A, B),
                 new CmCall(service, 0, 3, 14, 7, 0, 64, 0, 20, 15),
-                new CmEnd(1, 0, 1, 1, 7, false, 0, PrivateData.NONE),
+                new CmEnd(1, 0, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE),
                 (made, event) -> {
                     told.add("a " + event.getClass().getSimpleName());
                     if (event instanceof CmEvent.Accepted) {

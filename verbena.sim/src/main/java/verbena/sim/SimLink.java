@@ -164,6 +164,11 @@ final class SimLink implements Link {
     }
 
     @Override
+    public int sourcePort() {
+        return SOURCE_PORT;
+    }
+
+    @Override
     public void join(Gid group) {
         if (!group.isMulticast()) {
             throw new IllegalArgumentException("join: " + group + " is no multicast address");

@@ -113,10 +113,13 @@ public final class QueuePairCore {
     }
 
     /// IBTA 9.6.1.5: whether it comes from the peer that this queue pair is connected to, by the way that it
-    /// knows.
+    /// knows. A peer that has promised a UDP source port is held to it: another user of its host cannot have that
+    /// port of the same address (decision 0050).
     public boolean isFromPeer(Frame frame) {
         Path path = parameters.path;
-        return frame.sourceHigh == path.destinationHigh()
+        int promised = parameters.peerSourcePort;
+        return (promised == 0 || frame.sourcePort == promised)
+                && frame.sourceHigh == path.destinationHigh()
                 && frame.sourceLow == path.destinationLow()
                 && frame.destinationHigh == path.sourceHigh()
                 && frame.destinationLow == path.sourceLow();

@@ -82,6 +82,11 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public int sourcePort() {
+        return link.sourcePort();
+    }
+
+    @Override
     public void await(long timeoutNanos) {
         link.await(timeoutNanos);
     }

@@ -105,6 +105,12 @@ public interface Link extends AutoCloseable {
         return 0;
     }
 
+    /// UDP port that everything leaves from; 0 when it may be another one for each packet, or there is no such thing.
+    /// Never changes. Any thread.
+    default int sourcePort() {
+        return 0;
+    }
+
     /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
     /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
     void await(long timeoutNanos);

@@ -94,6 +94,11 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return stamp;
     }
 
+    @Override
+    public final int sourcePort() {
+        return port;
+    }
+
     /// Whether an arrival is whole: it has the stamp, or the right ICRC, which is found quicker when the IPv4
     /// identification is the likely one.
     final boolean isWhole(Frame frame, int likelyIdentification) {

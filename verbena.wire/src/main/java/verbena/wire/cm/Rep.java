@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /// Accepts a connection (IBTA 12.6.8).
 ///
+/// @param localQkey as in [Req#localQkey]
 /// @param localEecn as in [Req#localEecn]
 /// @param startingPsn first PSN that the receiver is to send
 /// @param responderResources READs and atomics that the sender can serve at once

@@ -1,0 +1,29 @@
+package verbena.cm;
+
+/// What two Verbena ends tell each other in REQ and REP besides what the standard has: 32 bits, in the Local Q_Key,
+/// which means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), and those nobody has. A peer that knows
+/// nothing of this sends zero there, and ignores what it gets.
+///
+/// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises nothing
+/// @param hasSecret whether the private data begin with a part of a proof ([CmProof])
+public record CmExtension(int sourcePort, boolean hasSecret) {
+    /// Nothing.
+    public static final CmExtension NONE = new CmExtension(0, false);
+
+    /// Twelve bits that tell these from what somebody else may have written there.
+    private static final int MARK = 0xBEA;
+
+    private static final int MARK_SHIFT = 20;
+    private static final int SECRET = 1 << 16;
+    private static final int PORT = 0xFFFF;
+
+    /// What the field says; [#NONE] when it is not a Verbena end's.
+    public static CmExtension of(int bits) {
+        return bits >>> MARK_SHIFT == MARK ? new CmExtension(bits & PORT, (bits & SECRET) != 0) : NONE;
+    }
+
+    /// What the field is to say.
+    public int bits() {
+        return equals(NONE) ? 0 : MARK << MARK_SHIFT | (hasSecret ? SECRET : 0) | sourcePort;
+    }
+}

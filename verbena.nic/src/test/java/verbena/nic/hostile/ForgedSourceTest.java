@@ -1,0 +1,215 @@
+package verbena.nic.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.DatagramChannel;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nic.SoftContext;
+import verbena.nic.link.ForwardingLink;
+import verbena.nic.link.Interfaces;
+import verbena.nic.link.Link;
+import verbena.nic.link.LoopbackAddress;
+import verbena.nic.link.PacketInfoSocket;
+import verbena.nic.link.UdpLinks;
+import verbena.verbs.Access;
+import verbena.verbs.Context;
+import verbena.verbs.Gid;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.wire.Frame;
+import verbena.wire.notation.Names;
+import verbena.wire.notation.PacketPattern;
+import verbena.wire.roce.RoceV2;
+
+/// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's name
+/// from a socket of their own (decision 0050).
+@Timeout(60)
+class ForgedSourceTest {
+    private static final int PACKETS = 1_000;
+    private static final VarHandle WORDS = ValueLayout.JAVA_LONG.varHandle();
+    private static final long MINE = 0x0101_0101_0101_0101L;
+
+    /// A link that says, or does not say, that everything leaves from one port.
+    private static Link link(UdpLinks.Kind kind, boolean promises) {
+        Link made = LoopbackAddress.claim(address -> UdpLinks.open(
+                Interfaces.loopback().withOnly(address).gids(),
+                RoceV2.UDP_PORT,
+                UdpLinks.Options.DEFAULT.with(kind)));
+        return promises
+                ? made
+                : new ForwardingLink(made) {
+                    @Override
+                    public int sourcePort() {
+                        return 0;
+                    }
+                };
+    }
+
+    private static Context context(Link link) {
+        return SoftContext.open("forged", link, System::nanoTime, SoftContext.secureRandom(), true);
+    }
+
+    /// What sends a packet of the forger's.
+    private interface Forger {
+        void send(Frame frame) throws Exception;
+    }
+
+    /// How the forger gets at a socket.
+    private interface Opener {
+        AutoCloseable open(InetAddress peer, InetAddress victim) throws Exception;
+    }
+
+    /// Bound to the peer's address, at any port: 4791 is the peer's.
+    private record AnotherPort(DatagramChannel channel, InetAddress victim) implements Forger, AutoCloseable {
+        static AnotherPort open(InetAddress peer, InetAddress victim) throws Exception {
+            var channel = DatagramChannel.open(StandardProtocolFamily.INET);
+            channel.bind(new InetSocketAddress(peer, 0));
+            return new AnotherPort(channel, victim);
+        }
+
+        @Override
+        public void send(Frame frame) throws Exception {
+            frame.sourcePort = ((InetSocketAddress) channel.getLocalAddress()).getPort();
+            new RoceV2().seal(frame, 0);
+            int sent = channel.send(frame.packet().asByteBuffer(), new InetSocketAddress(victim, RoceV2.UDP_PORT));
+            assertThat(sent).isEqualTo(frame.length);
+        }
+
+        @Override
+        public void close() throws Exception {
+            channel.close();
+        }
+    }
+
+    /// Bound to port 4791 of some other address of the host, and names the peer's as the source of each packet.
+    private record SamePort(PacketInfoSocket socket, Gid peer, Gid victim) implements Forger, AutoCloseable {
+        static SamePort open(InetAddress peer, InetAddress victim) throws Exception {
+            InetAddress own = LoopbackAddress.find(RoceV2.UDP_PORT);
+            return new SamePort(PacketInfoSocket.open(Gid.of(own), RoceV2.UDP_PORT), Gid.of(peer), Gid.of(victim));
+        }
+
+        @Override
+        public void send(Frame frame) {
+            frame.sourcePort = RoceV2.UDP_PORT;
+            new RoceV2().seal(frame, 0);
+            socket.send(frame.packet(), peer, victim, RoceV2.UDP_PORT);
+        }
+
+        @Override
+        public void close() {
+            socket.close();
+        }
+    }
+
+    /// Attacks the passive side of a connection with WRITEs that carry each PSN from the expected one on; returns how
+    /// many were carried out and how many dropped for their source.
+    private static long[] attack(Link serverLink, Link clientLink, Opener opener) throws Exception {
+        try (Context serverDevice = context(serverLink);
+                Context clientDevice = context(clientLink);
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
+            var options = ConnectionOptions.defaults();
+            try (var listener = ConnectionListener.bind(at, options.withDevice(serverDevice))) {
+                var accepted = threads.submit((Callable<Connection>) listener::accept);
+                try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));
+                        var server = accepted.get(30, TimeUnit.SECONDS)) {
+                    MemoryRegion target = server.allocate(PACKETS * 8, Access.remoteAll());
+                    try (AutoCloseable forger = opener.open(client.localAddress().getAddress(), at.getAddress())) {
+                        long[] fates = bombard((Forger) forger, clientDevice, serverDevice, server, target);
+                        // The honest peer has lost nothing when nothing was accepted.
+                        if (fates[0] == 0) {
+                            client.write(client.allocate(64), 0, 8, target.remote(), 0);
+                        }
+                        return fates;
+                    }
+                }
+            }
+        }
+    }
+
+    private static long[] bombard(
+            Forger forger, Context clientDevice, Context serverDevice, Connection server, MemoryRegion target)
+            throws Exception {
+        Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+        Gid from = clientDevice.gid(1, 0).gid();
+        Gid to = serverDevice.gid(1, 0).gid();
+        int psn = server.queuePair().query().rqPsn();
+        int written = 0;
+        for (int i = 0; i < PACKETS; i++) {
+            PacketPattern.parse(
+                            "WRITE_ONLY psn %d qp 0x%x va 0x%x rkey 0x%x len 8 | 8"
+                                    .formatted(
+                                            (psn + i) & 0xFF_FFFF,
+                                            server.queuePair().qpn(),
+                                            target.address() + 8L * i,
+                                            target.rkey()),
+                            Names.NUMBERS)
+                    .build(frame, null);
+            frame.slot.asSlice(frame.start + 28, 8).fill((byte) 1); // BTH and RETH are before it
+            frame.sourceHigh = from.high();
+            frame.sourceLow = from.low();
+            frame.destinationHigh = to.high();
+            frame.destinationLow = to.low();
+            forger.send(frame);
+            // One after the other, so that no socket's buffer is too small for them.
+            while (written + dropped(serverDevice) <= i) {
+                if ((long) WORDS.getVolatile(target.segment(), 8L * i) == MINE) {
+                    written++;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return new long[] {written, dropped(serverDevice)};
+    }
+
+    private static long dropped(Context device) {
+        return device.counters().getOrDefault("dropped.source", 0L);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PORTABLE", "AUTO"})
+    void betweenTwoThatSendFromOnePortAnotherPortIsDropped(UdpLinks.Kind kind) throws Exception {
+        long[] fates = attack(link(kind, true), link(kind, true), AnotherPort::open);
+        assertThat(fates).containsExactly(0, PACKETS);
+        Goal.print("item 7", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
+    }
+
+    /// The honest remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.
+    @Test
+    void ofAPeerThatPromisesNothingAnyPortIsTaken() throws Exception {
+        long[] fates = attack(link(UdpLinks.Kind.AUTO, true), link(UdpLinks.Kind.AUTO, false), AnotherPort::open);
+        assertThat(fates).containsExactly(PACKETS, 0);
+    }
+
+    /// What one side promises does not depend on what the other does.
+    @Test
+    void aPeerIsHeldToItsPromiseByOneThatMakesNone() throws Exception {
+        long[] fates = attack(link(UdpLinks.Kind.AUTO, false), link(UdpLinks.Kind.AUTO, true), AnotherPort::open);
+        assertThat(fates).containsExactly(0, PACKETS);
+    }
+
+    /// The honest remainder: Linux lets every user name any address of the host as a packet's source (ip(7),
+    /// IP_PKTINFO), and port 4791 can be had at an address that nobody uses.
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "IP_PKTINFO by Linux's numbers")
+    void whoHasThePortAtAnotherAddressOfTheHostIsNotToldFromThePeer() throws Exception {
+        long[] fates = attack(link(UdpLinks.Kind.AUTO, true), link(UdpLinks.Kind.AUTO, true), SamePort::open);
+        assertThat(fates).containsExactly(PACKETS, 0);
+    }
+}
