@@ -17,6 +17,9 @@ public enum CmCounter {
     REFUSED("cm.refused"),
     /// Of these: requests for a queue pair that has, or has just had, a connection.
     STALE("cm.stale"),
+    /// Requests that were passed over for a moment, or refused, because of what their sender's connections have asked
+    /// for ([CmSuspects]).
+    SUSPECTED("cm.suspected"),
     /// Requests and questions that were forgotten because there were too many.
     SHED("cm.shed");
 

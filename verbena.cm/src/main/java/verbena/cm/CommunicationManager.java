@@ -83,6 +83,8 @@ public final class CommunicationManager {
     private final LinkedHashMap<Asked, CmInquiry> answered = new LinkedHashMap<>();
     private final Map<Gid, Integer> openOfPeer = new HashMap<>();
 
+    private final CmSuspects suspects = new CmSuspects();
+
     private final ArrayDeque<Departure> departures = new ArrayDeque<>();
     private final TreeSet<Timed> timers = new TreeSet<>(Timed::compare);
     private long timerOrder;
@@ -190,6 +192,12 @@ public final class CommunicationManager {
         return question;
     }
 
+    /// An established connection of this peer has asked for memory that it may not have. True when that makes the peer
+    /// blocked, which it was not: it gets no connections for a while ([CmSuspects]).
+    public boolean onAccessError(Gid peer, long now) {
+        return suspects.onAccessError(peer, now);
+    }
+
     private int newCommId() {
         int id;
         do {
@@ -293,6 +301,26 @@ public final class CommunicationManager {
 
     // ---- requests
 
+    /// Whether a request is passed over or refused because of its sender. Who shares this side's address is of the same
+    /// user (decision 0019), and trusted.
+    private boolean isSuspected(Req req, CmRoute route, long now) {
+        if (route.remote().equals(route.local())) {
+            return false;
+        }
+        return switch (suspects.standing(route.remote(), now)) {
+            case FREE -> false;
+            case SLOWED -> { // its sender repeats it
+                count(CmCounter.SUSPECTED);
+                yield true;
+            }
+            case BLOCKED -> {
+                count(CmCounter.SUSPECTED);
+                refuse(req, route, RejectReason.NO_RESOURCES, CmRefusal.BLOCKED.info());
+                yield true;
+            }
+        };
+    }
+
     /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there somebody, is it right, is there room.
     private void onRequest(Req req, CmRoute route, long now) {
         CmConnection known = byRemoteCommId.get(new Foreign(route.remote(), req.localCaGuid(), req.localCommId()));
@@ -303,6 +331,9 @@ public final class CommunicationManager {
         if (byRemoteQpn.containsKey(new Foreign(route.remote(), req.localCaGuid(), req.localQpn()))) {
             count(CmCounter.STALE);
             refuse(req, route, RejectReason.STALE_CONNECTION);
+            return;
+        }
+        if (isSuspected(req, route, now)) {
             return;
         }
         CmService service = services.get(req.serviceId());

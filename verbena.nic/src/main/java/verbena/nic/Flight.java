@@ -12,6 +12,7 @@ import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Retransmission;
 import verbena.verbs.AsyncEvent;
+import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -486,6 +487,28 @@ final class Flight {
                 }
             }
             case News.TimewaitExit _ -> {}
+        }
+    }
+
+    @Name("verbena.PeerBlocked")
+    @Label("Peer Blocked")
+    @Description("A peer gets no connections for a while: those that it had have asked for memory that they may not have")
+    @Category({"Verbena", "Connection"})
+    @StackTrace(false)
+    private static final class PeerBlocked extends OfDevice {
+        @Label("Peer")
+        @Nullable
+        String peer;
+    }
+
+    static void blocked(String device, Gid peer) {
+        if (isOn()) {
+            var event = new PeerBlocked();
+            if (event.shouldCommit()) {
+                event.device = device;
+                event.peer = peer.toString();
+                event.commit();
+            }
         }
     }
 

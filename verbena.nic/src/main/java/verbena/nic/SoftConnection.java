@@ -10,6 +10,7 @@ import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
+import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
 import verbena.verbs.AckTimeout;
@@ -199,6 +200,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             soft.engine().execute(() -> {
                 soft.failureListener(this::onQueuePairFailed);
                 soft.firstPacketListener(this::onFirstPacket);
+                soft.accessErrorListener(this::onAccessError);
             });
             keepAlive = own.parameters().keepAlive();
             queuePair = soft;
@@ -220,6 +222,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             soft.engine().execute(() -> {
                 soft.failureListener(null);
                 soft.firstPacketListener(null);
+                soft.accessErrorListener(null);
             });
             queuePair = null;
         }
@@ -238,6 +241,11 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 });
             }
         });
+    }
+
+    /// The peer has asked for memory that it may not have, by a packet that only somebody makes who knows the connection.
+    private void onAccessError() {
+        service.context().engine().later(() -> service.suspect(route.remote()));
     }
 
     /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
@@ -278,7 +286,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 if (!askedWithSmallerMtu(rej)) {
                     end(new News.Rejected(
                             rej.reason(),
-                            why(rej.reason()),
+                            why(rej),
                             PrivateData.of(rej.privateData().bytes())));
                 }
             }
@@ -300,8 +308,13 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     }
 
     /// In words.
-    private String why(int code) {
+    private String why(Rej rej) {
         String to = route.remote() + " port " + remotePort;
+        CmRefusal refusal = CmRefusal.of(rej);
+        if (refusal != null) {
+            return to + " " + refusal.text();
+        }
+        int code = rej.reason();
         RejectReason reason = RejectReason.of(code);
         return switch (reason) {
             case null -> to + " refuses for a reason that is not in the standard (" + code + ")";

@@ -223,6 +223,13 @@ final class SoftConnections implements ConnectionService {
         acceptor.onRequest(exchange, new PeerParameters(PrivateData.of(said.bytes()), 0, 0, 0, 0), QpType.UD);
     }
 
+    /// An established connection of this peer has asked for memory that it may not have. Called by the engine's owner.
+    void suspect(Gid peer) {
+        if (context.cm().call(manager -> manager.onAccessError(peer, context.engine().nowNanos()))) {
+            context.tellBlocked(peer);
+        }
+    }
+
     // ---- calls
 
     @Override

@@ -24,6 +24,7 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
+import verbena.cm.CmSuspects;
 import verbena.cm.CommunicationManager;
 import verbena.nic.capture.Capture;
 import verbena.nic.capture.CaptureFile;
@@ -35,6 +36,7 @@ import verbena.nic.link.NetworkWatch;
 import verbena.nic.link.Tap;
 import verbena.nic.link.TapLink;
 import verbena.nic.link.TcpLink;
+import verbena.transport.Counter;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
@@ -617,6 +619,23 @@ public final class SoftContext extends OwnedObject implements Context {
                             new Gid(sourceHigh, sourceLow),
                             last.label());
         }
+    }
+
+    /// A peer gets no connections for a while, because of what those that it had have asked for; or only this is told,
+    /// where its address is that of many.
+    void tellBlocked(Gid peer) {
+        engine().counters().count(Counter.BLOCKED_PEERS);
+        Flight.blocked(device.name(), peer);
+        System.getLogger("verbena.nic")
+                .log(
+                        System.Logger.Level.WARNING,
+                        "device {0}: {1} may be guessing keys: {2} times in {3} s its connections asked for memory that"
+                                + " they may not have; it is blocked for {4} s, unless the address is this host''s own",
+                        device.name(),
+                        peer,
+                        CmSuspects.BLOCKED_AT,
+                        CmSuspects.WINDOW_NANOS / 1_000_000_000,
+                        CmSuspects.BLOCK_NANOS / 1_000_000_000);
     }
 
     /// Becomes the agent for management datagrams of a class: from now on queue pair 1 takes them. Until somebody

@@ -101,6 +101,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     private volatile int initialPsn;
     private @Nullable Consumer<String> failureListener;
     private @Nullable BooleanConsumer firstPacketListener;
+    private @Nullable Runnable accessErrorListener;
     /// Engine: QP_FATAL is raised once in a life of the queue pair.
     private boolean fatalTold;
     /// It is closed, and the engine has let go.
@@ -718,6 +719,14 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     }
 
     @Override
+    public void onAccessError() {
+        Runnable listener = accessErrorListener;
+        if (listener != null) {
+            listener.run();
+        }
+    }
+
+    @Override
     public void onError(long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
         Flight.error(this, wrId, status, opcode, vendorError, cause);
     }
@@ -758,6 +767,11 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     /// Engine: who is told, in words, when the queue pair goes to ERR by itself; null for nobody.
     void failureListener(@Nullable Consumer<String> listener) {
         failureListener = listener;
+    }
+
+    /// Engine: who is told that the peer has asked for memory that it may not have; null for nobody.
+    void accessErrorListener(@Nullable Runnable listener) {
+        accessErrorListener = listener;
     }
 
     /// Engine: what its packets carry in place of the ICRC until it is reset; 0 for the ICRC.

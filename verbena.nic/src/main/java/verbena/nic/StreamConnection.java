@@ -195,6 +195,7 @@ final class StreamConnection implements Exchange, StreamHandler {
             throw new InvalidStateException(verb + ": " + soft + " is in " + soft.state() + ", not in INIT");
         }
         soft.failureListener(this::onQueuePairFailed);
+        soft.accessErrorListener(() -> service.suspect(remote));
         queuePair = soft;
     }
 
@@ -202,6 +203,7 @@ final class StreamConnection implements Exchange, StreamHandler {
         SoftQueuePair soft = queuePair;
         if (soft != null) {
             soft.failureListener(null);
+            soft.accessErrorListener(null);
             queuePair = null;
         }
     }

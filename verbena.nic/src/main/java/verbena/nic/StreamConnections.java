@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
+import verbena.cm.CmSuspects;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.StreamHandler;
@@ -59,6 +60,7 @@ final class StreamConnections implements ConnectionService, Protocol {
     private final List<LinkedHashSet<StreamConnection>> waiting = Stream.of(Patience.values())
             .map(_ -> new LinkedHashSet<StreamConnection>())
             .toList();
+    private final CmSuspects suspects = new CmSuspects();
     /// How many of each peer have connected and not asked.
     private final Map<Gid, Integer> halfOpen = new HashMap<>();
 
@@ -174,6 +176,9 @@ final class StreamConnections implements ConnectionService, Protocol {
         /// Somebody has connected, and may have nothing to ask.
         private @Nullable StreamHandler onAccept(TcpSocket socket, long now) {
             Gid from = socket.remote();
+            if (suspects.standing(from, now) == CmSuspects.Standing.BLOCKED && !from.equals(local())) {
+                return null; // but all users of this host come from its own address
+            }
             var oldest = waiting.get(Patience.EXPECT.ordinal());
             if (halfOpen.getOrDefault(from, 0) >= CmLimits.DEFAULT.perPeer()) {
                 oldest.stream()
@@ -211,6 +216,13 @@ final class StreamConnections implements ConnectionService, Protocol {
                 bound.close();
                 return ports.remove(this);
             });
+        }
+    }
+
+    /// A connection of this peer has asked for memory that it may not have.
+    void suspect(Gid peer) {
+        if (suspects.onAccessError(peer, nowNanos())) {
+            context.tellBlocked(peer);
         }
     }
 

@@ -21,6 +21,7 @@ import verbena.verbs.ConnectOptions;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.cm.Connection;
@@ -206,6 +207,20 @@ class FlightTest {
                 .singleElement()
                 .asString()
                 .startsWith("nobody listens at");
+    }
+
+    @Test
+    void aPeerThatIsBlocked() throws Exception {
+        List<RecordedEvent> events = record(() -> {
+            try (var pair = new Pair()) {
+                pair.b.context.tellBlocked(Gid.parse("10.0.0.1"));
+                assertThat(pair.b.context.counters()).containsEntry("blocked-peers", 1L);
+            }
+        });
+
+        RecordedEvent event = only(events, "PeerBlocked").getFirst();
+        assertThat(event.getString("device")).isEqualTo("wire-10.0.0.2");
+        assertThat(event.getString("peer")).isEqualTo("10.0.0.1");
     }
 
     @Test

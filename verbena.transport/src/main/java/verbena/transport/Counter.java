@@ -33,7 +33,9 @@ public enum Counter {
     /// Times that somebody was noticed who tries numbers.
     SEARCHES("searches"),
     /// Failures in our own code that ended one queue pair, stream or command, and not the device.
-    CONTAINED_FAILURES("contained-failures");
+    CONTAINED_FAILURES("contained-failures"),
+    /// Times that a peer was blocked because of what its connections asked for.
+    BLOCKED_PEERS("blocked-peers");
 
     private final String label;
 

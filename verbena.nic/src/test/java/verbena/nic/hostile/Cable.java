@@ -52,6 +52,22 @@ final class Cable {
         }
     }
 
+    /// Lets that time pass, from deadline to deadline.
+    void pass(long time) {
+        long end = nanos + time;
+        settle();
+        for (long next = nextDeadline(); next <= end; next = nextDeadline()) {
+            nanos = Math.max(nanos, next);
+            settle();
+        }
+        nanos = end;
+        settle();
+    }
+
+    private long nextDeadline() {
+        return Math.min(a.context.deadlineNanos(), b.context.deadlineNanos());
+    }
+
     /// One device, and its end of the wire.
     final class Side implements Link {
         final GidEntry gid;

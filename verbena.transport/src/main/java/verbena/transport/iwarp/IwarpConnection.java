@@ -294,8 +294,11 @@ public final class IwarpConnection implements StreamProtocol {
         refuse(code, AsyncEvent.Type.QP_REQ_ERR, WcStatus.REM_INV_REQ_ERR, cause);
     }
 
-    /// The peer wants memory that it may not have.
-    void refuseAccess(TerminateCode code, String cause) {
+    /// The peer wants memory that it may not have, by this key.
+    void refuseAccess(TerminateCode code, int key, String cause) {
+        if (!core.memory.isResting(key)) {
+            core.events.onAccessError();
+        }
         refuse(code, AsyncEvent.Type.QP_ACCESS_ERR, WcStatus.LOC_ACCESS_ERR, cause);
     }
 

@@ -322,6 +322,7 @@ final class Receiver {
         }
         return passedAccess(
                 taggedCode(verdict, address, payloadLeft),
+                stag,
                 access("WRITE", payloadLeft, address, stag, verdict),
                 in,
                 ulpdu);
@@ -464,7 +465,8 @@ final class Receiver {
                         : core.memory.checkRemote(key, p.protectionDomain, p.qpn, source, bytes, right);
         if (verdict != MemoryVerdict.OK) {
             keep(Sender.code(verdict, source, bytes), in, ulpdu, ReadRequest.BYTES);
-            connection.refuseAccess(Sender.code(verdict, source, bytes), access("READ", bytes, source, key, verdict));
+            connection.refuseAccess(
+                    Sender.code(verdict, source, bytes), key, access("READ", bytes, source, key, verdict));
             return false;
         }
         Owed.Answer answer = owed.add();
@@ -511,7 +513,11 @@ final class Receiver {
         }
         if (verdict != MemoryVerdict.OK) {
             return passedAccess(
-                    Sender.code(verdict, at, Long.BYTES), access("atomic", Long.BYTES, at, key, verdict), in, ulpdu);
+                    Sender.code(verdict, at, Long.BYTES),
+                    key,
+                    access("atomic", Long.BYTES, at, key, verdict),
+                    in,
+                    ulpdu);
         }
         Owed.Answer answer = owed.add();
         answer.isAtomic = true;
@@ -643,7 +649,7 @@ final class Receiver {
         switch (opcode) {
             case WRITE -> {
                 TerminateCode code = taggedCode(verdict, address, payloadLeft);
-                connection.refuseAccess(code, access("WRITE", payloadLeft, address, stag, verdict));
+                connection.refuseAccess(code, stag, access("WRITE", payloadLeft, address, stag, verdict));
             }
             case READ_RESPONSE ->
                 connection.refuseAnswer(
@@ -741,9 +747,9 @@ final class Receiver {
         return false;
     }
 
-    private boolean passedAccess(TerminateCode code, String cause, MemorySegment in, int ulpdu) {
+    private boolean passedAccess(TerminateCode code, int key, String cause, MemorySegment in, int ulpdu) {
         keep(code, in, ulpdu, opcode == RdmapOpcode.ATOMIC_REQUEST ? AtomicRequest.BYTES : 0);
-        connection.refuseAccess(code, cause);
+        connection.refuseAccess(code, key, cause);
         return false;
     }
 

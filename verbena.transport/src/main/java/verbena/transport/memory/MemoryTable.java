@@ -112,6 +112,11 @@ public final class MemoryTable {
         return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
     }
 
+    /// Whether a region or window that had this key was closed not long ago: a peer that names it may only be late.
+    public boolean isResting(int rkey) {
+        return keys.isResting(rkey >>> 8);
+    }
+
     /// Copies a peer's bytes into memory that [#checkRemote] has allowed at the message's start; the key is looked
     /// up again, because it may have been withdrawn since.
     public MemoryVerdict write(

@@ -244,6 +244,7 @@ final class Responder {
             int key = Ieth.rkey(frame.slot, frame.start + opcode.iethOffset());
             MemoryVerdict withdrawn = core.memory.invalidate(key, p.protectionDomain, p.qpn);
             if (withdrawn != MemoryVerdict.OK) {
+                suspect(withdrawn, key);
                 String cause =
                         "SEND with invalidate of key 0x" + Integer.toHexString(key) + ": " + withdrawn.explanation();
                 failReceive(WcStatus.REM_INV_REQ_ERR, cause);
@@ -603,7 +604,15 @@ final class Responder {
         if (receive.isOpen()) {
             failReceive(WcStatus.LOC_ACCESS_ERR, cause);
         }
+        suspect(verdict, key);
         return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
+    }
+
+    /// A peer that keeps to what it was told does not ask for this, unless it is late.
+    private void suspect(MemoryVerdict verdict, int key) {
+        if (p.state != QpState.ERR && verdict != MemoryVerdict.GONE && !core.memory.isResting(key)) {
+            core.events.onAccessError();
+        }
     }
 
     /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of

@@ -1,0 +1,44 @@
+package verbena.cm;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.Rej;
+
+/// Why a Verbena end refuses, where the standard has no reason for it: in the additional information of a REJ, behind
+/// four bytes that tell it from others'.
+public enum CmRefusal {
+    /// Too many connections of the peer have asked for memory that they may not have ([CmSuspects]).
+    BLOCKED("refuses for a while: connections from here have asked for memory that they may not have");
+
+    private static final byte[] MARK = {'V', 'r', 'b', 'n'};
+    private static final CmRefusal[] ALL = values();
+
+    private final String text;
+
+    CmRefusal(String text) {
+        this.text = text;
+    }
+
+    /// What the peer does, and why, in words.
+    public String text() {
+        return text;
+    }
+
+    /// Additional information that says so.
+    public PrivateData info() {
+        byte[] bytes = Arrays.copyOf(MARK, MARK.length + 1);
+        bytes[MARK.length] = (byte) (ordinal() + 1);
+        return PrivateData.of(bytes);
+    }
+
+    /// What a REJ says; null when that is not a Verbena end's.
+    public static @Nullable CmRefusal of(Rej rej) {
+        byte[] bytes = rej.info().bytes();
+        boolean isOurs = bytes.length > MARK.length
+                && Arrays.equals(bytes, 0, MARK.length, MARK, 0, MARK.length)
+                && bytes[MARK.length] >= 1
+                && bytes[MARK.length] <= ALL.length;
+        return isOurs ? ALL[bytes[MARK.length] - 1] : null;
+    }
+}

@@ -1,0 +1,110 @@
+package verbena.nic.hostile;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Access;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.Exchange;
+import verbena.verbs.spi.ConnectionService.News;
+
+/// Side B of a cable listens, and side A connects as often as it is told to: connections of the communication manager
+/// in virtual time.
+final class Visits {
+    private static final int PORT = 7471;
+    private static final long PATIENCE_NANOS = 20_000_000_000L;
+
+    private final Cable cable;
+    /// What B's port is told of a request; the application that sees it.
+    final List<String> requests = new ArrayList<>();
+    private @Nullable QueuePair accepted;
+    private ConnectionParameters passive = ConnectionParameters.defaults();
+    private ConnectionService.@Nullable BoundPort port;
+
+    Visits(Cable cable) {
+        this.cable = cable;
+    }
+
+    /// B takes whatever comes.
+    void listen(ConnectionParameters parameters) {
+        passive = parameters;
+        port = cable.b.context.connectionService().bind(PortSpace.TCP, cable.b.gid.gid(), PORT);
+        port.listen(1_000, this::onRequest);
+    }
+
+    private ConnectionService.Listener onRequest(
+            Exchange exchange, verbena.verbs.cm.PeerParameters peer, QpType type) {
+        requests.add(peer.privateData().text());
+        QueuePair made = make(cable.b);
+        accepted = made;
+        End end = end(made, passive);
+        made.modify(exchange.modification(QpState.RTR, end));
+        made.modify(exchange.modification(QpState.RTS, end));
+        exchange.accept(end);
+        return (_, news) -> {
+            if (!(news instanceof News.Established) && !made.isClosed()) {
+                made.close();
+            }
+        };
+    }
+
+    private static QueuePair make(Cable.Side side) {
+        QueuePair made = side.domain.createQueuePair(QueuePairOptions.rc(side.cq));
+        made.modify(new Transition.ToInit(Access.remoteAll()));
+        return made;
+    }
+
+    private static End end(QueuePair own, ConnectionParameters parameters) {
+        return new End(Optional.of(own), QpType.RC, own.qpn(), 0, false, parameters);
+    }
+
+    /// What became of an attempt.
+    ///
+    /// @param why it failed; empty when it did not
+    record Visit(QueuePair active, @Nullable QueuePair passive, String why) {
+        boolean isMade() {
+            return why.isEmpty();
+        }
+
+        void close() {
+            active.close();
+        }
+    }
+
+    /// A connects.
+    Visit connect(ConnectionParameters parameters) {
+        QueuePair own = make(cable.a);
+        accepted = null;
+        End end = end(own, parameters.withPrivateData(PrivateData.ofText("visit")));
+        var news = new ArrayList<News>();
+        var call = new ConnectionService.Call(PortSpace.TCP, cable.a.gid.gid(), 5_000, cable.b.gid.gid(), PORT);
+        Exchange exchange = cable.a.context.connectionService().connect(call, end, (_, what) -> news.add(what));
+        long until = cable.nanos + PATIENCE_NANOS;
+        while (news.isEmpty() && cable.nanos < until) {
+            cable.pass(10_000_000);
+        }
+        if (news.isEmpty() || !(news.getFirst() instanceof News.Accepted)) {
+            own.close();
+            return new Visit(own, null, news.isEmpty() ? "silence" : news.getFirst().why());
+        }
+        own.modify(exchange.modification(QpState.RTR, end));
+        own.modify(exchange.modification(QpState.RTS, end));
+        exchange.ready();
+        cable.settle();
+        return new Visit(own, accepted, "");
+    }
+
+    Visit connect() {
+        return connect(ConnectionParameters.defaults());
+    }
+}
