@@ -170,7 +170,11 @@ final class CmExchange implements Exchange {
 
     @Override
     public PerfPeer swap(PerfPeer mine) throws InterruptedException {
-        return PerfPeer.ofStructure(swap(mine.structure()));
+        try {
+            return PerfPeer.ofStructure(swap(mine.structure()));
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailed("the program at " + peer() + " is no perftest: " + e.getMessage(), e);
+        }
     }
 
     private void send(byte[] message) throws InterruptedException {

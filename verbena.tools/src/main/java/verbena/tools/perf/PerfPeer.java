@@ -26,6 +26,16 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
     /// Nothing to tell yet; only to wait for each other.
     static final PerfPeer NONE = new PerfPeer(0, 0, 0, 0, 0, 0, new Gid(0, 0));
 
+    private static final int BITS_16 = 0xFFFF;
+    private static final int BITS_24 = 0xFF_FFFF;
+
+    PerfPeer {
+        if (((lid | outstanding) & ~BITS_16) != 0 || ((qpn | psn) & ~BITS_24) != 0) {
+            throw new IllegalArgumentException("no queue pair has LID 0x%x, %d READs, QPN 0x%x and PSN 0x%x"
+                    .formatted(lid, outstanding, qpn, psn));
+        }
+    }
+
     // The last number is that of an XRC receive queue, which nobody has here.
     private static final Pattern TEXT = Pattern.compile("(\\p{XDigit}+):(\\p{XDigit}+):(\\p{XDigit}+):(\\p{XDigit}+)"
             + ":(\\p{XDigit}+):(\\p{XDigit}+):((?:\\p{XDigit}{2}:){15}\\p{XDigit}{2}):(\\p{XDigit}+):\0");
@@ -58,7 +68,7 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
                         new Gid(gid.getLong(), gid.getLong()));
             }
         } catch (IllegalArgumentException _) {
-            // A number is too long.
+            // A number is too long, or larger than it may be.
         }
         throw new IllegalArgumentException("LID:OUT:QPN:PSN:RKEY:ADDRESS:GID:SRQN: expected, got \""
                 + text.replaceAll("[^\\p{Graph} ]", ".") + "\"");
@@ -79,6 +89,8 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
     }
 
     /// Reads the structure.
+    ///
+    /// @throws IllegalArgumentException when a number in it is larger than it may be
     static PerfPeer ofStructure(byte[] structure) {
         ByteBuffer from = ByteBuffer.wrap(structure);
         return new PerfPeer(

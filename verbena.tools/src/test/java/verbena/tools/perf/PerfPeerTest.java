@@ -3,6 +3,7 @@ package verbena.tools.perf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,31 @@ class PerfPeerTest {
         assertThatThrownBy(() -> PerfPeer.ofText(message))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("expected, got");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "10000:0001:000074:2822a2",
+                "0000:ffffffff:000074:2822a2",
+                "0000:0001:1000074:2822a2",
+                "0000:0001:000074:ff2822a2"
+            })
+    void numbersThatNoQueuePairHasAreRefusedWhenTheyAreRead(String numbers) {
+        byte[] text =
+                (numbers + TEXT.substring("0000:0001:000074:2822a2".length())).getBytes(StandardCharsets.US_ASCII);
+        byte[] structure = PEER.structure();
+        String[] number = numbers.split(":", -1);
+        for (int i = 0; i < number.length; i++) {
+            ByteBuffer.wrap(structure).putInt(Integer.BYTES * i, HexFormat.fromHexDigits(number[i]));
+        }
+
+        assertThatThrownBy(() -> PerfPeer.ofText(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("expected, got");
+        assertThatThrownBy(() -> PerfPeer.ofStructure(structure))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no queue pair has");
     }
 
     @Test
