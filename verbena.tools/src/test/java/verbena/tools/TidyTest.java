@@ -55,6 +55,35 @@ class TidyTest {
                         name.startsWith("verbena/wire/pcap/"));
     }
 
+    /// Whoever sets the clock changes no time-out, no retry and no order: what waits counts [System#nanoTime].
+    @Test
+    void protocolsDoNotReadTheWallClock() throws IOException {
+        Set<String> excused = Set.of(
+                // When a device was opened, for people.
+                "verbena/nic/Management",
+                // When a packet was seen, for who reads the file.
+                "verbena/nic/capture/Capture",
+                // Compared with the kernel's stamp of the same clock: a jump costs the datagrams that wait at that
+                // moment,
+                // as if they were lost.
+                "verbena/nic/link/SharedAddress");
+        assertNobody(
+                reference -> reference.startsWith("java/lang/System.currentTimeMillis")
+                        || reference.matches("java/time/[A-Za-z]+\\.now")
+                        || reference.startsWith("java/time/Clock.")
+                        || reference.startsWith("java/util/Date")
+                        || reference.startsWith("java/util/Calendar")
+                        || reference.startsWith("java/util/Timer"),
+                List.of(
+                        "verbena.verbs",
+                        "verbena.wire",
+                        "verbena.transport",
+                        "verbena.cm",
+                        "verbena.nic",
+                        "verbena.sim"),
+                excused::contains);
+    }
+
     @Test
     void systemCallsLiveInOnePackageAndOneRoom() throws IOException {
         assertNobody(

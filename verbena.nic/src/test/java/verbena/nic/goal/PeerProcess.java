@@ -60,6 +60,10 @@ final class PeerProcess implements AutoCloseable {
         process.destroyForcibly();
     }
 
+    Process process() {
+        return process;
+    }
+
     void awaitEnd() throws InterruptedException {
         if (!process.waitFor(10, TimeUnit.SECONDS)) {
             throw new AssertionError("the peer's process does not end");

@@ -1,0 +1,44 @@
+package verbena.nic.goal;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// How late this machine runs a thread that has waited for a time: measured all along by one that waits again and
+/// again.
+/// What a test may allow beyond a promise about time is what the machine did to everybody meanwhile.
+final class Lateness implements AutoCloseable {
+    private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final CountDownLatch over = new CountDownLatch(1);
+    private final Thread thread;
+    private volatile long worstNanos;
+
+    Lateness() {
+        thread = Thread.ofPlatform().daemon().start(this::measure);
+    }
+
+    private void measure() {
+        try {
+            long began = System.nanoTime();
+            while (!over.await(WAIT_NANOS, TimeUnit.NANOSECONDS)) {
+                long now = System.nanoTime();
+                worstNanos = Math.max(worstNanos, now - began - WAIT_NANOS);
+                began = now;
+            }
+        } catch (InterruptedException _) {
+            // The test is over.
+        }
+    }
+
+    /// The worst since the last call.
+    long takeWorstNanos() {
+        long worst = worstNanos;
+        worstNanos = 0;
+        return worst;
+    }
+
+    @Override
+    public void close() {
+        over.countDown();
+    }
+}
