@@ -382,7 +382,7 @@ public final class Engine implements AutoCloseable {
             return false;
         }
         for (Task<?> command = commands.poll(); command != null; command = commands.poll()) {
-            command.run();
+            carryOut(command);
         }
         return true;
     }
@@ -392,7 +392,7 @@ public final class Engine implements AutoCloseable {
     private void runAfterTheEnd(Task<?> task) {
         synchronized (arena) {
             if (commands.remove(task)) {
-                task.run();
+                carryOut(task);
             }
         }
     }
@@ -641,14 +641,18 @@ public final class Engine implements AutoCloseable {
             if (command == null) {
                 break;
             }
-            try {
-                command.run();
-            } catch (RuntimeException | Error e) {
-                contained(e); // its caller would have been told
-            }
+            carryOut(command);
             n++;
         }
         return n;
+    }
+
+    private void carryOut(Task<?> command) {
+        try {
+            command.run();
+        } catch (RuntimeException | Error e) {
+            contained(e); // nobody waits for it: a caller would have been told
+        }
     }
 
     private int receive(long now) {
