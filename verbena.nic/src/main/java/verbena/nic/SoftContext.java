@@ -162,6 +162,8 @@ public final class SoftContext extends OwnedObject implements Context {
     final int queuePairsMax;
     private final RandomGenerator random;
     private final EventQueue<AsyncEvent> events;
+    /// The first mistake of our own that ended one queue pair, stream or command only.
+    private volatile Optional<Throwable> containedFailure = Optional.empty();
     private final FailureWatch failureWatch = new FailureWatch(this);
     private final ConnectionService connections;
     /// The streams of an iWARP device; null when packets are sent.
@@ -522,6 +524,12 @@ public final class SoftContext extends OwnedObject implements Context {
         }
     }
 
+    /// The first mistake of our own that ended one queue pair, stream or command, and not the device; empty when all
+    /// is well. A test that drives the device looks at this, because nothing is thrown. Any thread.
+    public Optional<Throwable> containedFailure() {
+        return containedFailure;
+    }
+
     FailureWatch failureWatch() {
         return failureWatch;
     }
@@ -595,6 +603,9 @@ public final class SoftContext extends OwnedObject implements Context {
 
         @Override
         public void onContained(Throwable cause) {
+            if (containedFailure.isEmpty()) {
+                containedFailure = Optional.of(cause);
+            }
             long now = System.nanoTime();
             long before = containedNanos.get();
             if (now - before < CONTAINED_LOG_NANOS || !containedNanos.compareAndSet(before, now)) {

@@ -2,6 +2,7 @@ package verbena.sim;
 
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import verbena.nic.SoftContext;
 import verbena.verbs.Access;
@@ -117,7 +118,7 @@ public final class SimDevice {
         return Math.max(pausedUntil, due);
     }
 
-    /// Drives it until it has nothing to do now.
+    /// Drives it until it has nothing to do now. A world goes on after no mistake, though a device may.
     void drive(long now) {
         if (now < pausedUntil) {
             return;
@@ -126,6 +127,10 @@ public final class SimDevice {
             if (pieces == World.PIECES_MAX) {
                 throw new IllegalStateException(name() + " does not come to rest");
             }
+        }
+        Optional<Throwable> mistake = context.containedFailure();
+        if (mistake.isPresent()) {
+            throw new IllegalStateException(name() + " has met a mistake of its own: " + mistake.get(), mistake.get());
         }
     }
 }

@@ -30,7 +30,9 @@ import verbena.wire.ib.Transport;
 
 /// Makes packets that hurt, from a seed: by the grammar with some of the values wrong, mutated, spliced, replayed,
 /// reflected, or noise. It knows all that a connected peer knows, and listens to what it is answered, so that most
-/// of what it makes reaches the queue pairs' protocol. Nothing is allocated for a packet.
+/// of what it makes reaches the queue pairs' protocol. Now and then it stops to answer some of them for a while, or
+/// says nothing to them at all, so that what they have outstanding fills the window that they share. Nothing is
+/// allocated for a packet.
 final class Attacker {
     /// A multicast group that some of the victim's queue pairs are attached to.
     static final Gid GROUP = Gid.parse("239.1.2.3");
@@ -41,6 +43,11 @@ final class Attacker {
     /// Requests of a target that are remembered, to be answered.
     private static final int ASKED = 8;
     private static final int HISTORY = 1_024;
+    /// Requests of a target that may be outstanding.
+    private static final int ENDS = 64;
+    /// One packet in so many begins a silence, of so many packets at most.
+    private static final int SILENCE_EVERY = 1 << 18;
+    private static final int SILENCE_PACKETS = 100_000;
     private static final Opcode[] ALL = Opcode.values();
 
     // Bits of Target#given: what kinds of answer a target has been given in its present life.
@@ -79,6 +86,15 @@ final class Attacker {
         private int askedCount;
         int given;
 
+        // What the target has sent in its present life, and what it was answered: PSNs, and -1 for none.
+        private int newest = -1;
+        private int answered = -1;
+        /// Requests of its application whose last packet was sent, and the last PSN of each of the newest.
+        private long ended;
+        private final int[] ends = new int[ENDS];
+        /// The key of the READ that was asked for last; it may be asked for in pieces.
+        private long readKey = -1;
+
         Target(int index, Transport transport, int mtu) {
             this.index = index;
             this.transport = transport;
@@ -95,6 +111,47 @@ final class Attacker {
             open = null;
             askedCount = 0;
             given = 0;
+            newest = answered = -1;
+            ended = 0;
+            readKey = -1;
+        }
+
+        /// Whether the request with this number, counted from 0 in this life, was sent to its last packet, and an
+        /// answer to that packet, or to a later one, was given.
+        boolean explainsSuccess(long number) {
+            return number < ended && answered >= 0 && !Psn.isAfter(ends[(int) (number % ENDS)], answered);
+        }
+
+        /// A packet of a request that was not sent before.
+        private void follow(Frame frame, Opcode opcode, int psn, int packets) {
+            if (newest >= 0 && !Psn.isAfter(psn, newest)) {
+                return;
+            }
+            newest = Psn.add(psn, packets - 1);
+            long key = opcode.rethOffset() < 0 ? -1 : Reth.rkey(frame.slot, frame.start + opcode.rethOffset());
+            boolean goesOn = opcode.isRead() && key == readKey;
+            readKey = opcode.isRead() ? key : -1;
+            if (goesOn) {
+                ends[(int) ((ended - 1) % ENDS)] = newest;
+            } else if (opcode.endsMessage() && !isKeepAlive(frame, opcode)) {
+                ends[(int) (ended++ % ENDS)] = newest;
+            }
+        }
+
+        /// Nobody but a keep-alive writes no bytes to nowhere without a key.
+        private static boolean isKeepAlive(Frame frame, Opcode opcode) {
+            int at = frame.start + opcode.rethOffset();
+            return opcode == Opcode.RC_WRITE_ONLY
+                    && Reth.virtualAddress(frame.slot, at) == 0
+                    && Reth.rkey(frame.slot, at) == 0
+                    && Reth.dmaLength(frame.slot, at) == 0;
+        }
+
+        /// It is told that a packet has arrived; of one that was not sent that means nothing.
+        private void answer(int psn) {
+            if (newest >= 0 && !Psn.isAfter(psn, newest) && (answered < 0 || Psn.isAfter(psn, answered))) {
+                answered = psn;
+            }
         }
     }
 
@@ -123,6 +180,11 @@ final class Attacker {
 
     /// Packets made.
     long made;
+    /// Until this packet is made the targets with these bits are not answered.
+    private long silentUntil;
+    private int silentTo;
+    /// And get nothing else either.
+    private boolean silentWholly;
 
     private final Gid self;
     private final Gid victim;
@@ -167,8 +229,19 @@ final class Attacker {
             management(frame);
             return; // and is never mixed with others: its bytes would look like a leak
         }
+        if (chance.nextInt(SILENCE_EVERY) == 0) {
+            silentUntil = made + chance.nextInt(SILENCE_PACKETS);
+            silentTo = chance.nextInt(4) == 0 ? -1 : chance.nextInt();
+            silentWholly = silentTo != -1 && chance.nextInt(2) == 0;
+        }
         Target target = targets[chance.nextInt(targets.length)];
         int kind = chance.nextInt(100);
+        if (saysNothing()) {
+            while (isSilentTo(target)) {
+                target = targets[chance.nextInt(targets.length)];
+            }
+            kind %= 80; // what it repeats may be for anybody
+        }
         if (kind < 80 || historyCount < HISTORY) {
             write(frame, target, kind);
         } else if (kind < 88) {
@@ -196,12 +269,12 @@ final class Attacker {
     }
 
     private void write(Frame frame, Target target, int kind) {
-        if (target.transport == Transport.RC && kind >= 55) {
+        if (target.transport == Transport.RC && kind >= 55 && !isSilentTo(target)) {
             answer(frame, target);
         } else {
             request(frame, target);
         }
-        if (chance.nextInt(32) == 0) {
+        if (chance.nextInt(32) == 0 && !saysNothing()) {
             Bth.setDestinationQp(frame.slot, frame.start, otherQpn());
         }
         if (chance.nextInt(64) == 0) {
@@ -213,6 +286,14 @@ final class Attacker {
             frame.destinationHigh = GROUP.high();
             frame.destinationLow = GROUP.low() + (chance.nextInt(16) == 0 ? 1 : 0);
         }
+    }
+
+    private boolean isSilentTo(Target target) {
+        return made < silentUntil && (silentTo & 1 << target.index) != 0;
+    }
+
+    private boolean saysNothing() {
+        return silentWholly && made < silentUntil;
     }
 
     private int otherQpn() {
@@ -473,6 +554,9 @@ final class Attacker {
         Opcode asked = known ? target.asked[place] : Opcode.RC_SEND_ONLY;
         int index = chance.nextInt(8) > 0 ? chance.nextInt(packets) : chance.nextInt(-3, packets + 3);
         int psn = chance.nextInt(32) == 0 ? chance.nextInt() & Psn.MASK : Psn.add(first, index);
+        if (target.newest >= 0 && chance.nextInt(16) == 0) {
+            psn = Psn.add(target.newest, 1 + chance.nextInt(8)); // of what may be posted and was not sent
+        }
         Opcode opcode = chooseAnswer(asked, index, packets);
         int bytes = 0;
         if (opcode.isReadResponse()) {
@@ -533,6 +617,7 @@ final class Attacker {
         for (Target target : targets) {
             if (target.qpn == qpn) {
                 target.given |= kindOf(frame, opcode);
+                target.answer(Bth.psn(frame.slot, frame.start));
             }
         }
     }
@@ -671,6 +756,9 @@ final class Attacker {
             target.asked[place] = opcode;
             target.askedBytes[place] = bytes;
             target.askedPackets[place] = Psn.count(bytes, target.mtu);
+            if (target.transport == Transport.RC) {
+                target.follow(frame, opcode, psn, target.askedPackets[place]);
+            }
         }
     }
 

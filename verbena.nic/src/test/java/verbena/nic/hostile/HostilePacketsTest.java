@@ -3,6 +3,7 @@ package verbena.nic.hostile;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
@@ -49,9 +50,21 @@ class HostilePacketsTest {
                         + runs.stream().mapToLong(r -> r.completed).sum() + " requests completed, "
                         + runs.stream().mapToLong(r -> r.failed).sum() + " of them with an error, "
                         + runs.stream().mapToLong(r -> r.lives).sum() + " lives of queue pairs, "
-                        + runs.stream().mapToLong(r -> r.managed).sum() + " ends of connections asked for; " + fates);
+                        + runs.stream().mapToLong(r -> r.managed).sum() + " ends of connections asked for, "
+                        + count(runs, "keep-alives") + " keep-alives, "
+                        + count(runs, "probes") + " probes, "
+                        + runs.stream().mapToLong(r -> r.full).sum() + " looks at a full window; " + fates);
+        assertThat(runs).allSatisfy(run -> {
+            assertThat(run.full).as("looks at a full window").isPositive();
+            assertThat(run.counters.get("keep-alives")).isPositive();
+            assertThat(run.counters.get("probes")).isPositive();
+        });
         // An attacker who reads what he is answered leaves no answers behind: FatesTest provokes that one.
         fates.remove(PacketFate.DROPPED_BUSY.label());
         assertThat(fates).allSatisfy((name, count) -> assertThat(count).as(name).isPositive());
+    }
+
+    private static long count(List<HostileRun> runs, String counter) {
+        return runs.stream().mapToLong(run -> run.counters.get(counter)).sum();
     }
 }

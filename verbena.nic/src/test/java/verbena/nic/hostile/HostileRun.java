@@ -33,6 +33,8 @@ final class HostileRun {
     long failed;
     long lives;
     long managed;
+    /// Of the looks at the window that all connections share, those that found no room.
+    long full;
 
     HostileRun(long seed) {
         this(seed, Long.MAX_VALUE, -1);
@@ -114,6 +116,9 @@ final class HostileRun {
                     victim.work();
                     look(victim);
                 }
+                victim.context.containedFailure().ifPresent(mistake -> {
+                    throw new AssertionError("the device has met a mistake of its own: " + mistake, mistake);
+                });
                 if (attacker.made >= nextCheck) {
                     victim.canary.check();
                     nextCheck += CHECK_PACKETS;
@@ -125,6 +130,7 @@ final class HostileRun {
             failed = victim.failed;
             lives = victim.lives;
             managed = victim.managed;
+            full = victim.full;
         }
         long sum = 0;
         for (PacketFate fate : PacketFate.values()) {

@@ -43,8 +43,11 @@ import verbena.wire.ib.Transport;
 /// A device with queue pairs that are connected to an attacker, and the application above it: it posts requests and
 /// receives, checks what completes, and connects anew what the attacker has broken.
 ///
-/// What it checks: each request completes once, in order, with a status that something that arrived explains; memory
-/// that a request names does not change any more once it has completed.
+/// What it checks: each request completes once, in order, with a status that something that arrived explains; one
+/// that succeeds was sent to its last packet, which was answered; memory that a request names does not change any
+/// more once it has completed.
+///
+/// All connections go to one address and share its window; three in four have a keep-alive, short or long.
 final class Victim {
     private static final int CONNECTIONS = 32;
     /// Requests, and receives, of a queue pair that may be posted.
@@ -54,6 +57,10 @@ final class Victim {
     private static final int RECEIVE_STRIDE = 3_001;
     private static final int READ_BYTES = 2 * 1_024 + 100;
     private static final int READ_STRIDE = 2_311;
+
+    private static final List<Duration> KEEP_ALIVES =
+            List.of(Duration.ZERO, Duration.ofNanos(200_000), Duration.ofMillis(2), Duration.ofMillis(20));
+    private static final int LOOK_EVERY = 64;
 
     private static final int MIB = 1 << 20;
     private static final long IOVA = 0x10_0000_0000L;
@@ -84,6 +91,9 @@ final class Victim {
     long managed;
     long failed;
     long lives;
+    /// Looks at the window of all connections, and those that found no room in it.
+    private long works;
+    long full;
 
     /// One queue pair and what is posted on it.
     private static final class Connection {
@@ -96,6 +106,8 @@ final class Victim {
         long receivesPosted;
         long receivesDone;
         boolean broken;
+        /// Requests of this life that have completed and were to be sent.
+        long done;
         /// What the places of READs and receives held when their last request had completed.
         final long[] readSums = new long[DEPTH];
         final long[] receiveSums = new long[DEPTH];
@@ -249,6 +261,10 @@ final class Victim {
                         .withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 3, 3)
                         .withMaxReadAtomic(3));
         c.broken = false;
+        c.done = 0;
+        if (c.qp.type() == QpType.RC) {
+            context.keepAlive(c.qp, KEEP_ALIVES.get((c.number + 2) % KEEP_ALIVES.size()));
+        }
         if (c.window != null && c.qp.state() == QpState.RTS) {
             bindWindow(c);
         }
@@ -281,6 +297,9 @@ final class Victim {
     void work() {
         while (cq.poll(wc)) {
             complete();
+        }
+        if (++works % LOOK_EVERY == 0 && context.roomTo(attackersGid) <= 0) {
+            full++;
         }
         while (context.pollAsyncEvent().isPresent()) {
             // forgotten
@@ -409,6 +428,9 @@ final class Victim {
     }
 
     private static boolean wasAnswered(Connection c, char kind) {
+        if (kind != 'b' && c.qp.type() == QpType.RC && !c.target.explainsSuccess(c.done++)) {
+            return false;
+        }
         int answer = switch (kind) {
             case 'r' -> Attacker.GIVEN_READ_RESPONSE;
             case 'a' -> Attacker.GIVEN_ATOMIC_ACKNOWLEDGE;
