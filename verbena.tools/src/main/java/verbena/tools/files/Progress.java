@@ -136,7 +136,7 @@ final class Progress extends Tally implements AutoCloseable {
         }
     }
 
-    private String text(double rate) {
+    String text(double rate) {
         long all = total.sum();
         if (all == 0) {
             return (isCounted ? "no bytes to copy" : "looks for what there is to copy") + "  " + current;

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import verbena.tools.Closing;
 import verbena.tools.CommandFailed;
 import verbena.verbs.Context;
@@ -68,8 +69,16 @@ final class FakeServer implements AutoCloseable {
         });
     }
 
-    /// The handshake, and a request that is granted; the client's window.
-    static RemoteMemory request(Mailbox client) throws InterruptedException {
+    /// What a client wants, and its window.
+    record Asked(Request request, RemoteMemory theirs) {}
+
+    /// The handshake, and a request that is granted.
+    static Asked request(Mailbox client) throws InterruptedException {
+        return request(client, null);
+    }
+
+    /// @param own the server's window, when it exposes it
+    static Asked request(Mailbox client, @Nullable Window own) throws InterruptedException {
         Handshake.asServer(
                 client,
                 1 << 20,
@@ -78,10 +87,9 @@ final class FakeServer implements AutoCloseable {
                 client.connection().peerAddress().getAddress(),
                 Two.PATIENCE);
         Letter letter = client.expect(Kind.REQUEST, Two.PATIENCE);
-        Request.readFrom(letter);
-        RemoteMemory theirs = letter.takeMemory();
-        client.send(client.write(Kind.READY).memory(Window.NONE));
-        return theirs;
+        var asked = new Asked(Request.readFrom(letter), letter.takeMemory());
+        client.send(client.write(Kind.READY).memory(own == null ? Window.NONE : own.exposed()));
+        return asked;
     }
 
     static Letter entry(Mailbox to, int id, Attributes.Type type, String name, String target)
@@ -108,6 +116,18 @@ final class FakeServer implements AutoCloseable {
     static void finish(Mailbox with) throws InterruptedException {
         with.send(with.write(Kind.FINISH));
         with.expect(Kind.BYE, Two.PATIENCE);
+    }
+
+    /// Copies to it.
+    void put(Path source, Duration silence) throws InterruptedException {
+        Path name = source.getFileName();
+        try (FileClient client = FileClient.connect(way(silence))) {
+            client.put(
+                    List.of(Walk.Source.of(Folder.holding(source), name)),
+                    Path.of(""),
+                    Two.set(Request.Option.RECURSIVE),
+                    new Heard());
+        }
     }
 
     private <T extends AutoCloseable> T opened(T object) {

@@ -156,6 +156,70 @@ class HostileFilesTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a folder", "a second file", "a link", "a file below"})
+    void anUploadOfOneFileBringsNothingElse(String what) throws Exception {
+        try (Two two = Two.serving(served, "rocev2");
+                Mailbox peer = two.stranger()) {
+            Handshake.asClient(peer, SMALL, Optional.empty(), Two.PATIENCE);
+            peer.send(new Request(true, Two.set(), Path.of("new"))
+                    .writeTo(peer.write(Kind.REQUEST))
+                    .memory(Window.NONE));
+            peer.expect(Kind.READY, Two.PATIENCE);
+            peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
+            assertThatThrownBy(() -> {
+                        switch (what) {
+                            case "a folder" -> FakeServer.offer(peer, 0, Attributes.Type.FOLDER, "x", "");
+                            case "a second file" -> {
+                                FakeServer.offer(peer, 0, Attributes.Type.FILE, "x", "");
+                                FakeServer.offer(peer, 1, Attributes.Type.FILE, "y", "");
+                            }
+                            case "a link" -> FakeServer.offer(peer, 0, Attributes.Type.LINK, "x", "y");
+                            default -> FakeServer.offer(peer, 0, Attributes.Type.FILE, "x/y", "");
+                        }
+                    })
+                    .isInstanceOf(CommandFailed.class)
+                    .hasMessageStartingWith("the peer: the peer offers \"");
+        }
+        assertThat(served.resolve("new")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"twice", "of nothing", "done too early", "dropped too early", "free too early"})
+    void aReceiverSaysOfAFileOnlyWhatCanBe(String what) throws Exception {
+        try (Two two = Two.serving(served, "rocev2");
+                Mailbox peer = two.stranger()) {
+            Handshake.asClient(peer, SMALL.with(Mode.READ), Optional.empty(), Two.PATIENCE);
+            peer.send(new Request(false, Two.set(), Path.of("inside/file"))
+                    .writeTo(peer.write(Kind.REQUEST))
+                    .memory(Window.NONE));
+            peer.expect(Kind.READY, Two.PATIENCE);
+            peer.expect(Kind.TOTAL, Two.PATIENCE);
+            int id = peer.expect(Kind.ENTRY, Two.PATIENCE).bytes().getInt();
+            switch (what) {
+                case "twice" -> {
+                    want(peer, id);
+                    want(peer, id);
+                }
+                case "of nothing" -> want(peer, id + 1);
+                case "done too early" -> peer.send(peer.write(Kind.DONE).int32(id).text(""));
+                case "dropped too early" -> peer.send(peer.write(Kind.DROPPED).int32(id));
+                default -> peer.send(peer.write(Kind.FREE).int32(0));
+            }
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            peer.receive(Two.PATIENCE);
+                        }
+                    })
+                    .isInstanceOf(CommandFailed.class)
+                    .hasMessageMatching("the peer: the peer (says of file what it cannot know|speaks of a .* not .*)");
+        }
+    }
+
+    private static void want(Mailbox peer, int id) throws InterruptedException {
+        peer.send(peer.write(Kind.WANT).int32(id).int64(0).int8(0).text(""));
+    }
+
     // ---- who is there?
 
     @Test

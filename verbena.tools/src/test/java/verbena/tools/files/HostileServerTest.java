@@ -59,7 +59,7 @@ class HostileServerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"photo.jpg", "zzz"})
+    @ValueSource(strings = {"photo.jpg", "zzz"}) // again, and another
     void aSecondFileIsRefused(String name) throws Exception {
         write(here.resolve("photo.jpg"), 7);
         try (var server = FakeServer.sending(client -> {

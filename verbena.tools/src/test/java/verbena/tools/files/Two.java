@@ -114,8 +114,12 @@ final class Two implements AutoCloseable {
 
     /// A client that says what it likes.
     Mailbox stranger() throws InterruptedException {
-        return new Mailbox(Connection.connect(
-                listener.localAddress(), Session.connectionOptions().withDevice(clientDevice)));
+        return new Mailbox(connect());
+    }
+
+    Connection connect() throws InterruptedException {
+        return Connection.connect(
+                listener.localAddress(), Session.connectionOptions().withDevice(clientDevice));
     }
 
     /// Sends to a receiver that calls every chunk damaged, until it gives the file up.

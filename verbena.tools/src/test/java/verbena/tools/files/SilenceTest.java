@@ -1,0 +1,160 @@
+package verbena.tools.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static verbena.tools.files.CopyTest.SMALL;
+import static verbena.tools.files.CopyTest.write;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.tools.files.Attributes.Type;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.Connection;
+
+/// Peers that say nothing, or say only that they are busy. `HostileServerTest` has the server that says nothing.
+@Timeout(60)
+class SilenceTest {
+    @TempDir
+    private Path folder;
+
+    private Path served;
+
+    @BeforeEach
+    void aFile() throws Exception {
+        served = folder.resolve("served");
+        write(served.resolve("file"), 100_000);
+    }
+
+    private Two serving(Folder of, Duration silence) {
+        var settings = new FileServer.Settings(of, true, Optional.empty(), false, 1, 1 << 20, false, silence);
+        return Two.serving(served, settings, new GuessLimit(System::nanoTime));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"after its request", "after an entry", "as a receiver"})
+    void aSilentClientDoesNotKeepItsPlace(String when) throws Exception {
+        try (Two two = serving(Folder.at(served), Duration.ofSeconds(1))) {
+            try (Mailbox peer = two.stranger()) {
+                request(peer, when.equals("as a receiver"));
+                if (when.equals("after an entry")) {
+                    peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
+                    FakeServer.offer(peer, 0, Type.FILE, "new", "");
+                }
+                two.logged("said nothing for 1.0 s");
+
+                assertThat(two.get(SMALL, "file", folder).said).containsEntry("file", "done");
+            }
+        }
+    }
+
+    @Test
+    void aClientThatTakesNoMessagesDoesNotKeepItsPlace() throws Exception {
+        try (Two two = serving(Folder.at(served), Duration.ofSeconds(1))) {
+            try (Mailbox peer = two.stranger()) {
+                request(peer, false);
+                peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
+                Thread talker = Thread.ofPlatform().start(() -> {
+                    try {
+                        while (true) {
+                            peer.send(peer.write(Kind.NOTE).int32(1).int8(0).text("x").text("y"));
+                        }
+                    } catch (VerbsException | InterruptedException _) {
+                        // It was thrown out.
+                    }
+                });
+                two.logged("took no message for 1.0 s");
+                assertThat(two.get(SMALL, "file", folder).said).containsEntry("file", "done");
+                talker.interrupt();
+                talker.join();
+            }
+        }
+    }
+
+    @Test
+    void aServerWhoseDiskIsSlowSaysThatItIsBusy() throws Exception {
+        var isHeard = new CountDownLatch(1);
+        Folder slow = Folder.at(served, Faulty.atRead(1, () -> {
+            try {
+                isHeard.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }));
+        try (Two two = serving(slow, Two.PATIENCE);
+                Mailbox peer = two.stranger()) {
+            request(peer, true);
+            peer.expect(Kind.TOTAL, Two.PATIENCE);
+            int id = peer.expect(Kind.ENTRY, Two.PATIENCE).bytes().getInt();
+            peer.send(peer.write(Kind.WANT).int32(id).int64(24).int8(0).text("")); // the last chunk
+            peer.expect(Kind.BUSY, Two.PATIENCE);
+            peer.expect(Kind.BUSY, Two.PATIENCE);
+            isHeard.countDown();
+            Letter letter = peer.receive();
+            assertThat(letter.kind()).isEqualTo(Kind.CHUNK);
+        }
+    }
+
+    @Test
+    void aBusyServerIsWaitedFor() throws Exception {
+        try (var server = FakeServer.sending(client -> {
+            for (int i = 0; i < 300; i++) {
+                client.send(client.write(Kind.BUSY));
+            }
+            FakeServer.offer(client, 0, Type.FILE, "other", "");
+        })) {
+            assertThatThrownBy(() -> server.get("file", folder, Two.PATIENCE))
+                    .hasMessage("the peer offers \"other\", which was not asked for");
+        }
+    }
+
+    @Test
+    void aStrangerIsNotHeardOutForEver() throws Exception {
+        try (Two two = serving(Folder.at(served), Two.PATIENCE);
+                Mailbox peer = two.stranger()) {
+            peer.send(peer.write(Kind.BUSY));
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            peer.receive(Two.PATIENCE);
+                        }
+                    })
+                    .isInstanceOf(RuntimeException.class);
+            assertThat(two.logged("which has no place here")).contains("BUSY");
+        }
+    }
+
+    @Test
+    void aConnectionWithoutRoomForMessagesIsGivenBack() throws Exception {
+        try (Two two = serving(Folder.at(served), Two.PATIENCE)) {
+            Connection connection = two.connect();
+            connection.queuePair().close(); // or whatever else makes it impossible
+
+            assertThatThrownBy(() -> new Mailbox(connection)).isInstanceOf(InvalidStateException.class);
+
+            assertThat(connection.protectionDomain().isClosed()).isTrue();
+        }
+    }
+
+    @Test
+    void aMailboxHasAsMuchMemoryAsTheDocumentsSay() {
+        assertThat(2L * Mailbox.LETTERS * Letter.MAX).isLessThanOrEqualTo(2_300_000);
+        assertThat(2 * Entry.NAME_MAX + 64).isLessThan(Letter.MAX);
+    }
+
+    private static void request(Mailbox peer, boolean isGet) throws InterruptedException {
+        Handshake.asClient(peer, SMALL.with(isGet ? Mode.READ : Mode.WRITE), Optional.empty(), Two.PATIENCE);
+        peer.send(new Request(!isGet, Two.set(Request.Option.RECURSIVE), Path.of(isGet ? "file" : "new"))
+                .writeTo(peer.write(Kind.REQUEST))
+                .memory(Window.NONE));
+        peer.expect(Kind.READY, Two.PATIENCE);
+    }
+}
