@@ -1,6 +1,7 @@
 package verbena.cm;
 
 import java.util.Locale;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
@@ -165,10 +166,15 @@ public final class CmConnection extends Timed {
 
     /// Passive: yes. The queue pair is ready to receive.
     public void accept(CmEnd own, long now) {
+        accept(own, UnaryOperator.identity(), now);
+    }
+
+    /// The same, with a last word on the REP.
+    public void accept(CmEnd own, UnaryOperator<Rep> seal, long now) {
         require(State.REQ_RECEIVED, "accept");
         localQpn = own.qpn();
         boolean asksForAlternate = !request().alternate().equals(CmPath.NONE);
-        var rep = new Rep(
+        Rep rep = seal.apply(new Rep(
                 transactionId,
                 localCommId,
                 remoteCommId,
@@ -184,7 +190,7 @@ public final class CmConnection extends Timed {
                 own.rnrRetryCount(),
                 own.sharedReceiveQueue(),
                 manager.caGuid(),
-                own.privateData());
+                own.privateData()));
         enter(State.REP_SENT);
         send(rep);
         await(rep, request().maxCmRetries(), now);

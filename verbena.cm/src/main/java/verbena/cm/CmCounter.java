@@ -17,6 +17,8 @@ public enum CmCounter {
     REFUSED("cm.refused"),
     /// Of these: requests for a queue pair that has, or has just had, a connection.
     STALE("cm.stale"),
+    /// Requests that were refused because they, or this side, have no secret, or another one.
+    UNPROVEN("cm.unproven"),
     /// Requests that were passed over for a moment, or refused, because of what their sender's connections have asked
     /// for ([CmSuspects]).
     SUSPECTED("cm.suspected"),

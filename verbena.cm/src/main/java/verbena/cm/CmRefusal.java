@@ -9,7 +9,15 @@ import verbena.wire.cm.Rej;
 /// four bytes that tell it from others'.
 public enum CmRefusal {
     /// Too many connections of the peer have asked for memory that they may not have ([CmSuspects]).
-    BLOCKED("refuses for a while: connections from here have asked for memory that they may not have");
+    BLOCKED("refuses for a while: connections from here have asked for memory that they may not have"),
+    /// A request has to be proven ([CmProof]); the challenge follows.
+    CHALLENGE("wants the secret proven again and again"),
+    /// The passive side has a secret, and the request has none.
+    SECRET_WANTED("takes connections with a secret only"),
+    /// The request has a secret, and the passive side has none.
+    SECRET_UNWANTED("has no secret for its connections"),
+    /// One side does not know the other's secret, or somebody has changed their messages.
+    SECRET_WRONG("has another secret, or somebody has changed what was said on the way");
 
     private static final byte[] MARK = {'V', 'r', 'b', 'n'};
     private static final CmRefusal[] ALL = values();
@@ -30,6 +38,19 @@ public enum CmRefusal {
         byte[] bytes = Arrays.copyOf(MARK, MARK.length + 1);
         bytes[MARK.length] = (byte) (ordinal() + 1);
         return PrivateData.of(bytes);
+    }
+
+    /// The same, and a challenge behind it.
+    public PrivateData info(byte[] challenge) {
+        byte[] plain = info().bytes();
+        byte[] all = Arrays.copyOf(plain, plain.length + challenge.length);
+        System.arraycopy(challenge, 0, all, plain.length, challenge.length);
+        return PrivateData.of(all);
+    }
+
+    /// The challenge of a REJ that is a [#CHALLENGE].
+    public static byte[] challenge(Rej rej) {
+        return Arrays.copyOfRange(rej.info().bytes(), MARK.length + 1, MARK.length + 1 + CmProof.NONCE_BYTES);
     }
 
     /// What a REJ says; null when that is not a Verbena end's.

@@ -12,6 +12,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
@@ -125,6 +126,17 @@ public final class CommunicationManager {
 
     /// Asks for a connection; null when there are too many.
     public @Nullable CmConnection connect(CmRoute route, CmCall call, CmEnd own, CmEvent.Listener listener, long now) {
+        return connect(route, call, own, UnaryOperator.identity(), listener, now);
+    }
+
+    /// The same, with a last word on the REQ.
+    public @Nullable CmConnection connect(
+            CmRoute route,
+            CmCall call,
+            CmEnd own,
+            UnaryOperator<Req> seal,
+            CmEvent.Listener listener,
+            long now) {
         if (!makeRoom()) {
             return null;
         }
@@ -154,7 +166,7 @@ public final class CommunicationManager {
                 CmConnection.path(route, call),
                 CmPath.NONE,
                 own.privateData());
-        connection.begin(req, call.maxRetries(), now);
+        connection.begin(seal.apply(req), call.maxRetries(), now);
         return connection;
     }
 
@@ -628,7 +640,8 @@ public final class CommunicationManager {
         questions.remove(question.id(), question);
     }
 
-    void count(CmCounter counter) {
+    /// Of an owner that refuses by itself.
+    public void count(CmCounter counter) {
         counter(counter).increment();
     }
 

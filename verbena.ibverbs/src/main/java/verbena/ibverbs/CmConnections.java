@@ -21,6 +21,7 @@ import verbena.verbs.QpType;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 
 /// Connections by librdmacm: one event channel for a context, read by its poller. Identifiers have no queue pairs
@@ -174,6 +175,14 @@ final class CmConnections implements ConnectionService {
         }
     }
 
+    /// Secrets are between Verbena ends, and this one is C's.
+    private void requireNoSecret(String verb, Secret secret) {
+        if (!secret.isNone()) {
+            throw new UnsupportedException(
+                    verb, Capability.CONNECTION_SECRETS, context.device().name());
+        }
+    }
+
     /// A port at one address. A connection from it takes its identifier over.
     private final class Port implements BoundPort, Owner {
         private final Gid local;
@@ -194,7 +203,8 @@ final class CmConnections implements ConnectionService {
         }
 
         @Override
-        public synchronized void listen(int backlog, Acceptor to) {
+        public synchronized void listen(int backlog, Secret secret, Acceptor to) {
+            requireNoSecret("listen", secret);
             acceptor = to;
             own(id, this);
             var result = library.listen.call(id, backlog);
@@ -250,6 +260,7 @@ final class CmConnections implements ConnectionService {
 
     @Override
     public Exchange connect(Call call, End own, Listener listener) {
+        requireNoSecret("connect", own.parameters().secret());
         if (own.type() == QpType.UC) {
             throw new UnsupportedException(
                     "connect by librdmacm", Capability.UC, context.device().name());

@@ -10,6 +10,7 @@ import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
+import verbena.cm.CmProof;
 import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
@@ -26,10 +27,12 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
+import verbena.wire.cm.IpCmHeader;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
@@ -56,6 +59,10 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private static final int RATE = 3;
 
     private static final int MASK_24 = 0xFF_FFFF;
+    /// A challenge comes twice when a proof was late, or its answer got lost.
+    private static final int CHALLENGES_MAX = 6;
+
+    private static final byte[] NOTHING = {};
 
     private final SoftConnections service;
     private final CmRoute route;
@@ -71,6 +78,13 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
     private @Nullable Rep reply;
+    private Secret secret = Secret.NONE;
+    /// What the secret is proven for; empty while it is not known, or there is no secret.
+    private byte[] challenge = NOTHING;
+    /// Active: what the peer's challenge is for.
+    private byte[] nonce = NOTHING;
+    /// Active: how often the peer has challenged.
+    private int challenges;
     /// Active: asks with an MTU.
     private @Nullable IntFunction<@Nullable CmConnection> ask;
     /// Why the queue pair is in ERR by itself; null while it is not. Written by the queue pair's engine.
@@ -108,6 +122,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own) {
         ConnectionParameters parameters = own.parameters();
+        secret = parameters.secret();
+        nonce = freshNonce();
         CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), stamp(own), privateData);
         attach(own);
         ask = mtu -> {
@@ -122,7 +138,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                     RATE,
                     RESPONSE_TIMEOUT,
                     RETRIES);
-            return manager.connect(route, call, end, this, now());
+            return manager.connect(route, call, end, this::proven, this, now());
         };
         CmConnection begun = ask.apply(service.context().mtu().code());
         if (begun == null) {
@@ -140,6 +156,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         if (RejectReason.of(rej.reason()) != RejectReason.INVALID_PATH_MTU || again == null || info.length == 0) {
             return false;
         }
+        challenge = NOTHING;
+        nonce = freshNonce();
         boolean isSmaller =
                 info[0] >= Mtu.MTU_256.code() && info[0] < begun().request().pathMtu();
         CmConnection begun = isSmaller ? again.apply(info[0]) : null;
@@ -147,6 +165,96 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             connection = begun;
         }
         return begun != null;
+    }
+
+    // ---- the secret
+
+    /// Passive: what the peer has proven, and for what.
+    void proven(Secret with, byte[] by) {
+        secret = with;
+        challenge = by;
+    }
+
+    private byte[] freshNonce() {
+        if (secret.isNone()) {
+            return NOTHING;
+        }
+        byte[] fresh = new byte[CmProof.NONCE_BYTES];
+        service.context().random().nextBytes(fresh);
+        return fresh;
+    }
+
+    /// Active: a REQ with its proof, when there is something to prove.
+    private Req proven(Req req) {
+        return secret.isNone()
+                ? req
+                : CmProof.prove(
+                        req, IpCmHeader.BYTES, secret.bytes(), route.local(), route.remote(), nonce, challenge);
+    }
+
+    /// Passive: a REP with its proof.
+    private Rep proven(Rep rep) {
+        return secret.isNone()
+                ? rep
+                : CmProof.prove(
+                        rep,
+                        secret.bytes(),
+                        route.remote(),
+                        route.local(),
+                        challenge,
+                        begun().request());
+    }
+
+    /// Active: whether the peer's REP proves the secret, or there is none on either side.
+    private boolean isProven(Rep rep) {
+        boolean hasSecret = CmExtension.of(rep.localQkey()).hasSecret();
+        return secret.isNone()
+                ? !hasSecret
+                : hasSecret
+                        && CmProof.isProven(
+                                rep,
+                                secret.bytes(),
+                                route.local(),
+                                route.remote(),
+                                challenge,
+                                begun().request());
+    }
+
+    /// Active: the peer wants the secret proven, which it was not: asks again with the proof. False when this is no
+    /// challenge, or one too many.
+    private boolean answeredChallenge(Rej rej) {
+        IntFunction<@Nullable CmConnection> again = ask;
+        if (CmRefusal.of(rej) != CmRefusal.CHALLENGE
+                || secret.isNone()
+                || again == null
+                || ++challenges > CHALLENGES_MAX) {
+            return false;
+        }
+        if (challenge.length == 0) {
+            challenge = CmRefusal.challenge(rej);
+        } else { // the proof was late, or has been taken: from the beginning
+            challenge = NOTHING;
+            nonce = freshNonce();
+        }
+        CmConnection begun = again.apply(begun().request().pathMtu());
+        if (begun != null) {
+            connection = begun;
+        }
+        return begun != null;
+    }
+
+    /// Active: the peer has accepted and does not know the secret, or somebody else has.
+    private void refuseUnproven() {
+        begun().reject(
+                        RejectReason.VENDOR_OPTION_NOT_SUPPORTED,
+                        CmRefusal.SECRET_WRONG.info(),
+                        SoftConnections.NOTHING,
+                        now());
+        service.unproven(route, CmRefusal.SECRET_WRONG);
+        end(new News.Rejected(
+                RejectReason.VENDOR_OPTION_NOT_SUPPORTED.code(),
+                route.remote() + " port " + remotePort + " has accepted without proving the secret",
+                PrivateData.NONE));
     }
 
     private CmEnd end(
@@ -159,7 +267,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
                 stamp,
-                new CmExtension(sourcePort(own), false),
+                new CmExtension(sourcePort(own), !secret.isNone()),
                 said);
     }
 
@@ -268,11 +376,17 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         switch (event) {
             case CmEvent.Requested requested -> throw new AssertionError("begins a connection only: " + requested);
             case CmEvent.Accepted(Rep rep) -> {
+                if (!isProven(rep)) {
+                    refuseUnproven();
+                    return;
+                }
                 reply = rep;
                 agreeOnStamps(begun().request().localEecn(), rep.localEecn());
                 expectSourcePort(CmExtension.of(rep.localQkey()));
                 tell(new News.Accepted(new PeerParameters(
-                        PrivateData.of(rep.privateData().bytes()),
+                        PrivateData.of(rep.privateData()
+                                .from(secret.isNone() ? 0 : CmProof.REP_BYTES)
+                                .bytes()),
                         rep.responderResources(),
                         rep.initiatorDepth(),
                         rep.localQpn(),
@@ -283,7 +397,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 tell(new News.Established());
             }
             case CmEvent.Rejected(Rej rej) -> {
-                if (!askedWithSmallerMtu(rej)) {
+                if (!askedWithSmallerMtu(rej) && !answeredChallenge(rej)) {
                     end(new News.Rejected(
                             rej.reason(),
                             why(rej),
@@ -461,9 +575,13 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         };
     }
 
-    private static verbena.wire.cm.PrivateData toAcceptWith(End own) {
-        return SoftConnections.fits(
-                "private data to accept with", own.parameters().privateData(), ACCEPT_BYTES);
+    private verbena.wire.cm.PrivateData toAcceptWith(End own) {
+        int proofBytes = secret.isNone() ? 0 : CmProof.REP_BYTES;
+        var said = SoftConnections.fits(
+                "private data to accept with", own.parameters().privateData(), ACCEPT_BYTES - proofBytes);
+        byte[] behindProof = new byte[proofBytes + said.length()];
+        System.arraycopy(said.bytes(), 0, behindProof, proofBytes, said.length());
+        return SoftConnections.data(behindProof);
     }
 
     @Override
@@ -480,6 +598,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                                     Math.min(parameters.initiatorDepth(), req.responderResources()),
                                     stamp,
                                     said),
+                            this::proven,
                             now());
             attach(own);
             agreeOnStamps(stamp, req.localEecn());

@@ -7,9 +7,14 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmConnection;
+import verbena.cm.CmCounter;
 import verbena.cm.CmEvent;
+import verbena.cm.CmExtension;
+import verbena.cm.CmGuard;
 import verbena.cm.CmInquiry;
 import verbena.cm.CmLimits;
+import verbena.cm.CmProof;
+import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
 import verbena.nic.link.LinkException;
 import verbena.verbs.AddressVector;
@@ -21,6 +26,7 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.cm.IpCmHeader;
 import verbena.wire.cm.RejectReason;
@@ -43,6 +49,8 @@ final class SoftConnections implements ConnectionService {
     private final SoftContext context;
     /// Engine-confined: who has a port, at which of the device's addresses.
     private final Map<Long, List<Port>> ports = new HashMap<>();
+    /// Engine-confined; null before the first request that has to prove something.
+    private @Nullable CmGuard guard;
 
     SoftConnections(SoftContext context) {
         this.context = context;
@@ -118,6 +126,8 @@ final class SoftConnections implements ConnectionService {
         private final int number;
         /// Engine-confined; null when nobody listens.
         private @Nullable Acceptor acceptor;
+        /// Engine-confined.
+        private Secret secret = Secret.NONE;
 
         Port(PortSpace space, Gid local, int number) {
             this.space = space;
@@ -135,9 +145,11 @@ final class SoftConnections implements ConnectionService {
         }
 
         @Override
-        public void listen(int backlog, Acceptor to) {
+        public void listen(int backlog, Secret proven, Acceptor to) {
+            requireConnections("listen", space, proven);
             context.cm().call(manager -> {
                 acceptor = to;
+                secret = proven;
                 boolean _ = space.isDatagram()
                         ? manager.answer(serviceId(), SoftConnections.this::onInquiry)
                         : manager.listen(serviceId(), backlog, SoftConnections.this::onRequest);
@@ -162,13 +174,20 @@ final class SoftConnections implements ConnectionService {
         }
     }
 
-    private @Nullable Acceptor acceptor(long serviceId, Gid local) {
+    /// Where somebody listens; null when nobody does.
+    private @Nullable Port listening(long serviceId, Gid local) {
         for (Port port : ports.getOrDefault(serviceId, List.of())) {
             if (port.local.equals(local)) {
-                return port.acceptor;
+                return port.acceptor == null ? null : port;
             }
         }
         return null;
+    }
+
+    private static void requireConnections(String verb, PortSpace space, Secret secret) {
+        if (space.isDatagram() && !secret.isNone()) {
+            throw new IllegalArgumentException(verb + ": secret: there is none for datagrams");
+        }
     }
 
     // ---- requests
@@ -180,9 +199,12 @@ final class SoftConnections implements ConnectionService {
         }
         long now = context.engine().nowNanos();
         Gid local = connection.route().local();
-        Acceptor acceptor = acceptor(request.serviceId(), local);
-        if (acceptor == null) {
+        Port port = listening(request.serviceId(), local);
+        Acceptor acceptor = port == null ? null : port.acceptor;
+        if (port == null || acceptor == null) {
             connection.reject(RejectReason.INVALID_SERVICE_ID, NOTHING, NOTHING, now);
+        } else if (!isProven(connection, request, port.secret, now)) {
+            return; // it is refused
         } else if (request.transportType() != SoftConnection.RC && request.transportType() != SoftConnection.UC) {
             connection.reject(RejectReason.INVALID_TRANSPORT_TYPE, NOTHING, NOTHING, now);
         } else if (request.pathMtu() < 1 || request.pathMtu() > context.mtu().code()) {
@@ -192,7 +214,9 @@ final class SoftConnections implements ConnectionService {
             var from = IpCmHeader.read(request.privateData());
             var exchange = SoftConnection.passive(
                     this, connection, IpCmHeader.port(request.serviceId()), from == null ? 0 : from.sourcePort());
-            var said = request.privateData().from(from == null ? 0 : IpCmHeader.BYTES);
+            exchange.proven(port.secret, port.secret.isNone() ? new byte[0] : guard().challenge());
+            var said = request.privateData()
+                    .from((from == null ? 0 : IpCmHeader.BYTES) + (port.secret.isNone() ? 0 : CmProof.REQ_BYTES));
             var peer = new PeerParameters(
                     PrivateData.of(said.bytes()),
                     request.responderResources(),
@@ -204,10 +228,60 @@ final class SoftConnections implements ConnectionService {
         }
     }
 
+    /// Whether a request has proven the listener's secret, or neither has one. Otherwise it is refused, or challenged.
+    private boolean isProven(CmConnection connection, Req request, Secret secret, long now) {
+        boolean hasSecret = CmExtension.of(request.localQkey()).hasSecret();
+        if (hasSecret == secret.isNone()) {
+            return refuse(connection, hasSecret ? CmRefusal.SECRET_UNWANTED : CmRefusal.SECRET_WANTED, now);
+        }
+        if (!hasSecret) {
+            return true;
+        }
+        int at = IpCmHeader.read(request.privateData()) == null ? 0 : IpCmHeader.BYTES;
+        return switch (guard().judge(request, connection.route(), at, secret.bytes(), now)) {
+            case PROVEN -> true;
+            case CHALLENGED -> {
+                var challenge = CmRefusal.CHALLENGE.info(guard().challenge());
+                connection.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, challenge, NOTHING, now);
+                yield false;
+            }
+            case WRONG -> refuse(connection, CmRefusal.SECRET_WRONG, now);
+            case FULL -> {
+                connection.reject(RejectReason.NO_RESOURCES, NOTHING, NOTHING, now);
+                yield false;
+            }
+        };
+    }
+
+    private boolean refuse(CmConnection connection, CmRefusal why, long now) {
+        connection.reject(RejectReason.VENDOR_OPTION_NOT_SUPPORTED, why.info(), NOTHING, now);
+        unproven(connection.route(), why);
+        return false;
+    }
+
+    /// Counts, and tells of, a peer that has not proven the secret. Called by the engine's owner.
+    void unproven(CmRoute route, CmRefusal why) {
+        context.cm().call(manager -> {
+            manager.count(CmCounter.UNPROVEN);
+            return true;
+        });
+        context.tellUnproven(route.remote(), why);
+    }
+
+    private CmGuard guard() {
+        CmGuard there = guard;
+        if (there == null) {
+            there = new CmGuard(context.random());
+            guard = there;
+        }
+        return there;
+    }
+
     /// Somebody asks whom to send datagrams to.
     private void onInquiry(CmInquiry inquiry) {
         SidrReq question = inquiry.question();
-        Acceptor acceptor = acceptor(question.serviceId(), inquiry.route().local());
+        Port port = listening(question.serviceId(), inquiry.route().local());
+        Acceptor acceptor = port == null ? null : port.acceptor;
         if (acceptor == null) {
             inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, NOTHING);
             return;
@@ -237,10 +311,13 @@ final class SoftConnections implements ConnectionService {
         var said = own.parameters().privateData();
         var route = new CmRoute(call.local(), call.remote());
         boolean isDatagram = call.space().isDatagram();
+        Secret secret = own.parameters().secret();
+        requireConnections("connect", call.space(), secret);
+        int proofBytes = secret.isNone() ? 0 : CmProof.REQ_BYTES;
         fits(
                 "private data to " + (isDatagram ? "ask" : "connect") + " with",
                 said,
-                isDatagram ? INQUIRE_BYTES : CONNECT_BYTES);
+                isDatagram ? INQUIRE_BYTES : CONNECT_BYTES - proofBytes);
         var header = new IpCmHeader(
                 call.remote().isIpv4(),
                 call.localPort(),
@@ -248,7 +325,9 @@ final class SoftConnections implements ConnectionService {
                 call.local().low(),
                 call.remote().high(),
                 call.remote().low());
-        var all = header.before(data(said.bytes()));
+        byte[] behindProof = new byte[proofBytes + said.length()];
+        System.arraycopy(said.bytes(), 0, behindProof, proofBytes, said.length());
+        var all = header.before(data(behindProof));
         long serviceId = call.space().serviceId(call.remotePort());
         CmAgent cm = context.cm();
         return cm.call(manager -> {

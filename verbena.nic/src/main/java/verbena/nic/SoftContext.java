@@ -24,6 +24,7 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
+import verbena.cm.CmRefusal;
 import verbena.cm.CmSuspects;
 import verbena.cm.CommunicationManager;
 import verbena.nic.capture.Capture;
@@ -128,7 +129,8 @@ public final class SoftContext extends OwnedObject implements Context {
             Capability.IOVA,
             Capability.SQ_DRAIN,
             Capability.ENDPOINTS,
-            Capability.CONNECTION_MANAGER);
+            Capability.CONNECTION_MANAGER,
+            Capability.CONNECTION_SECRETS);
     private static final Set<Capability> IWARP = EnumSet.of(
             Capability.RC,
             Capability.SRQ,
@@ -175,6 +177,7 @@ public final class SoftContext extends OwnedObject implements Context {
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> liveGids;
     private final Gsi gsi;
+    private final Silence unproven = new Silence();
     private volatile @Nullable CmAgent cm;
     final Slabs slabs = new Slabs();
     /// Those who may be waiting when the engine fails.
@@ -647,6 +650,25 @@ public final class SoftContext extends OwnedObject implements Context {
                         CmSuspects.BLOCKED_AT,
                         CmSuspects.WINDOW_NANOS / 1_000_000_000,
                         CmSuspects.BLOCK_NANOS / 1_000_000_000);
+    }
+
+    /// A request for a connection was refused because it, or this side, has no secret, or another one. Logged now and
+    /// then: everybody can cause it.
+    void tellUnproven(Gid peer, CmRefusal why) {
+        if (unproven.isQuiet(nanoTime())) {
+            return;
+        }
+        System.getLogger("verbena.nic")
+                .log(
+                        System.Logger.Level.WARNING,
+                        "device {0}: refuses connections, at last one of {1}: {2}; see the counter cm.unproven",
+                        device.name(),
+                        peer,
+                        switch (why) {
+                            case SECRET_WANTED -> "it has no secret, and this side has one";
+                            case SECRET_UNWANTED -> "it has a secret, and this side has none";
+                            default -> "it has another secret, or somebody has changed its request on the way";
+                        });
     }
 
     /// Becomes the agent for management datagrams of a class: from now on queue pair 1 takes them. Until somebody

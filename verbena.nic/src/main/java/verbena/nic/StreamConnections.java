@@ -23,6 +23,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Gid;
 import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
@@ -126,6 +127,13 @@ final class StreamConnections implements ConnectionService, Protocol {
         }
     }
 
+    /// MPA's exchange is one request and one reply: there is no room for a challenge.
+    private void requireNoSecret(String verb, Secret secret) {
+        if (!secret.isNone()) {
+            context.require(verb, Capability.CONNECTION_SECRETS);
+        }
+    }
+
     private static ConnectionException unusable(LinkException e) {
         return new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
     }
@@ -160,7 +168,8 @@ final class StreamConnections implements ConnectionService, Protocol {
         }
 
         @Override
-        public void listen(int most, Acceptor to) {
+        public void listen(int most, Secret secret, Acceptor to) {
+            requireNoSecret("listen", secret);
             context.engine().call(() -> {
                 try {
                     backlog = most;
@@ -231,6 +240,7 @@ final class StreamConnections implements ConnectionService, Protocol {
     @Override
     public Exchange connect(Call call, End own, Listener listener) {
         requireStreams("connect", call.space());
+        requireNoSecret("connect", own.parameters().secret());
         return context.engine().call(() -> {
             Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());
             try {

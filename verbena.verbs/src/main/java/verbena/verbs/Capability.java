@@ -34,5 +34,7 @@ public enum Capability {
     /// is missing only the connection manager does it.
     ENDPOINTS,
     /// Connections by address and port ([verbena.verbs.cm]).
-    CONNECTION_MANAGER
+    CONNECTION_MANAGER,
+    /// Both ends of such a connection prove that they know a secret ([verbena.verbs.cm.ConnectionParameters#withSecret]).
+    CONNECTION_SECRETS
 }

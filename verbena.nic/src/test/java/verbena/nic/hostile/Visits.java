@@ -39,7 +39,7 @@ final class Visits {
     void listen(ConnectionParameters parameters) {
         passive = parameters;
         port = cable.b.context.connectionService().bind(PortSpace.TCP, cable.b.gid.gid(), PORT);
-        port.listen(1_000, this::onRequest);
+        port.listen(1_000, parameters.secret(), this::onRequest);
     }
 
     private ConnectionService.Listener onRequest(
@@ -71,9 +71,13 @@ final class Visits {
     /// What became of an attempt.
     ///
     /// @param why it failed; empty when it did not
-    record Visit(QueuePair active, @Nullable QueuePair passive, String why) {
+    record Visit(Exchange exchange, QueuePair active, @Nullable QueuePair passive, String why) {
         boolean isMade() {
             return why.isEmpty();
+        }
+
+        void disconnect() {
+            exchange.disconnect(PrivateData.NONE);
         }
 
         void close() {
@@ -95,13 +99,13 @@ final class Visits {
         }
         if (news.isEmpty() || !(news.getFirst() instanceof News.Accepted)) {
             own.close();
-            return new Visit(own, null, news.isEmpty() ? "silence" : news.getFirst().why());
+            return new Visit(exchange, own, null, news.isEmpty() ? "silence" : news.getFirst().why());
         }
         own.modify(exchange.modification(QpState.RTR, end));
         own.modify(exchange.modification(QpState.RTS, end));
         exchange.ready();
         cable.settle();
-        return new Visit(own, accepted, "");
+        return new Visit(exchange, own, accepted, "");
     }
 
     Visit connect() {

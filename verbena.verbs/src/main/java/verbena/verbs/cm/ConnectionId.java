@@ -355,14 +355,23 @@ public final class ConnectionId implements VerbsObject {
     /// Takes requests from now on (rdma_listen(3)); each is a [ConnectionEvent.ConnectRequest].
     ///
     /// @param backlog requests that may wait for a decision, at least 1; more are refused
-    public synchronized void listen(int backlog) {
+    public void listen(int backlog) {
+        listen(backlog, Secret.NONE);
+    }
+
+    /// The same for peers that prove to know a secret ([ConnectionParameters#withSecret]): nobody else's request is heard
+    /// of.
+    ///
+    /// @param secret [Secret#NONE] for anybody, but peers that ask with a secret
+    /// @throws verbena.verbs.UnsupportedException when the device cannot have it proven
+    public synchronized void listen(int backlog, Secret secret) {
         require("listen", State.BOUND);
         if (backlog < 1) {
             throw new IllegalArgumentException("backlog: at least 1, got " + backlog);
         }
         for (int i = 0; i < ports.size(); i++) {
             LocalDevices.Lease at = leases.get(i);
-            ports.get(i).listen(backlog, (begun, from, type) -> onRequest(at, begun, from, type));
+            ports.get(i).listen(backlog, secret, (begun, from, type) -> onRequest(at, begun, from, type));
         }
         state = State.LISTENING;
     }

@@ -49,7 +49,7 @@ public final class ConnectionListener implements AutoCloseable {
         boolean done = false;
         try {
             id.bind(at);
-            id.listen(BACKLOG);
+            id.listen(BACKLOG, options.parameters().secret());
             done = true;
             return new ConnectionListener(channel, id, options);
         } finally {

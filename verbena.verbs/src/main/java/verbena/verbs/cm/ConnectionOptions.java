@@ -48,6 +48,11 @@ public record ConnectionOptions(
         return new ConnectionOptions(parameters, sizes, timeout, Optional.of(device));
     }
 
+    /// Both ends prove that they know it: see [ConnectionParameters#withSecret].
+    public ConnectionOptions withSecret(Secret secret) {
+        return withParameters(parameters.withSecret(secret));
+    }
+
     public ConnectionOptions withPrivateData(PrivateData privateData) {
         return withParameters(parameters.withPrivateData(privateData));
     }

@@ -18,6 +18,7 @@ import verbena.verbs.RnrTimer;
 /// @param trafficClass IPv6 traffic class or IPv4 TOS; the active side's counts for both
 /// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives; a peer that does
 ///     not answer in time ends the connection; zero for never
+/// @param secret what the peer has to prove that it knows, see [#withSecret(Secret)]
 public record ConnectionParameters(
         PrivateData privateData,
         int responderResources,
@@ -27,13 +28,15 @@ public record ConnectionParameters(
         AckTimeout ackTimeout,
         RnrTimer minRnrTimer,
         int trafficClass,
-        Duration keepAlive) {
+        Duration keepAlive,
+        Secret secret) {
     private static final int READS_MAX = 128;
 
     public ConnectionParameters {
         Objects.requireNonNull(privateData, "privateData");
         Objects.requireNonNull(ackTimeout, "ackTimeout");
         Objects.requireNonNull(minRnrTimer, "minRnrTimer");
+        Objects.requireNonNull(secret, "secret");
         range("responderResources", responderResources, READS_MAX);
         range("initiatorDepth", initiatorDepth, READS_MAX);
         range("retryCount", retryCount, 7);
@@ -51,7 +54,7 @@ public record ConnectionParameters(
     }
 
     /// No private data, 16 READs and atomics each way, 7 retries of 67 ms, RNR without limit with 0.64 ms between
-    /// attempts, no keep-alive.
+    /// attempts, no keep-alive, no secret.
     public static ConnectionParameters defaults() {
         return new ConnectionParameters(
                 PrivateData.NONE,
@@ -62,7 +65,8 @@ public record ConnectionParameters(
                 AckTimeout.atLeast(Duration.ofMillis(60)),
                 RnrTimer.atLeast(Duration.ofNanos(640_000)),
                 0,
-                Duration.ZERO);
+                Duration.ZERO,
+                Secret.NONE);
     }
 
     public ConnectionParameters withPrivateData(PrivateData privateData) {
@@ -75,7 +79,8 @@ public record ConnectionParameters(
                 ackTimeout,
                 minRnrTimer,
                 trafficClass,
-                keepAlive);
+                keepAlive,
+                secret);
     }
 
     /// READs and atomics at once: of the peer's, and of one's own.
@@ -89,7 +94,8 @@ public record ConnectionParameters(
                 ackTimeout,
                 minRnrTimer,
                 trafficClass,
-                keepAlive);
+                keepAlive,
+                secret);
     }
 
     public ConnectionParameters withRetries(AckTimeout ackTimeout, int retryCount, int rnrRetryCount) {
@@ -102,7 +108,8 @@ public record ConnectionParameters(
                 ackTimeout,
                 minRnrTimer,
                 trafficClass,
-                keepAlive);
+                keepAlive,
+                secret);
     }
 
     public ConnectionParameters withMinRnrTimer(RnrTimer minRnrTimer) {
@@ -115,7 +122,8 @@ public record ConnectionParameters(
                 ackTimeout,
                 minRnrTimer,
                 trafficClass,
-                keepAlive);
+                keepAlive,
+                secret);
     }
 
     public ConnectionParameters withTrafficClass(int trafficClass) {
@@ -128,7 +136,8 @@ public record ConnectionParameters(
                 ackTimeout,
                 minRnrTimer,
                 trafficClass,
-                keepAlive);
+                keepAlive,
+                secret);
     }
 
     public ConnectionParameters withKeepAlive(Duration keepAlive) {
@@ -141,6 +150,30 @@ public record ConnectionParameters(
                 ackTimeout,
                 minRnrTimer,
                 trafficClass,
-                keepAlive);
+                keepAlive,
+                secret);
+    }
+
+    /// Both ends prove to each other that they know this secret before either has a connection, and before the passive
+    /// side's program hears of a request. An end that has another secret, or none while the other has one, is refused,
+    /// and both are told why: the active side by [ConnectionEvent.Rejected], the passive side's log. The passive side's
+    /// secret is that of [ConnectionId#listen(int, Secret)]; what is said here to accept with is not looked at.
+    ///
+    /// What the proof covers is all of both ends' messages: addresses, queue pair numbers, first PSNs and private data.
+    /// It covers no packet after that: these are neither encrypted nor authenticated. It costs one more way there and
+    /// back, leaves 24 bytes of private data to connect with and 180 to accept with, and works between two Verbena ends
+    /// over RoCE only, for connections, not for datagrams.
+    public ConnectionParameters withSecret(Secret secret) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                ackTimeout,
+                minRnrTimer,
+                trafficClass,
+                keepAlive,
+                secret);
     }
 }

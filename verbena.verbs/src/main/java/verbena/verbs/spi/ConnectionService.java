@@ -13,6 +13,7 @@ import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.cm.Secret;
 
 /// How the connections of one opened device are made: the wire's part of [verbena.verbs.cm]. Any thread may call
 /// it; nothing blocks for the peer.
@@ -28,6 +29,7 @@ public interface ConnectionService {
     ///
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws IllegalArgumentException when the private data are too long
+    /// @throws verbena.verbs.UnsupportedException when there is a secret, and this device cannot prove it
     Exchange connect(Call call, End own, Listener listener);
 
     /// Has `onFailure` told, once, when the device fails, or at once when it has; on any thread. Closing what this
@@ -65,7 +67,9 @@ public interface ConnectionService {
         /// Takes requests from now on.
         ///
         /// @param backlog requests that may wait for a decision; more are refused
-        void listen(int backlog, Acceptor acceptor);
+        /// @param secret what peers have to prove that they know
+        /// @throws verbena.verbs.UnsupportedException when they cannot, and there is a secret
+        void listen(int backlog, Secret secret, Acceptor acceptor);
 
         @Override
         void close();

@@ -71,6 +71,27 @@ public record Rep(
                 PrivateData.read(body, PRIVATE_DATA, PRIVATE_DATA_BYTES));
     }
 
+    /// The same with other private data.
+    public Rep withPrivateData(PrivateData privateData) {
+        return new Rep(
+                transactionId,
+                localCommId,
+                remoteCommId,
+                localQkey,
+                localQpn,
+                localEecn,
+                startingPsn,
+                responderResources,
+                initiatorDepth,
+                targetAckDelay,
+                failover,
+                flowControl,
+                rnrRetryCount,
+                sharedReceiveQueue,
+                localCaGuid,
+                privateData);
+    }
+
     @Override
     public int attributeId() {
         return ATTRIBUTE;

@@ -107,6 +107,34 @@ public record Req(
                 PrivateData.read(body, PRIVATE_DATA, PRIVATE_DATA_BYTES));
     }
 
+    /// The same with other private data.
+    public Req withPrivateData(PrivateData privateData) {
+        return new Req(
+                transactionId,
+                localCommId,
+                serviceId,
+                localCaGuid,
+                localQkey,
+                localQpn,
+                localEecn,
+                responderResources,
+                initiatorDepth,
+                remoteResponseTimeout,
+                transportType,
+                flowControl,
+                startingPsn,
+                localResponseTimeout,
+                retryCount,
+                pkey,
+                pathMtu,
+                rnrRetryCount,
+                maxCmRetries,
+                sharedReceiveQueue,
+                primary,
+                alternate,
+                privateData);
+    }
+
     @Override
     public int attributeId() {
         return ATTRIBUTE;

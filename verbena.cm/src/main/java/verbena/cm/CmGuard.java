@@ -1,0 +1,98 @@
+package verbena.cm;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.random.RandomGenerator;
+import javax.crypto.Mac;
+import verbena.wire.cm.Req;
+
+/// The passive side's look at requests that have to prove a secret. A request without a proof gets a challenge and
+/// leaves nothing behind: the challenge is computed from the request's nonce and a key of this side, and again when the
+/// proof comes. A proof is taken once: the nonces of those that were taken are kept as long as their challenges are good.
+/// Confined to whoever uses it.
+public final class CmGuard {
+    /// A challenge is good for this long at least, and twice as long at most.
+    static final long EPOCH_NANOS = 30_000_000_000L;
+    /// Proofs that can be taken in that time. Only those that know the secret use these up.
+    static final int TAKEN_MAX = 65_536;
+
+    private static final int KEY_BYTES = 32;
+
+    private record Nonce(long high, long low) {}
+
+    /// What a request is worth.
+    public enum Verdict {
+        /// It is to be proven: [#challenge()].
+        CHALLENGED,
+        /// It is proven, and that was its only time; [#challenge()] is what for.
+        PROVEN,
+        /// Its sender does not know the secret, or somebody has changed the request.
+        WRONG,
+        /// Too many have been taken.
+        FULL
+    }
+
+    private final byte[] key = new byte[KEY_BYTES];
+    /// When each was taken; the oldest first.
+    private final LinkedHashMap<Nonce, Long> taken = new LinkedHashMap<>();
+
+    private byte[] challenge = new byte[0];
+
+    /// @param random unpredictable to peers; in a simulation, seeded
+    public CmGuard(RandomGenerator random) {
+        random.nextBytes(key);
+    }
+
+    /// Judges a request.
+    ///
+    /// @param route to the sender
+    /// @param at where its private data have nonce and proof
+    public Verdict judge(Req req, CmRoute route, int at, byte[] secret, long now) {
+        byte[] bytes = CmProof.nonce(req, at);
+        var nonce = new Nonce(ByteBuffer.wrap(bytes).getLong(0), ByteBuffer.wrap(bytes).getLong(Long.BYTES));
+        long epoch = Math.floorDiv(now, EPOCH_NANOS);
+        challenge = challenge(bytes, route, req.serviceId(), epoch);
+        if (CmProof.asks(req, at)) {
+            return Verdict.CHALLENGED;
+        }
+        byte[] former = challenge(bytes, route, req.serviceId(), epoch - 1);
+        boolean isProven = CmProof.isProven(req, at, secret, route.remote(), route.local(), challenge);
+        if (!isProven && CmProof.isProven(req, at, secret, route.remote(), route.local(), former)) {
+            isProven = true;
+            challenge = former;
+        }
+        if (!isProven) {
+            return Verdict.WRONG;
+        }
+        while (!taken.isEmpty() && taken.firstEntry().getValue() < now - 2 * EPOCH_NANOS) {
+            taken.pollFirstEntry();
+        }
+        if (taken.containsKey(nonce)) { // replayed, or its connection is forgotten already
+            challenge = challenge(bytes, route, req.serviceId(), epoch);
+            return Verdict.CHALLENGED;
+        }
+        if (taken.size() >= TAKEN_MAX) {
+            return Verdict.FULL;
+        }
+        taken.put(nonce, now);
+        return Verdict.PROVEN;
+    }
+
+    /// Of the last request.
+    public byte[] challenge() {
+        return challenge.clone();
+    }
+
+    private byte[] challenge(byte[] nonce, CmRoute route, long serviceId, long epoch) {
+        Mac mac = CmProof.mac(key);
+        mac.update(route.local().bytes());
+        mac.update(route.remote().bytes());
+        mac.update(ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(serviceId)
+                .putLong(epoch)
+                .flip());
+        mac.update(nonce);
+        return Arrays.copyOf(mac.doFinal(), CmProof.NONCE_BYTES);
+    }
+}

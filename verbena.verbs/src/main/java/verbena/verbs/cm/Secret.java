@@ -1,0 +1,55 @@
+package verbena.verbs.cm;
+
+import java.security.MessageDigest;
+
+/// What both ends of a connection know and nobody else ([ConnectionParameters#withSecret]). Unchangeable; never printed.
+public final class Secret {
+    /// None: anybody may connect.
+    public static final Secret NONE = new Secret(new byte[0]);
+
+    private static final int BYTES_MIN = 16;
+    private static final int BYTES_MAX = 1_024;
+
+    private final byte[] bytes;
+
+    private Secret(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    /// A copy of `bytes`: 16 to 1,024 that nobody can guess. A password is not enough, because whoever hears one attempt
+    /// to connect can try passwords against it at leisure.
+    public static Secret of(byte[] bytes) {
+        if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {
+            throw new IllegalArgumentException(
+                    "secret: " + BYTES_MIN + " to " + BYTES_MAX + " bytes, got " + bytes.length);
+        }
+        return new Secret(bytes.clone());
+    }
+
+    /// Whether this is [#NONE].
+    public boolean isNone() {
+        return bytes.length == 0;
+    }
+
+    /// A copy.
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    /// Takes as long wherever the first difference is.
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Secret secret && MessageDigest.isEqual(bytes, secret.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return bytes.length; // the bytes would tell of themselves
+    }
+
+    /// Not the bytes.
+    @Override
+    public String toString() {
+        return isNone() ? "no secret" : "a secret of " + bytes.length + " bytes";
+    }
+}
