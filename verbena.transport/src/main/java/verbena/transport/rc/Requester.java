@@ -474,6 +474,7 @@ final class Requester implements PeerWindow.Waiter {
             return false;
         }
         sinceAckRequest = 0;
+        timedNanos = Protocol.NEVER; // nobody could tell what is answered now, the packet or the probe (RFC 6298, 3)
         core.counters.count(Counter.RETRANSMITTED_PACKETS);
         countKeepAlive(position);
         return true;
