@@ -48,6 +48,31 @@ class FilesCommandsTest {
     }
 
     @Test
+    void eachSourceHasANameOfItsOwnThatTheUserKnows() throws Exception {
+        Path served = Files.createDirectory(folder.resolve("served-by-a-server"));
+        Files.createDirectory(served.resolve("dir"));
+        Path b = Files.writeString(folder.resolve("b"), "b");
+        Path a = Files.writeString(folder.resolve("a"), "a");
+        Path here = Files.createDirectory(folder.resolve("here"));
+        Background server = Background.run("serve " + served + " --writable -P 0");
+        String port = Integer.toString(server.port());
+
+        Cli put = Cli.run("cp", "-q", "-P", port, b.toString(), a.toString(), "127.0.0.1:dir");
+        Cli all = Cli.run("cp", "-q", "-r", "-P", port, "127.0.0.1:", here.toString());
+        Cli empty = Cli.run("cp", "-r", "-P", port, "127.0.0.1:none/../dir/..", here.toString());
+        server.interrupt();
+
+        assertThat(put.status()).as(put.err()).isZero();
+        assertThat(all.status()).as(all.err()).isZero();
+        assertThat(here.resolve("served/dir/a")).hasContent("a");
+        assertThat(here.resolve("served/dir/b")).hasContent("b");
+        assertThat(empty.status()).isEqualTo(1);
+        assertThat(server.result().status()).isZero();
+        assertThat(Cli.run("cp", "h:x/a", "h:y/a", here.toString()).error())
+                .isEqualTo("verbena cp: two of what is to be copied are called a");
+    }
+
+    @Test
     void nobodyThereIsAnErrorThatSaysSo() {
         Cli cli = Cli.run("cp", "-P", "1", Cli.root().resolve("README.md").toString(), "127.0.0.1:");
 
@@ -65,6 +90,8 @@ class FilesCommandsTest {
         assertThat(usage("cp", "--chunk", "5", "a", "h:")).contains("--chunk: a multiple of 4, got 5");
         assertThat(usage("cp", "--compare", "a", "b")).contains("--compare: one FILE");
         assertThat(usage("serve", ".", "--bind", "0.0.0.0")).contains("is open to other hosts, and there is no secret");
+        assertThat(usage("serve", ".", "--timeout", "2")).contains("--timeout: 3 to 86400, got 2");
+        assertThat(usage("cp", "--timeout", "2", "a", "h:")).contains("--timeout: 3 to 86400, got 2");
         assertThat(usage("serve", ".", "--clients", "0")).contains("--clients: 1 to 1000, got 0");
         assertThat(Cli.run("serve", folder.resolve("none").toString()).error()).contains("no such file or folder");
     }

@@ -165,7 +165,6 @@ public final class CpCommand extends FilesCommand {
         if (host == null || sources.stream().anyMatch(s -> s.isRemote() && !host.equals(s.host()))) {
             throw wrong("all SRC have to be of one host");
         }
-        requireNamesOnce(sources);
         var progress = new Progress(out(), err(), name(), quiet, verbose);
         try (progress;
                 Context opened = devices.isEmpty()
@@ -173,6 +172,7 @@ public final class CpCommand extends FilesCommand {
                         : Device.named(devices.getFirst()).open()) {
             var timeout = Duration.ofSeconds(timeoutSeconds);
             var way = new FileClient.Way(host, port, opened, terms(), secret(), direct, timeout, timeout);
+            requireNamesOnce(sources);
             copy(way, sources, destination, progress);
         }
         if (!quiet) {

@@ -114,17 +114,17 @@ final class FileServer implements AutoCloseable {
         try (connection;
                 var mailbox = new Mailbox(connection, settings.silence())) {
             connected.add(mailbox);
-            if (settings.secret().isEmpty() && !settings.isOpen() && !from.isLoopbackAddress()) {
-                throw refused(mailbox, "this server is for its own host only");
+            Terms terms;
+            try {
+                terms = handshake(mailbox, from);
+            } finally {
+                isStranger = false;
+                strangers.giveBack(from);
             }
-            Terms terms =
-                    Handshake.asServer(mailbox, settings.windowBytes(), settings.secret(), guesses, from, HANDSHAKE);
             if (!clients.take(from)) {
                 throw refused(mailbox, "the server has its " + clients.all() + " clients; try again later");
             }
             try {
-                isStranger = false;
-                strangers.giveBack(from);
                 requests(mailbox, terms, who);
             } finally {
                 clients.giveBack(from);
@@ -141,6 +141,13 @@ final class FileServer implements AutoCloseable {
                 strangers.giveBack(from);
             }
         }
+    }
+
+    private Terms handshake(Mailbox mailbox, InetAddress from) throws InterruptedException {
+        if (settings.secret().isEmpty() && !settings.isOpen() && !from.isLoopbackAddress()) {
+            throw refused(mailbox, "this server is for its own host only");
+        }
+        return Handshake.asServer(mailbox, settings.windowBytes(), settings.secret(), guesses, from, HANDSHAKE);
     }
 
     private static CommandFailed refused(Mailbox mailbox, String why) throws InterruptedException {

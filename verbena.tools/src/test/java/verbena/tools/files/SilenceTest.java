@@ -8,6 +8,8 @@ import static verbena.tools.files.CopyTest.write;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
@@ -130,6 +132,41 @@ class SilenceTest {
                     .isInstanceOf(RuntimeException.class);
             assertThat(two.logged("which has no place here")).contains("BUSY");
         }
+    }
+
+    @Test
+    void strangersOfOneAddressDoNotGetAllPlaces() throws Exception {
+        var secret = Optional.of(Secret.of("a secret of this test alone"));
+        var settings =
+                new FileServer.Settings(Folder.at(served), false, secret, false, 8, 1 << 20, false, Two.PATIENCE);
+        List<Mailbox> strangers = new ArrayList<>();
+        try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
+            try {
+                for (int i = 0; i < FileServer.STRANGERS_MAX * 3 / 4; i++) {
+                    Mailbox stranger = two.stranger();
+                    strangers.add(stranger);
+                    stranger.send(hello(stranger));
+                    stranger.expect(Kind.CHALLENGE, Two.PATIENCE); // so it has its place
+                }
+                for (int i = 0; i < 3; i++) {
+                    Mailbox more = two.stranger();
+                    strangers.add(more);
+                    assertThatThrownBy(() -> more.receive(Two.PATIENCE)).hasMessageStartingWith("the peer is gone: ");
+                }
+
+                strangers.getFirst().close();
+                two.logged("the peer is gone: ");
+                two.client(SMALL, secret).close();
+            } finally {
+                strangers.forEach(Mailbox::close);
+            }
+        }
+    }
+
+    private static Letter hello(Mailbox stranger) throws InterruptedException {
+        Letter hello = stranger.write(Kind.HELLO).put("VRBFILES".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        hello.bytes().putShort((short) Handshake.VERSION);
+        return hello.int32(4096).int32(1).int8(0).int8(0).put(new byte[32]);
     }
 
     @Test
