@@ -1,0 +1,189 @@
+package verbena.jcstress;
+
+import java.util.Set;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+import org.openjdk.jcstress.infra.results.L_Result;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+import org.openjdk.jcstress.infra.results.Z_Result;
+import verbena.nic.SoftContext;
+import verbena.nic.engine.Patience;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
+import verbena.verbs.WorkCompletion;
+
+/// Objects of a device are closed and changed while other threads use them.
+public final class Devices {
+    private static final Context DEVICE = SoftContext.open(
+            "quiet", new QuietLink(), System::nanoTime, SoftContext.secureRandom(), false);
+    private static final ProtectionDomain DOMAIN = DEVICE.allocateProtectionDomain();
+    private static final MemoryRegion REGION = DOMAIN.allocate(64, Access.local());
+
+    private Devices() {}
+
+    /// What came of a verb.
+    private static String outcome(Runnable verb) {
+        try {
+            verb.run();
+            return "done";
+        } catch (InvalidStateException e) {
+            return "closed";
+        }
+    }
+
+    /// Polling finds nothing or says that the queue is closed.
+    @JCStressTest
+    @Outcome(id = {"done", "closed"}, expect = Expect.ACCEPTABLE, desc = "Before, or after.")
+    @State
+    public static class CloseBesidePoll {
+        private final CompletionQueue cq = DEVICE.createCompletionQueue(1);
+        private final WorkCompletion wc = new WorkCompletion();
+
+        @Actor
+        public void closing() {
+            cq.close();
+        }
+
+        @Actor
+        public void poller(L_Result r) {
+            r.r1 = outcome(() -> cq.poll(wc));
+        }
+    }
+
+    /// A region ends in one domain or the other, and neither waits for it afterwards.
+    @JCStressTest
+    @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Both domains can be closed.")
+    @State
+    public static class CloseBesideReregister {
+        private final ProtectionDomain from = DEVICE.allocateProtectionDomain();
+        private final ProtectionDomain to = DEVICE.allocateProtectionDomain();
+        private final MemoryRegion region = from.allocate(64, Access.local());
+
+        @Actor
+        public void closing() {
+            region.close();
+        }
+
+        @Actor
+        public void moving() {
+            String _ = outcome(() -> region.reregister(to, Set.of(Access.LOCAL_WRITE)));
+        }
+
+        @Arbiter
+        public void domains(ZZ_Result r) {
+            from.close();
+            to.close();
+            r.r1 = from.isClosed();
+            r.r2 = to.isClosed();
+        }
+    }
+
+    /// A thread posts to a queue pair that another closes: it is posted or refused, and all can be closed.
+    @JCStressTest
+    @Outcome(id = {"done", "closed"}, expect = Expect.ACCEPTABLE, desc = "Before, or after.")
+    @State
+    public static class CloseBesidePost {
+        private final CompletionQueue cq = DEVICE.createCompletionQueue(1);
+        private final QueuePair qp = DOMAIN.createQueuePair(QueuePairOptions.rc(cq).withDepth(1, 1));
+
+        public CloseBesidePost() {
+            qp.modify(new Transition.ToInit(Set.of()));
+        }
+
+        @Actor
+        public void closing() {
+            qp.close();
+        }
+
+        @Actor
+        public void poster(L_Result r) {
+            r.r1 = outcome(() -> qp.postReceive(1, REGION, 0, 8));
+        }
+
+        @Arbiter
+        public void rest() {
+            cq.close();
+        }
+    }
+
+    /// What is in a queue stays, in its order, when it gets another size.
+    @JCStressTest
+    @Outcome(id = "1, 2, 0", expect = Expect.ACCEPTABLE, desc = "Each once, in order.")
+    @State
+    public static class ResizeBesidePoll {
+        private final CompletionQueue cq = DEVICE.createCompletionQueue(2);
+        private final WorkCompletion wc = new WorkCompletion();
+
+        public ResizeBesidePoll() {
+            try (QueuePair qp = DOMAIN.createQueuePair(QueuePairOptions.rc(cq).withDepth(1, 2))) {
+                qp.modify(new Transition.ToInit(Set.of()));
+                qp.postReceive(1, REGION, 0, 8);
+                qp.postReceive(2, REGION, 0, 8);
+                qp.modify(new QpModification().state(QpState.ERR)); // flushes both
+            }
+        }
+
+        private int poll() {
+            return cq.poll(wc) ? (int) wc.wrId() : 0;
+        }
+
+        @Actor
+        public void resizing() {
+            cq.resize(64);
+        }
+
+        @Actor
+        public void poller(III_Result r) {
+            r.r1 = poll();
+            r.r2 = poll();
+        }
+
+        @Arbiter
+        public void rest(III_Result r) {
+            r.r3 = poll();
+            cq.close();
+        }
+    }
+
+    /// Threads that wait share a guess: whatever they overwrite of each other's, short waits are learnt again.
+    @JCStressTest
+    @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "Looks again before it sleeps.")
+    @State
+    public static class PatienceIsShared {
+        private final Patience patience = new Patience();
+
+        @Actor
+        public void one() {
+            patience.waited(Long.MAX_VALUE);
+            boolean _ = patience.looksAgain(0, 0, 1);
+        }
+
+        @Actor
+        public void other() {
+            patience.waited(1_000_000);
+            patience.waited(0);
+        }
+
+        @Arbiter
+        public void learnt(Z_Result r) {
+            for (int i = 0; i < 64; i++) {
+                patience.waited(0);
+            }
+            r.r1 = patience.looksAgain(0, 0, 1);
+        }
+    }
+}
