@@ -33,6 +33,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
+import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
@@ -171,7 +172,7 @@ class ConnectionsTest {
         var host = new Host(world);
         hosts.add(host);
         host.port = host.service.bind(PortSpace.TCP, host.address(), PORT);
-        host.port.listen(32, (exchange, peer, _) -> {
+        host.port.listen(32, Secret.NONE, (exchange, peer, _) -> {
             int number = ByteBuffer.wrap(peer.privateData().bytes()).getInt();
             var passive = new Side[1];
             host.news.add(() -> {

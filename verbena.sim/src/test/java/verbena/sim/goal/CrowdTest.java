@@ -439,6 +439,9 @@ class CrowdTest {
                             () -> crowd.there.mute(
                                     10 * MILLISECOND + crowd.world.random().nextLong(SECOND)));
                     assertThat(crowd.count("probes")).isPositive();
+                    assertThat(crowd.count("ack-timeouts"))
+                            .as("probes find out first")
+                            .isZero();
                 },
                 Kind.READ,
                 Kind.WRITE,
