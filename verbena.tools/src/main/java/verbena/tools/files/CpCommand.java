@@ -186,7 +186,9 @@ public final class CpCommand extends FilesCommand {
     private static void requireNamesOnce(List<Location> sources) {
         Set<Path> names = new HashSet<>();
         for (Location source : sources) {
-            Path name = source.isRemote() ? Request.nameOf(remote(source)) : source(source.path()).name();
+            Path name = source.isRemote()
+                    ? Request.nameOf(remote(source))
+                    : source(source.path()).name();
             if (!names.add(name)) {
                 throw new CommandFailed("two of what is to be copied are called " + name);
             }

@@ -75,10 +75,10 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
 
     /// Why a link of a tree stays behind; null when it leads to somewhere in that tree, whatever else is made there.
     ///
-    /// Its target may go up at its start only, and not above the tree. The folders on the way to a link are no links
-    /// themselves (see [Folder#find(Path, Path)]), so going up from there is what the text says. After the first name
-    /// it can only go down, or on over another link, for which the same holds. `..` behind a name is another matter:
-    /// where it leads depends on what that name is.
+    /// Its target may go up at its start only, and not above the tree. The folders on the way to a link are no
+    /// links themselves (see [Folder#find(Path, Path)]), so going up from there leads where the text says. After
+    /// the first name it can only go down, or on over another link, for which the same holds. Where `..` behind a
+    /// name leads depends on what that name is, so it is refused.
     static @Nullable String staysBehind(Path link, Path target) {
         if (target.equals(NO_TARGET)) {
             return "a link to nothing";

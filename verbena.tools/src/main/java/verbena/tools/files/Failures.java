@@ -35,9 +35,7 @@ final class Failures {
     }
 
     private static String plain(@Nullable String message, IOException e) {
-        return message == null
-                ? e.getClass().getSimpleName()
-                : Names.shown(message.getBytes(StandardCharsets.UTF_8));
+        return message == null ? e.getClass().getSimpleName() : Names.shown(message.getBytes(StandardCharsets.UTF_8));
     }
 
     /// Whether there is no room: on the disk, in the quota, or under the limit for a file's size.

@@ -10,8 +10,10 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,12 @@ final class Secret {
     private static final int LEAST = 16;
     private static final int MOST = 4096;
     private static final String HMAC = "HmacSHA256";
+    /// What nobody but the owner of its file may do.
+    private static final Set<PosixFilePermission> OTHERS = EnumSet.of(
+            PosixFilePermission.GROUP_READ,
+            PosixFilePermission.GROUP_WRITE,
+            PosixFilePermission.OTHERS_READ,
+            PosixFilePermission.OTHERS_WRITE);
 
     private final SecretKeySpec key;
 
@@ -53,10 +61,8 @@ final class Secret {
         try {
             PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
             if (view != null) {
-                var permissions = view.readAttributes().permissions();
-                if (permissions.contains(PosixFilePermission.OTHERS_READ)
-                        || permissions.contains(PosixFilePermission.GROUP_READ)) {
-                    throw new CommandFailed("--secret-file: others may read " + file + "; chmod 600 it");
+                if (view.readAttributes().permissions().stream().anyMatch(OTHERS::contains)) {
+                    throw new CommandFailed("--secret-file: others may read or write " + file + "; chmod 600 it");
                 }
             }
             byte[] bytes;
@@ -78,7 +84,8 @@ final class Secret {
         try {
             Mac mac = Mac.getInstance(HMAC);
             mac.init(key);
-            mac.update(("verbena files " + Handshake.VERSION + (isClient ? " client" : " server")).getBytes(StandardCharsets.US_ASCII));
+            mac.update(("verbena files " + Handshake.VERSION + (isClient ? " client" : " server"))
+                    .getBytes(StandardCharsets.US_ASCII));
             for (byte[] part : said) {
                 mac.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, part.length));
                 mac.update(part);

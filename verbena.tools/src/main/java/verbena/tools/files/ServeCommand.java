@@ -65,8 +65,9 @@ public final class ServeCommand extends FilesCommand {
             names = "--clients",
             paramLabel = "N",
             defaultValue = "8",
-            description = "Clients at once, 1 to 1000 (default ${DEFAULT-VALUE}). Where other hosts are served, one address"
-                    + " has three quarters of them at most.")
+            description =
+                    "Clients at once, 1 to 1000 (default ${DEFAULT-VALUE}). Where other hosts are served, one address"
+                            + " has three quarters of them at most.")
     private int clients;
 
     @Option(

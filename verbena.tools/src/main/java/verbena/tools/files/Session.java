@@ -60,11 +60,7 @@ final class Session implements AutoCloseable {
 
     /// @param scope what may come
     void receive(
-            RemoteMemory theirs,
-            Landing landing,
-            Announced.Scope scope,
-            Set<Option> options,
-            TransferListener listener)
+            RemoteMemory theirs, Landing landing, Announced.Scope scope, Set<Option> options, TransferListener listener)
             throws InterruptedException {
         requireFitting(theirs);
         var receiver =

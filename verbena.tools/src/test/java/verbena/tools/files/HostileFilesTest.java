@@ -114,7 +114,9 @@ class HostileFilesTest {
             assertThat(want.bytes().getInt()).isZero();
             assertThat(want.bytes().getLong()).isEqualTo(-1);
             assertThat(want.bytes().get()).isEqualTo((byte) Verdict.REFUSED.ordinal());
-            assertThat(want.takeText()).matches("tree/link: a link (to|with \\.\\. behind a name, which may lead) outside of what is copied");
+            assertThat(want.takeText())
+                    .matches(
+                            "tree/link: a link (to|with \\.\\. behind a name, which may lead) outside of what is copied");
         }
     }
 
@@ -202,7 +204,8 @@ class HostileFilesTest {
                     want(peer, id);
                 }
                 case "of nothing" -> want(peer, id + 1);
-                case "done too early" -> peer.send(peer.write(Kind.DONE).int32(id).text(""));
+                case "done too early" ->
+                    peer.send(peer.write(Kind.DONE).int32(id).text(""));
                 case "dropped too early" -> peer.send(peer.write(Kind.DROPPED).int32(id));
                 default -> peer.send(peer.write(Kind.FREE).int32(0));
             }
@@ -288,7 +291,8 @@ class HostileFilesTest {
 
     @Test
     void aServerForReadingIsNotWrittenTo() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, Two.PATIENCE);
+        var settings = new FileServer.Settings(
+                Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
             assertThatThrownBy(() -> two.put(SMALL, write(folder.resolve("x"), 5), ""))
                     .hasMessage("the peer: the served folder is not to be changed; 'serve --writable' allows it");
@@ -298,7 +302,8 @@ class HostileFilesTest {
 
     @Test
     void moreClientsThanAllowedAreSentAway() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
+        var settings = new FileServer.Settings(
+                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime));
                 FileClient first = two.client(SMALL)) {
             assertThat(first.terms().slots()).isEqualTo(3);
@@ -309,7 +314,8 @@ class HostileFilesTest {
 
     @Test
     void aClientGetsNoMoreMemoryThanTheServerAllows() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
+        var settings = new FileServer.Settings(
+                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
         try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime));
                 FileClient client = two.client(new Terms(Terms.CHUNK_MAX, 64, Mode.READ, Checksum.CRC32C))) {
             assertThat(client.terms().windowBytes()).isLessThanOrEqualTo(1 << 20);

@@ -9,17 +9,60 @@ import java.util.Random;
 import java.util.TreeSet;
 import verbena.verbs.RemoteMemory;
 
-/// Plays a sender or a receiver from a seed: mostly as it should, and at some messages not. Names, links, types, sizes
-/// and orders are chosen, a message is damaged, doubled, cut, exchanged for another, or left out.
+/// Plays a sender or a receiver from a seed: mostly as it should, and at some messages not. Names, links, types,
+/// sizes and orders are chosen, a message is damaged, doubled, cut, exchanged for another, or left out.
 final class HostilePeer {
     private static final String[] PARTS = {
-        "a", "b", "c", "d", "old", "tree", "served", "photo.jpg", "..", ".", "", "/", "../..", ".ssh", ".bashrc",
-        "outside", "a/../b", "a//b", "/etc", "\u001b[2Jx", "x\nverbena cp: done", ".a.verbena-part",
-        ".tree.verbena-journal", ".verbena-new-0000000000000000", "z\u0000z", "n".repeat(255), "n".repeat(300)
+        "a",
+        "b",
+        "c",
+        "d",
+        "old",
+        "tree",
+        "served",
+        "photo.jpg",
+        "..",
+        ".",
+        "",
+        "/",
+        "../..",
+        ".ssh",
+        ".bashrc",
+        "outside",
+        "a/../b",
+        "a//b",
+        "/etc",
+        "\u001b[2Jx",
+        "x\nverbena cp: done",
+        ".a.verbena-part",
+        ".tree.verbena-journal",
+        ".verbena-new-0000000000000000",
+        "z\u0000z",
+        "n".repeat(255),
+        "n".repeat(300)
     };
     private static final String[] TARGETS = {
-        "..", "../..", "../../..", "../../../outside", ".", "", "/", "/etc", "a", "b", "b/c", "old", "old/file",
-        "../old", "a/..", "a/../..", "b/../../..", "a/b/../../../outside", "d/d/d", "../tree/a", "../../tree/old/file"
+        "..",
+        "../..",
+        "../../..",
+        "../../../outside",
+        ".",
+        "",
+        "/",
+        "/etc",
+        "a",
+        "b",
+        "b/c",
+        "old",
+        "old/file",
+        "../old",
+        "a/..",
+        "a/../..",
+        "b/../../..",
+        "a/b/../../../outside",
+        "d/d/d",
+        "../tree/a",
+        "../../tree/old/file"
     };
     /// Shorter than that of the other end, which is heard first where it gives up.
     private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -75,7 +118,8 @@ final class HostilePeer {
         for (String each : names) {
             String child = name + "/" + each;
             switch (random.nextInt(3)) {
-                case 0 -> offers.add(new Offer(Attributes.Type.LINK, child, TARGETS[random.nextInt(TARGETS.length)], 0));
+                case 0 ->
+                    offers.add(new Offer(Attributes.Type.LINK, child, TARGETS[random.nextInt(TARGETS.length)], 0));
                 case 1 -> offers.add(file(child));
                 default -> {
                     if (depth < 3) {
@@ -113,7 +157,10 @@ final class HostilePeer {
     private void offer(int id, Offer offer) throws InterruptedException {
         Letter letter = peer.write(Kind.ENTRY).int32(id).int8(offer.type().ordinal());
         letter.int32(chance(20) ? random.nextInt() : 0700);
-        letter.int64(offer.size()).int64(chance(20) ? random.nextInt() : 0).int32(0).int64(0);
+        letter.int64(offer.size())
+                .int64(chance(20) ? random.nextInt() : 0)
+                .int32(0)
+                .int64(0);
         say(letter.counted(offer.name().getBytes(StandardCharsets.UTF_8))
                 .counted(offer.target().getBytes(StandardCharsets.UTF_8)));
         if (verdict() != Verdict.SEND) {

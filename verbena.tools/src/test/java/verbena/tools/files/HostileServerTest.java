@@ -138,7 +138,12 @@ class HostileServerTest {
                 client.send(entry(client, 0, Type.FILE, "file", ""));
             }
             if (messages > 2) {
-                client.send(client.write(Kind.CHUNK).int32(0).int32(0).int64(0).int32(5).put(new byte[4]));
+                client.send(client.write(Kind.CHUNK)
+                        .int32(0)
+                        .int32(0)
+                        .int64(0)
+                        .int32(5)
+                        .put(new byte[4]));
             }
         })) {
             assertThatThrownBy(() -> server.get("file", here, SHORT))

@@ -68,7 +68,11 @@ class SilenceTest {
                 Thread talker = Thread.ofPlatform().start(() -> {
                     try {
                         while (true) {
-                            peer.send(peer.write(Kind.NOTE).int32(1).int8(0).text("x").text("y"));
+                            peer.send(peer.write(Kind.NOTE)
+                                    .int32(1)
+                                    .int8(0)
+                                    .text("x")
+                                    .text("y"));
                         }
                     } catch (VerbsException | InterruptedException _) {
                         // It was thrown out.

@@ -54,8 +54,8 @@ final class Two implements AutoCloseable {
     /// @param opened what becomes of each file that the server opens
     static Two serving(Path folder, String device, UnaryOperator<FileChannel> opened) throws IOException {
         Files.createDirectories(folder);
-        var settings =
-                new FileServer.Settings(Folder.at(folder, opened), true, Optional.empty(), false, 4, 32 << 20, false, PATIENCE);
+        var settings = new FileServer.Settings(
+                Folder.at(folder, opened), true, Optional.empty(), false, 4, 32 << 20, false, PATIENCE);
         return new Two(folder, device, settings, new GuessLimit(System::nanoTime));
     }
 
@@ -109,7 +109,14 @@ final class Two implements AutoCloseable {
     FileClient client(Terms terms, Optional<Secret> secret) throws InterruptedException {
         InetSocketAddress at = listener.localAddress();
         return FileClient.connect(new FileClient.Way(
-                at.getAddress().getHostAddress(), at.getPort(), clientDevice, terms, secret, false, PATIENCE, PATIENCE));
+                at.getAddress().getHostAddress(),
+                at.getPort(),
+                clientDevice,
+                terms,
+                secret,
+                false,
+                PATIENCE,
+                PATIENCE));
     }
 
     /// A client that says what it likes.
