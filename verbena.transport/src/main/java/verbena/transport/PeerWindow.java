@@ -12,7 +12,8 @@ import verbena.verbs.Gid;
 /// additive increase, multiplicative decrease (RFC 5681), eight times slower, because going back N makes a loss
 /// eight times as dear as TCP has it.
 ///
-/// Who finds no room waits ([#await]), and is told in the order of coming.
+/// Who finds no room waits ([#await]), and is told in the order of coming. Who was told and found the room taken, because
+/// READs of others are large, is told before those that come later: else it would stand at the end each time, for ever.
 public final class PeerWindow {
     /// The limit is never more, in PSNs: half a megabyte of full packets saturates a loopback, and a socket's
     /// buffer of Linux's default size holds about so many that were sent in runs.
@@ -44,6 +45,8 @@ public final class PeerWindow {
     private final int packetsMax;
     private final long probeNanosMin;
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+    /// Those who were told already, and found no room; before all others.
+    private final ArrayDeque<Waiter> again = new ArrayDeque<>();
     private int limit;
     private int outstanding;
     /// Nothing has been lost yet.
@@ -97,21 +100,28 @@ public final class PeerWindow {
         // Who waits alone is told when its packets can leave in long runs: of what is under way, at most half a window
         // less one packet is not followed by an ACK request, so that much room comes. Of several each gets a run; all
         // are told when nothing would ever come to wake the rest.
-        int enough = waiters.size() == 1 ? Math.max(1, Math.min(2 * RUN, limit / 4)) : 1;
+        int enough = waiters.size() + again.size() == 1 ? Math.max(1, Math.min(2 * RUN, limit / 4)) : 1;
         int share = outstanding == 0 ? 0 : RUN;
-        for (int room = room(); room >= enough && !waiters.isEmpty(); room -= share) {
-            waiters.removeFirst().onRoom();
+        for (int room = room(); room >= enough; room -= share) {
+            ArrayDeque<Waiter> next = again.isEmpty() ? waiters : again;
+            if (next.isEmpty()) {
+                return;
+            }
+            next.removeFirst().onRoom();
         }
     }
 
     /// Tells `waiter`, once, when there may be room.
-    public void await(Waiter waiter) {
-        waiters.addLast(waiter);
+    ///
+    /// @param wasTold whether it has been told, and has sent nothing since
+    public void await(Waiter waiter, boolean wasTold) {
+        (wasTold ? again : waiters).addLast(waiter);
     }
 
     /// `waiter` does not want to be told any more.
     public void forget(Waiter waiter) {
         waiters.remove(waiter);
+        again.remove(waiter);
     }
 
     // ---- what the answers say

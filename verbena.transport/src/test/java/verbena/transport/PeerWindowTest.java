@@ -76,7 +76,7 @@ class PeerWindowTest {
         List<String> told = new ArrayList<>();
         window.sent(window.limit());
         for (String name : List.of("a", "b", "c", "d")) {
-            window.await(() -> told.add(name));
+            window.await(() -> told.add(name), false);
         }
         window.done(1);
         assertThat(told).containsExactly("a");
@@ -87,11 +87,22 @@ class PeerWindowTest {
     }
 
     @Test
+    void whoWasToldAndFoundNoRoomIsToldBeforeThoseThatCameLater() {
+        List<String> told = new ArrayList<>();
+        window.sent(window.limit());
+        window.await(() -> told.add("later"), false);
+        window.await(() -> told.add("lost its turn"), true);
+        window.await(() -> told.add("so did this"), true);
+        window.done(31);
+        assertThat(told).containsExactly("lost its turn", "so did this", "later");
+    }
+
+    @Test
     void whoWaitsAloneIsToldWhenTwoRunsFit() {
         grow();
         List<String> told = new ArrayList<>();
         window.sent(128);
-        window.await(() -> told.add("a"));
+        window.await(() -> told.add("a"), false);
         window.done(2 * PeerWindow.RUN - 1);
         assertThat(told).isEmpty();
         window.done(1);
@@ -102,7 +113,7 @@ class PeerWindowTest {
     void ofASmallWindowAQuarterIsEnough() {
         List<String> told = new ArrayList<>();
         window.sent(32);
-        window.await(() -> told.add("a"));
+        window.await(() -> told.add("a"), false);
         window.done(7);
         assertThat(told).isEmpty();
         window.done(1);
@@ -115,7 +126,7 @@ class PeerWindowTest {
         window.sent(32);
         for (int i = 0; i < 100; i++) {
             int number = i;
-            window.await(() -> told.add(number));
+            window.await(() -> told.add(number), false);
         }
         window.done(32);
         assertThat(told).hasSize(100);
@@ -126,7 +137,7 @@ class PeerWindowTest {
         var told = new ArrayList<String>();
         PeerWindow.Waiter waiter = () -> told.add("a");
         window.sent(32);
-        window.await(waiter);
+        window.await(waiter, false);
         window.forget(waiter);
         window.done(32);
         assertThat(told).isEmpty();

@@ -37,7 +37,6 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
-import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.ib.Transport;
 
@@ -198,7 +197,7 @@ final class Victim {
         var end = new ConnectionService.End(Optional.empty(), QpType.RC, 5, 0, false, ConnectionParameters.defaults());
         context.connectionService()
                 .bind(PortSpace.TCP, context.gid(1, 0).gid(), Attacker.PORT)
-                .listen(64, Secret.NONE, (exchange, peer, type) -> {
+                .listen(64, (exchange, peer, type) -> {
                     switch (answers.nextInt(3)) {
                         case 0 -> exchange.accept(end);
                         case 1 -> exchange.reject(PrivateData.NONE);

@@ -90,6 +90,8 @@ final class Requester implements PeerWindow.Waiter {
     private @Nullable PeerWindow window;
     /// It will tell us when there is room.
     private boolean waitsForRoom;
+    /// It has told us, and we have not sent since.
+    private boolean wasToldOfRoom;
     /// PSNs before `next` that take up room in it.
     private int charged;
 
@@ -229,6 +231,7 @@ final class Requester implements PeerWindow.Waiter {
             p.windows.leave(left);
         }
         waitsForRoom = false;
+        wasToldOfRoom = false;
         unacked = next = sent;
         disarm();
         rnrDeadline = Protocol.NEVER;
@@ -299,9 +302,11 @@ final class Requester implements PeerWindow.Waiter {
         int enough = Math.min(wanted, Math.max(1, way.limit() / 2));
         if (way.room() < enough) {
             waitsForRoom = true;
-            way.await(this);
+            way.await(this, wasToldOfRoom);
+            wasToldOfRoom = false;
             return 0;
         }
+        wasToldOfRoom = false;
         // Also what is not charged any more may still be answered: no more than a window of its own.
         return way.limit() - Psn.distance(unacked, next) >= enough ? wanted : 0;
     }
@@ -323,6 +328,7 @@ final class Requester implements PeerWindow.Waiter {
     @Override
     public void onRoom() {
         waitsForRoom = false;
+        wasToldOfRoom = true;
         core.events.onReady();
     }
 

@@ -71,6 +71,11 @@ public interface ConnectionService {
         /// @throws verbena.verbs.UnsupportedException when they cannot, and there is a secret
         void listen(int backlog, Secret secret, Acceptor acceptor);
 
+        /// The same for anybody.
+        default void listen(int backlog, Acceptor acceptor) {
+            listen(backlog, Secret.NONE, acceptor);
+        }
+
         @Override
         void close();
     }
