@@ -497,6 +497,16 @@ final class RcEnd {
         }
     }
 
+    /// In ERR everything that was not done is flushed, with a completion, and that has been taken. What is left has
+    /// succeeded without one, and no later request tells of it.
+    void endSilently(RcEnd peer) {
+        while (!closed && ended < posted) {
+            Request silent = requests[(int) (ended % SLOTS)];
+            check(!silent.signaled && succeeded == ended, "in ERR nothing tells of", silent);
+            succeed(silent, peer);
+        }
+    }
+
     private void succeed(Request request, RcEnd peer) {
         succeeded++;
         ended++;

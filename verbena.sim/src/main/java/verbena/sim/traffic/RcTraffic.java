@@ -101,6 +101,8 @@ final class RcTraffic implements Traffic {
         switch (state) {
             case RUNNING -> run();
             case BREAKING -> {
+                a.endSilently(b);
+                b.endSilently(a);
                 if (a.isIdle() && b.isIdle()) {
                     a.settle(b);
                     b.settle(a);
