@@ -10,11 +10,10 @@ final class Lateness implements AutoCloseable {
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final CountDownLatch over = new CountDownLatch(1);
-    private final Thread thread;
     private volatile long worstNanos;
 
     Lateness() {
-        thread = Thread.ofPlatform().daemon().start(this::measure);
+        Thread.ofPlatform().daemon().start(this::measure);
     }
 
     private void measure() {
