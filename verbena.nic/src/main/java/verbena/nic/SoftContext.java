@@ -66,7 +66,6 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
-import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 import verbena.wire.cm.Mad;
@@ -276,8 +275,7 @@ public final class SoftContext extends OwnedObject implements Context {
     public static SoftContext open(
             String name, List<? extends Link> links, LongSupplier clock, RandomGenerator random) {
         Link first = links.getFirst();
-        var context =
-                new SoftContext(new LinkDevice(name, first), links, LinkDevice.largestMtu(first), clock, random);
+        var context = new SoftContext(new LinkDevice(name, first), links, LinkDevice.largestMtu(first), clock, random);
         context.tellOpened();
         return context;
     }
@@ -433,12 +431,13 @@ public final class SoftContext extends OwnedObject implements Context {
     }
 
     /// From now on the peer of a reliable connection is asked whether it lives when nothing has come from it for
-    /// `silence`; zero: never. What [ConnectionParameters#keepAlive()] asks for, for a queue pair that was
-    /// connected without the connection manager. RESET ends it. Any thread.
+    /// `silence`; zero: never. For a queue pair that was connected without the connection manager, what
+    /// [its option][verbena.verbs.cm.ConnectionParameters#keepAlive()] does for others. RESET ends it. Any thread.
     ///
     /// @throws IllegalArgumentException when the queue pair is not one of this device, or `silence` is negative
     public void keepAlive(QueuePair queuePair, Duration silence) {
-        if (!(queuePair instanceof SoftQueuePair soft) || soft.protectionDomain().context() != this) {
+        if (!(queuePair instanceof SoftQueuePair soft)
+                || soft.protectionDomain().context() != this) {
             throw new IllegalArgumentException("keepAlive: queue pair: belongs to another context");
         }
         if (silence.isNegative()) {

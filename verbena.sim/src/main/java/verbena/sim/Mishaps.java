@@ -2,8 +2,8 @@ package verbena.sim;
 
 import java.util.SplittableRandom;
 
-/// Lets black holes, silences and pauses begin now and then, each at a device drawn by chance: the times between them are
-/// distributed exponentially.
+/// Lets black holes, silences and pauses begin now and then, each at a device drawn by chance: the times between them
+/// are distributed exponentially.
 final class Mishaps {
     private static final double NANOS_PER_SECOND = 1e9;
 

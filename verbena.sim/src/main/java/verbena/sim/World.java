@@ -105,9 +105,8 @@ public final class World {
         List<SimLink> links = IntStream.range(0, engines)
                 .mapToObj(i -> network.attach(name, devices.size(), packetMax, engines == 1 ? Link.NO_SLOT : i))
                 .toList();
-        List<Link> wrapped = links.stream().<Link>map(wrap::apply).toList();
-        var device =
-                new SimDevice(this, links, SoftContext.open("sim-" + name, wrapped, () -> now, root.split()));
+        List<Link> wrapped = links.stream().<Link>map(wrap).toList();
+        var device = new SimDevice(this, links, SoftContext.open("sim-" + name, wrapped, () -> now, root.split()));
         devices.add(device);
         return device;
     }

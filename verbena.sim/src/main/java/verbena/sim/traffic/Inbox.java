@@ -77,7 +77,9 @@ final class Inbox {
         var options = QueuePairOptions.rc(sendCq).withReceiveCq(cq);
         return shared == null
                 ? options.withDepth(RcEnd.SLOTS, slots).withSge(SGE, SGE)
-                : options.withSharedReceiveQueue(shared).withDepth(RcEnd.SLOTS, 0).withSge(SGE, 0);
+                : options.withSharedReceiveQueue(shared)
+                        .withDepth(RcEnd.SLOTS, 0)
+                        .withSge(SGE, 0);
     }
 
     /// One more end receives here.

@@ -102,13 +102,13 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
         if (random.nextBoolean()) {
             // A short one is asked about by probes, a long one breaks connections.
             double perSecond = choose(random, 5, 50);
-            faults = faults.withMutes(new Spells(perSecond, (long) choose(random, 5, 50, 5_000) * MILLISECOND));
+            faults = faults.withMutes(new Spells(perSecond, (long) (choose(random, 5, 50, 5_000) * MILLISECOND)));
         }
         if (random.nextInt(4) == 0) {
             faults = faults.withPauses(new Spells(10, 20 * MILLISECOND));
         }
-        var hazards = new Hazards(
-                (long) choose(random, 0, MILLISECOND, 5 * MILLISECOND), choose(random, 0, 0, 0, 0.002), 0);
+        var hazards =
+                new Hazards((long) choose(random, 0, MILLISECOND, 5 * MILLISECOND), choose(random, 0, 0, 0, 0.002), 0);
         return new Profile(name, explanation, faults, hazards, features(random, 2));
     }
 

@@ -240,7 +240,11 @@ final class RcEnd {
         check(!received.hasImmediate() || received.immediate() == message.immediate, received, "for", message);
         check(received.hasInvalidate() == (message.kind == Kind.SEND_INVALIDATE), received, "for", message);
         if (received.hasInvalidate()) {
-            check(received.invalidatedRkey() == message.key && windowState == WindowState.ENDING, received, "for", message);
+            check(
+                    received.invalidatedRkey() == message.key && windowState == WindowState.ENDING,
+                    received,
+                    "for",
+                    message);
             windowState = WindowState.FREE;
         }
         int length = isWrite ? 0 : message.length;
@@ -523,8 +527,7 @@ final class RcEnd {
                 check(peer.messagesSeen > request.message, "acknowledged, but not received:", request);
             case WRITE -> peer.checkWritten(request);
             case READ ->
-                checkResult(
-                        request, tape.common(result(request), 0, request.place, request.length) == request.length);
+                checkResult(request, tape.common(result(request), 0, request.place, request.length) == request.length);
             case FETCH_ADD, COMPARE_SWAP -> {
                 checkResult(request, result(request).get(ValueLayout.JAVA_LONG, 0) == request.before);
                 rules.tally().count(Feature.ATOMICS);
@@ -757,7 +760,8 @@ final class RcEnd {
     public String toString() {
         return device.name() + ", queue pair 0x" + Integer.toHexString(qp.qpn()) + " in "
                 + (closed ? "its grave" : qp.state())
-                + ": requests " + posted + " posted, " + ended + " ended, " + succeeded + " succeeded; " + (draining == Draining.NO ? "" : "drained: " + draining + "; ") + inbox
+                + ": requests " + posted + " posted, " + ended + " ended, " + succeeded + " succeeded; "
+                + (draining == Draining.NO ? "" : "drained: " + draining + "; ") + inbox
                 + "; messages " + messagesPosted + " sent, "
                 + messagesSeen + " received";
     }

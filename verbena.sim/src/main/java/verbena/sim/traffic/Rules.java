@@ -4,7 +4,7 @@ import java.util.Set;
 
 /// What the reliable connections of a world do besides posting requests.
 ///
-/// @param features what programs use; those that are drawn for all worlds, or come from the network, need not be named
+/// @param features what programs use; what every world has, or comes from the network, need not be named
 /// @param tally counts what happens
 /// @param mayBreak whether the network may break a connection
 record Rules(Hazards hazards, Set<Feature> features, Tally tally, boolean mayBreak) {

@@ -10,6 +10,7 @@ import verbena.nic.link.Link;
 import verbena.sim.Faults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
+import verbena.transport.Counter;
 import verbena.transport.Protocol;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.GidEntry;
@@ -179,10 +180,10 @@ public final class Simulation {
     private void count() {
         for (SimDevice device : world.devices()) {
             Map<String, Long> counters = device.context().counters();
-            tally.add(Feature.KEEP_ALIVE, counters.get("keep-alives"));
-            tally.add(Feature.RNR, counters.get("received.nak-rnr"));
-            tally.add(Feature.RETRIES, counters.get("retransmitted.packets"));
-            tally.add(Feature.PROBES, counters.get("probes"));
+            tally.add(Feature.KEEP_ALIVE, counters.getOrDefault(Counter.KEEP_ALIVES.label(), 0L));
+            tally.add(Feature.RNR, counters.getOrDefault(Counter.RECEIVED_NAK_RNR.label(), 0L));
+            tally.add(Feature.RETRIES, counters.getOrDefault(Counter.RETRANSMITTED_PACKETS.label(), 0L));
+            tally.add(Feature.PROBES, counters.getOrDefault(Counter.PROBES.label(), 0L));
             if (rules.have(Feature.ENGINES) && device.enginesUsed() > 1) {
                 tally.count(Feature.ENGINES);
             }

@@ -150,7 +150,9 @@ class CrowdTest {
                 id.resolveAddress(address);
                 int made = i + 1;
                 if (made % BACKLOG == 0 || made == members.size()) {
-                    assertThat(run(() -> established == made, SECOND)).as("%d are connected", made).isTrue();
+                    assertThat(run(() -> established == made, SECOND))
+                            .as("%d are connected", made)
+                            .isTrue();
                 }
             }
         }
@@ -179,7 +181,8 @@ class CrowdTest {
                     }
                     case ConnectionEvent.Established _ -> established++;
                     case ConnectionEvent.Disconnected _ when isGivenUp -> {}
-                    default -> assertThat(event.get()).as("member %d", member.number).isNull();
+                    default ->
+                        assertThat(event.get()).as("member %d", member.number).isNull();
                 }
             }
         }
@@ -188,8 +191,8 @@ class CrowdTest {
             int number = ByteBuffer.wrap(request.peer().privateData().bytes()).getInt();
             Member member = members.get(number);
             member.server = request.id().createQueuePair(thereDomain, options(thereQueue));
-            member.peers = there.register(
-                    thereDomain, MESSAGE_BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE));
+            member.peers =
+                    there.register(thereDomain, MESSAGE_BYTES, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE));
             byServerQpn.put(member.server.qpn(), member);
             ids.add(request.id());
             request.id().accept(ConnectionParameters.defaults());
@@ -214,22 +217,12 @@ class CrowdTest {
                 case READ -> {
                     memory.fill((byte) 0xC5);
                     member.client.postRead(
-                            member.posted++,
-                            member.own,
-                            0,
-                            MESSAGE_BYTES,
-                            tape.address() + member.place,
-                            tape.rkey());
+                            member.posted++, member.own, 0, MESSAGE_BYTES, tape.address() + member.place, tape.rkey());
                 }
                 case WRITE -> {
                     draw(member);
                     member.client.postWrite(
-                            member.posted++,
-                            member.own,
-                            0,
-                            MESSAGE_BYTES,
-                            member.peers.address(),
-                            member.peers.rkey());
+                            member.posted++, member.own, 0, MESSAGE_BYTES, member.peers.address(), member.peers.rkey());
                 }
                 case SEND -> {
                     draw(member);
@@ -258,8 +251,8 @@ class CrowdTest {
             while (here.poll(hereQueue, wc)) {
                 Member member = byClientQpn.get(wc.qpn());
                 String of = "%s of member %d (%s)".formatted(wc, member.number, member.kind);
-                boolean mayFail = isGivenUp
-                        && (wc.status() == WcStatus.RETRY_EXC_ERR || wc.status() == WcStatus.WR_FLUSH_ERR);
+                boolean mayFail =
+                        isGivenUp && (wc.status() == WcStatus.RETRY_EXC_ERR || wc.status() == WcStatus.WR_FLUSH_ERR);
                 assertThat(wc.ok() || mayFail).as(of).isTrue();
                 assertThat(wc.wrId()).as(of).isEqualTo(member.completed++);
                 if (!wc.ok()) {
@@ -277,19 +270,13 @@ class CrowdTest {
         }
 
         private void check(Member member, String of) {
-            MemorySegment memory =
-                    switch (member.kind) {
-                        case FILL -> MemorySegment.NULL;
-                        case READ -> member.own.segment();
-                        case WRITE, SEND -> member.peers.segment();
-                    };
+            MemorySegment memory = switch (member.kind) {
+                case FILL -> MemorySegment.NULL;
+                case READ -> member.own.segment();
+                case WRITE, SEND -> member.peers.segment();
+            };
             long mismatch = MemorySegment.mismatch(
-                    memory,
-                    0,
-                    memory.byteSize(),
-                    tape.segment(),
-                    member.place,
-                    member.place + memory.byteSize());
+                    memory, 0, memory.byteSize(), tape.segment(), member.place, member.place + memory.byteSize());
             assertThat(mismatch).as("first wrong byte after " + of).isEqualTo(-1);
             if (member.kind == Kind.SEND) {
                 assertThat(member.received).as("received before " + of).isEqualTo(member.completed);
@@ -421,7 +408,8 @@ class CrowdTest {
                 "a peer that pauses",
                 crowd -> crowd.converse(
                         ROUNDS,
-                        () -> crowd.there.pause(100 * MILLISECOND + crowd.world.random().nextLong(SECOND))),
+                        () -> crowd.there.pause(
+                                100 * MILLISECOND + crowd.world.random().nextLong(SECOND))),
                 Kind.READ,
                 Kind.WRITE,
                 Kind.SEND);
@@ -480,7 +468,8 @@ class CrowdTest {
         worlds(
                 "a slow peer",
                 crowd -> {
-                    crowd.there.slow(4_096, 2 * MILLISECOND + crowd.world.random().nextLong(4 * MILLISECOND));
+                    crowd.there.slow(
+                            4_096, 2 * MILLISECOND + crowd.world.random().nextLong(4 * MILLISECOND));
                     crowd.converse(ROUNDS, () -> {});
                 },
                 Kind.READ);
@@ -491,7 +480,8 @@ class CrowdTest {
         worlds(
                 "a slow peer",
                 crowd -> {
-                    crowd.there.slow(4_096, 2 * MILLISECOND + crowd.world.random().nextLong(4 * MILLISECOND));
+                    crowd.there.slow(
+                            4_096, 2 * MILLISECOND + crowd.world.random().nextLong(4 * MILLISECOND));
                     crowd.converse(ROUNDS, () -> {});
                 },
                 Kind.WRITE,

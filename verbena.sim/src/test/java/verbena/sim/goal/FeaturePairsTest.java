@@ -69,8 +69,7 @@ class FeaturePairsTest {
             text.append(String.format(Locale.ROOT, "%" + wide + "s", one.label()));
             for (Feature other : Feature.values()) {
                 if (other.ordinal() <= one.ordinal()) {
-                    text.append(
-                            String.format(Locale.ROOT, "%" + COLUMN + "d", worlds[one.ordinal()][other.ordinal()]));
+                    text.append(String.format(Locale.ROOT, "%" + COLUMN + "d", worlds[one.ordinal()][other.ordinal()]));
                 }
             }
             text.append(System.lineSeparator());
