@@ -19,8 +19,8 @@ public enum CmCounter {
     STALE("cm.stale"),
     /// Requests that were refused because they, or this side, have no secret, or another one.
     UNPROVEN("cm.unproven"),
-    /// Requests that were passed over for a moment, or refused, because of what their sender's connections have asked
-    /// for ([CmSuspects]).
+    /// Requests that were passed over for a moment, or refused, because of what their sender's connections have
+    /// asked for ([CmSuspects]).
     SUSPECTED("cm.suspected"),
     /// Requests and questions that were forgotten because there were too many.
     SHED("cm.shed");

@@ -1,10 +1,11 @@
 package verbena.cm;
 
-/// What two Verbena ends tell each other in REQ and REP besides what the standard has: 32 bits, in the Local Q_Key,
-/// which means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), and those nobody has. A peer that knows
-/// nothing of this sends zero there, and ignores what it gets.
+/// What two Verbena ends tell each other in REQ and REP besides what the standard has: 32 bits, in the Local
+/// Q_Key, which means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), and those nobody has. A peer
+/// that knows nothing of this sends zero there, and ignores what it gets.
 ///
-/// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises nothing
+/// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises
+///     nothing
 /// @param hasSecret whether the private data begin with a part of a proof ([CmProof])
 public record CmExtension(int sourcePort, boolean hasSecret) {
     /// Nothing.

@@ -8,9 +8,9 @@ import javax.crypto.Mac;
 import verbena.wire.cm.Req;
 
 /// The passive side's look at requests that have to prove a secret. A request without a proof gets a challenge and
-/// leaves nothing behind: the challenge is computed from the request's nonce and a key of this side, and again when the
-/// proof comes. A proof is taken once: the nonces of those that were taken are kept as long as their challenges are good.
-/// Confined to whoever uses it.
+/// leaves nothing behind: the challenge is computed from the request's nonce and a key of this side, and again
+/// when the proof comes. A proof is taken once: the nonces of those that were taken are kept as long as their
+/// challenges are good. Confined to whoever uses it.
 public final class CmGuard {
     /// A challenge is good for this long at least, and twice as long at most.
     static final long EPOCH_NANOS = 30_000_000_000L;
@@ -50,7 +50,8 @@ public final class CmGuard {
     /// @param at where its private data have nonce and proof
     public Verdict judge(Req req, CmRoute route, int at, byte[] secret, long now) {
         byte[] bytes = CmProof.nonce(req, at);
-        var nonce = new Nonce(ByteBuffer.wrap(bytes).getLong(0), ByteBuffer.wrap(bytes).getLong(Long.BYTES));
+        var nonce = new Nonce(
+                ByteBuffer.wrap(bytes).getLong(0), ByteBuffer.wrap(bytes).getLong(Long.BYTES));
         long epoch = Math.floorDiv(now, EPOCH_NANOS);
         challenge = challenge(bytes, route, req.serviceId(), epoch);
         if (CmProof.asks(req, at)) {

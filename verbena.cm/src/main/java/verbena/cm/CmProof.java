@@ -14,9 +14,10 @@ import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 
-/// That one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of which half is
-/// sent (RFC 2104, 5), over who proves, both GIDs, the passive side's challenge, and the whole messages up to the proof.
-/// So whoever changes a queue pair number, a PSN or anything else on the way is found out (decision 0052).
+/// That one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of which
+/// half is sent (RFC 2104, 5), over who proves, both GIDs, the passive side's challenge, and the whole messages up
+/// to the proof. So whoever changes a queue pair number, a PSN or anything else on the way is found out (decision
+/// 0052).
 ///
 /// A REQ has its nonce and its proof in its private data, a REP its proof.
 public final class CmProof {
@@ -40,9 +41,11 @@ public final class CmProof {
     /// Writes nonce and proof into a REQ.
     ///
     /// @param at where its private data have room for them
-    /// @param challenge of the passive side; empty when it is not known: then there is no proof, and the REQ asks for it
+    /// @param challenge of the passive side; empty when it is not known: then there is no proof, and the REQ asks
+    ///     for it
     public static Req prove(Req req, int at, byte[] secret, Gid active, Gid passive, byte[] nonce, byte[] challenge) {
-        Req asking = req.withPrivateData(put(put(req.privateData(), at, nonce), at + NONCE_BYTES, new byte[PROOF_BYTES]));
+        Req asking =
+                req.withPrivateData(put(put(req.privateData(), at, nonce), at + NONCE_BYTES, new byte[PROOF_BYTES]));
         return challenge.length == 0
                 ? asking
                 : asking.withPrivateData(put(
@@ -63,8 +66,7 @@ public final class CmProof {
 
     /// Whether a REQ proves the secret.
     static boolean isProven(Req req, int at, byte[] secret, Gid active, Gid passive, byte[] challenge) {
-        Req unproven =
-                req.withPrivateData(put(req.privateData(), at + NONCE_BYTES, new byte[PROOF_BYTES]));
+        Req unproven = req.withPrivateData(put(req.privateData(), at + NONCE_BYTES, new byte[PROOF_BYTES]));
         return MessageDigest.isEqual(
                 proof(secret, ACTIVE, active, passive, challenge, unproven),
                 get(req.privateData(), at + NONCE_BYTES, PROOF_BYTES));

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 
-/// Why a Verbena end refuses, where the standard has no reason for it: in the additional information of a REJ, behind
-/// four bytes that tell it from others'.
+/// Why a Verbena end refuses, where the standard has no reason for it: in the additional information of a REJ,
+/// behind four bytes that tell it from others'.
 public enum CmRefusal {
     /// Too many connections of the peer have asked for memory that they may not have ([CmSuspects]).
     BLOCKED("refuses for a while: connections from here have asked for memory that they may not have"),

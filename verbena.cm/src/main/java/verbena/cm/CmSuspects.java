@@ -3,8 +3,8 @@ package verbena.cm;
 import java.util.LinkedHashMap;
 import verbena.verbs.Gid;
 
-/// Peers whose connections have asked for memory that they may not have, and what becomes of their requests for more
-/// connections: a key is guessed once with each, because the first wrong one ends it.
+/// Peers whose connections have asked for memory that they may not have, and what becomes of their requests for
+/// more connections: a key is guessed once with each, because the first wrong one ends it.
 ///
 /// Only what proves its sender is told here: a packet that fits into an established connection. A request proves
 /// nothing, and neither does a packet with a wrong number, so nobody gets a peer blocked by naming its address.
@@ -51,8 +51,11 @@ public final class CmSuspects {
     /// The one whose last error is the oldest is first.
     private final LinkedHashMap<Gid, Suspect> suspects = new LinkedHashMap<>();
 
-    /// A connection of this peer has asked for what it may not have. True when that makes the peer blocked, which it
-    /// was not.
+    /// Nobody is suspected.
+    public CmSuspects() {}
+
+    /// A connection of this peer has asked for what it may not have. True when that makes the peer blocked, which
+    /// it was not.
     public boolean onAccessError(Gid peer, long now) {
         Suspect suspect = suspects.remove(peer);
         if (suspect == null) {

@@ -131,12 +131,7 @@ public final class CommunicationManager {
 
     /// The same, with a last word on the REQ.
     public @Nullable CmConnection connect(
-            CmRoute route,
-            CmCall call,
-            CmEnd own,
-            UnaryOperator<Req> seal,
-            CmEvent.Listener listener,
-            long now) {
+            CmRoute route, CmCall call, CmEnd own, UnaryOperator<Req> seal, CmEvent.Listener listener, long now) {
         if (!makeRoom()) {
             return null;
         }
@@ -204,8 +199,8 @@ public final class CommunicationManager {
         return question;
     }
 
-    /// An established connection of this peer has asked for memory that it may not have. True when that makes the peer
-    /// blocked, which it was not: it gets no connections for a while ([CmSuspects]).
+    /// An established connection of this peer has asked for memory that it may not have. True when that makes the
+    /// peer blocked, which it was not: it gets no connections for a while ([CmSuspects]).
     public boolean onAccessError(Gid peer, long now) {
         return suspects.onAccessError(peer, now);
     }
@@ -313,8 +308,8 @@ public final class CommunicationManager {
 
     // ---- requests
 
-    /// Whether a request is passed over or refused because of its sender. Who shares this side's address is of the same
-    /// user (decision 0019), and trusted.
+    /// Whether a request is passed over or refused because of its sender. Who shares this side's address is of the
+    /// same user (decision 0019), and trusted.
     private boolean isSuspected(Req req, CmRoute route, long now) {
         if (route.remote().equals(route.local())) {
             return false;

@@ -6,10 +6,10 @@ import static verbena.cm.CmSuspects.BLOCK_NANOS;
 import static verbena.cm.CmSuspects.PAUSE_NANOS;
 import static verbena.cm.CmSuspects.PEERS_MAX;
 import static verbena.cm.CmSuspects.SLOWED_AT;
-import static verbena.cm.CmSuspects.WINDOW_NANOS;
 import static verbena.cm.CmSuspects.Standing.BLOCKED;
 import static verbena.cm.CmSuspects.Standing.FREE;
 import static verbena.cm.CmSuspects.Standing.SLOWED;
+import static verbena.cm.CmSuspects.WINDOW_NANOS;
 
 import org.junit.jupiter.api.Test;
 import verbena.verbs.Gid;

@@ -55,7 +55,8 @@ class FloodTest {
             }
             boolean isHonest = connection.route().remote().equals(HONEST);
             if (owner == Owner.ACCEPTS || isHonest) {
-                connection.accept(new CmEnd(req.localQpn(), 1, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE), now);
+                connection.accept(
+                        new CmEnd(req.localQpn(), 1, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE), now);
             } else if (owner == Owner.REJECTS) {
                 connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.NONE, now);
             }

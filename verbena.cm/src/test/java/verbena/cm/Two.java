@@ -17,7 +17,8 @@ import verbena.wire.cm.RejectReason;
 final class Two {
     static final long SERVICE = IpCmHeader.serviceId(IpCmHeader.PORT_SPACE_TCP, 7471);
     static final CmCall CALL = new CmCall(SERVICE, 0, 3, 14, 7, 0, 64, 0, 17, 15);
-    static final CmEnd END_A = new CmEnd(0x1111, 100, 4, 5, 6, false, 0, CmExtension.NONE, PrivateData.of((byte) 1, (byte) 2));
+    static final CmEnd END_A =
+            new CmEnd(0x1111, 100, 4, 5, 6, false, 0, CmExtension.NONE, PrivateData.of((byte) 1, (byte) 2));
     static final CmEnd END_B = new CmEnd(0x2222, 200, 7, 3, 5, false, 0, CmExtension.NONE, PrivateData.of((byte) 3));
     static final long MILLIS = 1_000_000;
 

@@ -492,7 +492,8 @@ final class Flight {
 
     @Name("verbena.PeerBlocked")
     @Label("Peer Blocked")
-    @Description("A peer gets no connections for a while: those that it had have asked for memory that they may not have")
+    @Description(
+            "A peer gets no connections for a while: those that it had have asked for memory that they may not have")
     @Category({"Verbena", "Connection"})
     @StackTrace(false)
     private static final class PeerBlocked extends OfDevice {

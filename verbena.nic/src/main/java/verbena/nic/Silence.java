@@ -1,7 +1,7 @@
 package verbena.nic;
 
-/// Keeps what everybody can cause from filling a log: after one message there is none for a while. Confined to whoever
-/// uses it.
+/// Keeps what everybody can cause from filling a log: after one message there is none for a while. Confined to
+/// whoever uses it.
 final class Silence {
     private static final long NANOS = 10_000_000_000L;
 

@@ -188,21 +188,14 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private Req proven(Req req) {
         return secret.isNone()
                 ? req
-                : CmProof.prove(
-                        req, IpCmHeader.BYTES, secret.bytes(), route.local(), route.remote(), nonce, challenge);
+                : CmProof.prove(req, IpCmHeader.BYTES, secret.bytes(), route.local(), route.remote(), nonce, challenge);
     }
 
     /// Passive: a REP with its proof.
     private Rep proven(Rep rep) {
         return secret.isNone()
                 ? rep
-                : CmProof.prove(
-                        rep,
-                        secret.bytes(),
-                        route.remote(),
-                        route.local(),
-                        challenge,
-                        begun().request());
+                : CmProof.prove(rep, secret.bytes(), route.remote(), route.local(), challenge, begun().request());
     }
 
     /// Active: whether the peer's REP proves the secret, or there is none on either side.
@@ -212,16 +205,11 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 ? !hasSecret
                 : hasSecret
                         && CmProof.isProven(
-                                rep,
-                                secret.bytes(),
-                                route.local(),
-                                route.remote(),
-                                challenge,
-                                begun().request());
+                                rep, secret.bytes(), route.local(), route.remote(), challenge, begun().request());
     }
 
-    /// Active: the peer wants the secret proven, which it was not: asks again with the proof. False when this is no
-    /// challenge, or one too many.
+    /// Active: the peer wants the secret proven, which it was not: asks again with the proof. False when this is
+    /// no challenge, or one too many.
     private boolean answeredChallenge(Rej rej) {
         IntFunction<@Nullable CmConnection> again = ask;
         if (CmRefusal.of(rej) != CmRefusal.CHALLENGE
@@ -351,7 +339,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         });
     }
 
-    /// The peer has asked for memory that it may not have, by a packet that only somebody makes who knows the connection.
+    /// The peer has asked for memory that it may not have, by a packet that only somebody makes who knows the
+    /// connection.
     private void onAccessError() {
         service.context().engine().later(() -> service.suspect(route.remote()));
     }

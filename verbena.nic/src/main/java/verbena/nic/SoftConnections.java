@@ -228,7 +228,8 @@ final class SoftConnections implements ConnectionService {
         }
     }
 
-    /// Whether a request has proven the listener's secret, or neither has one. Otherwise it is refused, or challenged.
+    /// Whether a request has proven the listener's secret, or neither has one. Otherwise it is refused, or
+    /// challenged.
     private boolean isProven(CmConnection connection, Req request, Secret secret, long now) {
         boolean hasSecret = CmExtension.of(request.localQkey()).hasSecret();
         if (hasSecret == secret.isNone()) {
@@ -297,9 +298,11 @@ final class SoftConnections implements ConnectionService {
         acceptor.onRequest(exchange, new PeerParameters(PrivateData.of(said.bytes()), 0, 0, 0, 0), QpType.UD);
     }
 
-    /// An established connection of this peer has asked for memory that it may not have. Called by the engine's owner.
+    /// An established connection of this peer has asked for memory that it may not have. Called by the engine's
+    /// owner.
     void suspect(Gid peer) {
-        if (context.cm().call(manager -> manager.onAccessError(peer, context.engine().nowNanos()))) {
+        if (context.cm()
+                .call(manager -> manager.onAccessError(peer, context.engine().nowNanos()))) {
             context.tellBlocked(peer);
         }
     }

@@ -634,8 +634,8 @@ public final class SoftContext extends OwnedObject implements Context {
         }
     }
 
-    /// A peer gets no connections for a while, because of what those that it had have asked for; or only this is told,
-    /// where its address is that of many.
+    /// A peer gets no connections for a while, because of what those that it had have asked for; or only this is
+    /// told, where its address is that of many.
     void tellBlocked(Gid peer) {
         engine().counters().count(Counter.BLOCKED_PEERS);
         Flight.blocked(device.name(), peer);
@@ -651,8 +651,8 @@ public final class SoftContext extends OwnedObject implements Context {
                         CmSuspects.BLOCK_NANOS / 1_000_000_000);
     }
 
-    /// A request for a connection was refused because it, or this side, has no secret, or another one. Logged now and
-    /// then: everybody can cause it.
+    /// A request for a connection was refused because it, or this side, has no secret, or another one. Logged now
+    /// and then: everybody can cause it.
     void tellUnproven(Gid peer, CmRefusal why) {
         if (unproven.isQuiet(nanoTime())) {
             return;

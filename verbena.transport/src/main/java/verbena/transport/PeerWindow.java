@@ -12,8 +12,9 @@ import verbena.verbs.Gid;
 /// additive increase, multiplicative decrease (RFC 5681), eight times slower, because going back N makes a loss
 /// eight times as dear as TCP has it.
 ///
-/// Who finds no room waits ([#await]), and is told in the order of coming. Who was told and found the room taken, because
-/// READs of others are large, is told before those that come later: else it would stand at the end each time, for ever.
+/// Who finds no room waits ([#await]), and is told in the order of coming. Who was told and found the room taken,
+/// because READs of others are large, is told before those that come later: else it would stand at the end each
+/// time, for ever.
 public final class PeerWindow {
     /// The limit is never more, in PSNs: half a megabyte of full packets saturates a loopback, and a socket's
     /// buffer of Linux's default size holds about so many that were sent in runs.
@@ -97,9 +98,9 @@ public final class PeerWindow {
     /// So many are not under way any more, because they were answered, or because nobody believes it any more.
     public void done(int psns) {
         outstanding -= psns;
-        // Who waits alone is told when its packets can leave in long runs: of what is under way, at most half a window
-        // less one packet is not followed by an ACK request, so that much room comes. Of several each gets a run; all
-        // are told when nothing would ever come to wake the rest.
+        // Who waits alone is told when its packets can leave in long runs: of what is under way, at most half a
+        // window less one packet is not followed by an ACK request, so that much room comes. Of several each gets
+        // a run; all are told when nothing would ever come to wake the rest.
         int enough = waiters.size() + again.size() == 1 ? Math.max(1, Math.min(2 * RUN, limit / 4)) : 1;
         int share = outstanding == 0 ? 0 : RUN;
         for (int room = room(); room >= enough; room -= share) {

@@ -29,8 +29,8 @@ public interface QueuePairEvents {
     /// The protocol may have something to send, though nothing has come for it: another connection has made room.
     default void onReady() {}
 
-    /// The peer of a reliable connection, by a packet that was next in its sequence, wanted memory that it may not have.
-    /// Not called for a key of what was closed not long ago.
+    /// The peer of a reliable connection, by a packet that was next in its sequence, wanted memory that it may not
+    /// have. Not called for a key of what was closed not long ago.
     default void onAccessError() {}
 
     /// The first packet that fits has come since RTR, so the peer knows the connection: once a request, once an

@@ -41,7 +41,8 @@ public final class QueuePairParameters {
 
     /// The way to the peer of a connection.
     public Path path = Path.NONE;
-    /// UDP port that the peer has promised to send all packets of this connection from; 0: it has promised nothing.
+    /// UDP port that the peer has promised to send all packets of this connection from; 0: it has promised
+    /// nothing.
     public int peerSourcePort;
 
     /// Where the window to the peer comes from; by itself, one that nobody shares.

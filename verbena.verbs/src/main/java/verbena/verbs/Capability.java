@@ -35,6 +35,7 @@ public enum Capability {
     ENDPOINTS,
     /// Connections by address and port ([verbena.verbs.cm]).
     CONNECTION_MANAGER,
-    /// Both ends of such a connection prove that they know a secret ([verbena.verbs.cm.ConnectionParameters#withSecret]).
+    /// Both ends of such a connection prove that they know a secret
+    /// ([verbena.verbs.cm.ConnectionParameters#withSecret]).
     CONNECTION_SECRETS
 }

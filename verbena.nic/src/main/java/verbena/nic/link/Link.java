@@ -105,8 +105,8 @@ public interface Link extends AutoCloseable {
         return 0;
     }
 
-    /// UDP port that everything leaves from; 0 when it may be another one for each packet, or there is no such thing.
-    /// Never changes. Any thread.
+    /// UDP port that everything leaves from; 0 when it may be another one for each packet, or there is no such
+    /// thing. Never changes. Any thread.
     default int sourcePort() {
         return 0;
     }

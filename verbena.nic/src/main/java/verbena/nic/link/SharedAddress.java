@@ -757,8 +757,8 @@ final class SharedAddress implements EarlyRequests.Servers {
     }
 
     /// Takes an arrival that is for anybody, if it is a probe of a neighbour or of this link: one from this very
-    /// address and port. Another user who forges that (decision 0050) has us survey, or tell a neighbour what it did
-    /// not ask; what is told counts only with the cookie of a survey.
+    /// address and port. Another user who forges that (decision 0050) has us survey, or tell a neighbour what it
+    /// did not ask; what is told counts only with the cookie of a survey.
     boolean onProbe(Frame frame) {
         if (frame.length != Steering.PROBE_BYTES
                 || BigEndian.u24(frame.slot, frame.start) != Steering.PROBE

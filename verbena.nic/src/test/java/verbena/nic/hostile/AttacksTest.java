@@ -33,10 +33,10 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 
-/// Goal S5: the six attacks of ReDMArk (USENIX Security 2021), and what NeVerMore (CCS 2022) does to RDMA by a queue
-/// pair of the victim's own device. Each says what its attacker knows. Who does not know the numbers of a connection
-/// succeeds in nothing; what knowing them brings is asserted too, so that the documents cannot promise more. In virtual
-/// time.
+/// Goal S5: the six attacks of ReDMArk (USENIX Security 2021), and what NeVerMore (CCS 2022) does to RDMA by a
+/// queue pair of the victim's own device. Each says what its attacker knows. Who does not know the numbers of a
+/// connection succeeds in nothing; what knowing them brings is asserted too, so that the documents cannot promise
+/// more. In virtual time.
 class AttacksTest {
     private static final int TRIES = (int) Goal.size(16_384, 1 << 20);
     /// Packets of one queue pair before the next has its turn.
@@ -108,8 +108,8 @@ class AttacksTest {
 
     // ---- ReDMArk
 
-    /// A1, packet injection using impersonation. The attacker fakes the peer's address and knows the queue pair number
-    /// and a key, but not the PSN.
+    /// A1, packet injection using impersonation. The attacker fakes the peer's address and knows the queue pair
+    /// number and a key, but not the PSN.
     @Test
     void injectionWithAFakedAddressAndAnUnknownPsn() {
         for (int i = 0; i < TRIES; i++) {
@@ -143,8 +143,8 @@ class AttacksTest {
         assertThat(prize()).isNotZero();
     }
 
-    /// A2, denial of service by a packet that moves the queue pair to ERR. The attacker fakes the peer's address and
-    /// knows the queue pair number.
+    /// A2, denial of service by a packet that moves the queue pair to ERR. The attacker fakes the peer's address
+    /// and knows the queue pair number.
     @Test
     void breakingTheConnectionWithoutThePsn() {
         for (int i = 0; i < TRIES; i++) {
@@ -168,8 +168,8 @@ class AttacksTest {
         assertThat(victim.passive().state()).isNotEqualTo(QpState.RTS);
     }
 
-    /// A3, unauthorized memory access. The attacker is a peer with a connection, knows the key of memory that belongs
-    /// to another connection's protection domain, and how its own keys follow each other.
+    /// A3, unauthorized memory access. The attacker is a peer with a connection, knows the key of memory that
+    /// belongs to another connection's protection domain, and how its own keys follow each other.
     @Test
     void accessToMemoryOfAnotherDomain() {
         MemoryRegion secret = here.context.allocateProtectionDomain().allocate(64, Access.remoteAll());
@@ -213,26 +213,46 @@ class AttacksTest {
             manager.onMessage(
                     request(STRANGER, service, 1 + i, 0x10 + i), new CmRoute(here.gid.gid(), STRANGER), 1_000 + i);
         }
-        assertThat(manager.size()).as("the backlog is all that the attacker fills").isEqualTo(16);
+        assertThat(manager.size())
+                .as("the backlog is all that the attacker fills")
+                .isEqualTo(16);
         manager.onMessage(
-                request(cable.a.gid.gid(), service, 1, 0x10),
-                new CmRoute(here.gid.gid(), cable.a.gid.gid()),
-                20_000);
+                request(cable.a.gid.gid(), service, 1, 0x10), new CmRoute(here.gid.gid(), cable.a.gid.gid()), 20_000);
         assertThat(asked[1]).as("the honest peer's request comes through").isEqualTo(1);
         report("A4", "using up queue pairs by requests", 10_000);
     }
 
     private Req request(Gid from, long service, int commId, int queuePair) {
         Gid to = here.gid.gid();
-        var path = new CmPath(
-                0xFFFF, 0xFFFF, from.high(), from.low(), to.high(), to.low(), 0, 3, 0, 64, 0, false, 14);
+        var path = new CmPath(0xFFFF, 0xFFFF, from.high(), from.low(), to.high(), to.low(), 0, 3, 0, 64, 0, false, 14);
         return new Req(
-                commId, commId, service, 9, 0, queuePair, 0, 1, 1, 16, Req.RC, false, 0, 16, 7, 0xFFFF, 3, 7, 15, false,
-                path, CmPath.NONE, PrivateData.NONE);
+                commId,
+                commId,
+                service,
+                9,
+                0,
+                queuePair,
+                0,
+                1,
+                1,
+                16,
+                Req.RC,
+                false,
+                0,
+                16,
+                7,
+                0xFFFF,
+                3,
+                7,
+                15,
+                false,
+                path,
+                CmPath.NONE,
+                PrivateData.NONE);
     }
 
-    /// A5, performance degradation by using up the device. The attacker has a connection of its own, and always a full
-    /// queue of WRITEs: a victim's WRITE that is posted behind them has its turn before they are done.
+    /// A5, performance degradation by using up the device. The attacker has a connection of its own, and always a
+    /// full queue of WRITEs: a victim's WRITE that is posted behind them has its turn before they are done.
     @Test
     void keepingTheDeviceBusy() {
         Visit attacker = visits.connect();
@@ -262,9 +282,9 @@ class AttacksTest {
         Goal.print("S5", "A5, keeping the device busy: at most %d of %d packets leave first".formatted(worst, flood));
     }
 
-    /// A6, facilitating attacks by RDMA: code in the victim's process registers memory and lets a peer read it without
-    /// a trace. Nothing in the process can prevent that. But the device counts, and an event tells of the registration
-    /// (`FlightTest`).
+    /// A6, facilitating attacks by RDMA: code in the victim's process registers memory and lets a peer read it
+    /// without a trace. Nothing in the process can prevent that. But the device counts, and an event tells of the
+    /// registration (`FlightTest`).
     @Test
     void readingWhatCodeInTheProcessHasRegisteredSucceedsAndIsCounted() {
         MemoryRegion leak = here.domain.allocate(64, Access.remoteAll());
@@ -276,7 +296,8 @@ class AttacksTest {
         assertThat(here.count("sent.bytes") - before).isGreaterThan(64);
     }
 
-    // ---- NeVerMore: a packet does not say which queue pair sent it, so any other one of the same device may send it
+    // ---- NeVerMore: a packet does not say which queue pair sent it, so any other one of the same device may send
+    // it
 
     /// A queue pair of the victim's own device that claims to be connected to the victim's peer.
     private QueuePair intruder(int sqPsn) {
@@ -315,7 +336,8 @@ class AttacksTest {
         report("N1", "injection by another queue pair of the device", 1_000);
     }
 
-    /// N1, the remainder: with all numbers it succeeds. So those who share a device, or an address, trust each other.
+    /// N1, the remainder: with all numbers it succeeds. So those who share a device, or an address, trust each
+    /// other.
     @Test
     void injectionByAnotherQueuePairOfTheDeviceWithAllNumbersSucceeds() {
         cable.a.memory.segment().fill((byte) 7);
@@ -335,8 +357,8 @@ class AttacksTest {
         assertThat(victim.passive().state()).as("the remainder").isNotEqualTo(QpState.RTS);
     }
 
-    /// N3, injection by another user of the host, at an address of its own: its device sends from there, whatever the
-    /// packet says. At the peer's address: `ForgedSourceTest`.
+    /// N3, injection by another user of the host, at an address of its own: its device sends from there, whatever
+    /// the packet says. At the peer's address: `ForgedSourceTest`.
     @Test
     void injectionByAnotherUserOfTheHost() {
         for (int i = 0; i < TRIES; i++) {
@@ -348,8 +370,8 @@ class AttacksTest {
         report("N3", "injection by another user of the host", TRIES);
     }
 
-    /// N4, ending somebody's connection by the communication manager. The attacker fakes the peer's address and knows
-    /// the queue pair number, but not the communication IDs.
+    /// N4, ending somebody's connection by the communication manager. The attacker fakes the peer's address and
+    /// knows the queue pair number, but not the communication IDs.
     @Test
     void disconnectingWithoutTheCommunicationIds() {
         var manager = new CommunicationManager(7, CommunicationManager.NO_SLOT, random, CmLimits.DEFAULT);
@@ -359,9 +381,7 @@ class AttacksTest {
         boolean _ = manager.listen(service, 16, (connection, _) -> made[0] = connection);
         manager.onMessage(request(cable.a.gid.gid(), service, 0x1234, 0x10), route, 1_000);
         made[0].accept(
-                new verbena.cm.CmEnd(
-                        0x20, 0, 1, 1, 7, false, 0, verbena.cm.CmExtension.NONE, PrivateData.NONE),
-                1_000);
+                new verbena.cm.CmEnd(0x20, 0, 1, 1, 7, false, 0, verbena.cm.CmExtension.NONE, PrivateData.NONE), 1_000);
         for (int i = 0; i < TRIES; i++) {
             manager.onMessage(new Dreq(i, random.nextInt(), random.nextInt(), 0x20, PrivateData.NONE), route, 2_000);
         }

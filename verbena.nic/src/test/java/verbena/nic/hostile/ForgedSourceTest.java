@@ -2,6 +2,7 @@ package verbena.nic.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -37,8 +38,8 @@ import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
 import verbena.wire.roce.RoceV2;
 
-/// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's name
-/// from a socket of their own (decision 0050).
+/// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's
+/// name from a socket of their own (decision 0050).
 @Timeout(60)
 class ForgedSourceTest {
     private static final int PACKETS = 1_000;
@@ -48,9 +49,7 @@ class ForgedSourceTest {
     /// A link that says, or does not say, that everything leaves from one port.
     private static Link link(UdpLinks.Kind kind, boolean promises) {
         Link made = LoopbackAddress.claim(address -> UdpLinks.open(
-                Interfaces.loopback().withOnly(address).gids(),
-                RoceV2.UDP_PORT,
-                UdpLinks.Options.DEFAULT.with(kind)));
+                Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT.with(kind)));
         return promises
                 ? made
                 : new ForwardingLink(made) {
@@ -92,7 +91,7 @@ class ForgedSourceTest {
         }
 
         @Override
-        public void close() throws Exception {
+        public void close() throws IOException {
             channel.close();
         }
     }
@@ -117,8 +116,8 @@ class ForgedSourceTest {
         }
     }
 
-    /// Attacks the passive side of a connection with WRITEs that carry each PSN from the expected one on; returns how
-    /// many were carried out and how many dropped for their source.
+    /// Attacks the passive side of a connection with WRITEs that carry each PSN from the expected one on; returns
+    /// how many were carried out and how many dropped for their source.
     private static long[] attack(Link serverLink, Link clientLink, Opener opener) throws Exception {
         try (Context serverDevice = context(serverLink);
                 Context clientDevice = context(clientLink);
@@ -130,7 +129,8 @@ class ForgedSourceTest {
                 try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));
                         var server = accepted.get(30, TimeUnit.SECONDS)) {
                     MemoryRegion target = server.allocate(PACKETS * 8, Access.remoteAll());
-                    try (AutoCloseable forger = opener.open(client.localAddress().getAddress(), at.getAddress())) {
+                    try (AutoCloseable forger =
+                            opener.open(client.localAddress().getAddress(), at.getAddress())) {
                         long[] fates = bombard((Forger) forger, clientDevice, serverDevice, server, target);
                         // The honest peer has lost nothing when nothing was accepted.
                         if (fates[0] == 0) {

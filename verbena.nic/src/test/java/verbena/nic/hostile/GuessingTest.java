@@ -27,8 +27,8 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.wire.ib.Psn;
 
-/// Goal S4: a peer that guesses keys is slowed, then blocked, and reported; nobody else is, and nobody gets somebody
-/// else blocked. In virtual time.
+/// Goal S4: a peer that guesses keys is slowed, then blocked, and reported; nobody else is, and nobody gets
+/// somebody else blocked. In virtual time.
 class GuessingTest {
     private static final int GUESSES = 1_000;
 

@@ -30,10 +30,10 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Goal S9: tenants of one device, who share its engine and its windows to peers, cannot starve each other. Each attacker
-/// keeps the device as busy as it can from its own protection domain and completion queue; meanwhile each victim does one
-/// operation after the other. Counted is what does not depend on the machine: steps of the engine, of at most 64 packets
-/// each way, from posting to completion.
+/// Goal S9: tenants of one device, who share its engine and its windows to peers, cannot starve each other. Each
+/// attacker keeps the device as busy as it can from its own protection domain and completion queue; meanwhile each
+/// victim does one operation after the other. Counted is what does not depend on the machine: steps of the engine,
+/// of at most 64 packets each way, from posting to completion.
 class IsolationTest {
     private static final int OPERATIONS = (int) Goal.size(50, 2_000);
     /// Virtual time of a step: 64 packets of 4 KiB at 80 Gbit/s. So 100 ms, the goal, are 3,800 steps.

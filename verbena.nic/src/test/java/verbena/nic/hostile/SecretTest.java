@@ -42,8 +42,8 @@ import verbena.wire.cm.Req;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
-/// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual time, on a
-/// wire that the attacker owns; and over sockets.
+/// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual time,
+/// on a wire that the attacker owns; and over sockets.
 class SecretTest {
     private static final Secret SECRET = secret(1);
 
@@ -125,7 +125,8 @@ class SecretTest {
         assertRefused(visits.connect(with(SECRET)), "has no secret for its connections", 0);
     }
 
-    /// Whoever hears all of it and sends the request again, at once, after the connection's end, or a minute later.
+    /// Whoever hears all of it and sends the request again, at once, after the connection's end, or a minute
+    /// later.
     @ParameterizedTest
     @ValueSource(longs = {0, 1_000_000_000L, 40_000_000_000L, 100_000_000_000L})
     void aProofThatWasHeardIsWorthNothing(long later) {
@@ -148,11 +149,29 @@ class SecretTest {
             cable.pass(1_000_000);
             Req req = (Req) message(replay);
             Req other = new Req(
-                    9, 0x7777, req.serviceId(), req.localCaGuid(), req.localQkey(), 0x7777, req.localEecn(),
-                    req.responderResources(), req.initiatorDepth(), req.remoteResponseTimeout(), req.transportType(),
-                    req.flowControl(), req.startingPsn(), req.localResponseTimeout(), req.retryCount(), req.pkey(),
-                    req.pathMtu(), req.rnrRetryCount(), req.maxCmRetries(), req.sharedReceiveQueue(), req.primary(),
-                    CmPath.NONE, req.privateData());
+                    9,
+                    0x7777,
+                    req.serviceId(),
+                    req.localCaGuid(),
+                    req.localQkey(),
+                    0x7777,
+                    req.localEecn(),
+                    req.responderResources(),
+                    req.initiatorDepth(),
+                    req.remoteResponseTimeout(),
+                    req.transportType(),
+                    req.flowControl(),
+                    req.startingPsn(),
+                    req.localResponseTimeout(),
+                    req.retryCount(),
+                    req.pkey(),
+                    req.pathMtu(),
+                    req.rnrRetryCount(),
+                    req.maxCmRetries(),
+                    req.sharedReceiveQueue(),
+                    req.primary(),
+                    CmPath.NONE,
+                    req.privateData());
             other.write(mad(replay).fill((byte) 0));
             cable.b.arrival().copyFrom(replay);
             cable.pass(1_000_000);
@@ -203,10 +222,17 @@ class SecretTest {
                     }
                     default -> rep;
                 };
-            case Rej rej when what == Change.ANOTHER_CHALLENGE && rej.info().bytes()[4] == 2 ->
+            case Rej rej
+            when what == Change.ANOTHER_CHALLENGE && rej.info().bytes()[4] == 2 ->
                 new Rej(
-                        rej.transactionId(), rej.localCommId(), rej.remoteCommId(), rej.messageRejected(),
-                        rej.infoLength(), rej.reason(), flipped(rej.info(), 9), rej.privateData());
+                        rej.transactionId(),
+                        rej.localCommId(),
+                        rej.remoteCommId(),
+                        rej.messageRejected(),
+                        rej.infoLength(),
+                        rej.reason(),
+                        flipped(rej.info(), 9),
+                        rej.privateData());
             default -> message;
         };
     }
@@ -219,18 +245,48 @@ class SecretTest {
 
     private static Req changed(Req req, int qkey, int qpn, int psn) {
         return new Req(
-                req.transactionId(), req.localCommId(), req.serviceId(), req.localCaGuid(), qkey, qpn, req.localEecn(),
-                req.responderResources(), req.initiatorDepth(), req.remoteResponseTimeout(), req.transportType(),
-                req.flowControl(), psn, req.localResponseTimeout(), req.retryCount(), req.pkey(), req.pathMtu(),
-                req.rnrRetryCount(), req.maxCmRetries(), req.sharedReceiveQueue(), req.primary(), req.alternate(),
+                req.transactionId(),
+                req.localCommId(),
+                req.serviceId(),
+                req.localCaGuid(),
+                qkey,
+                qpn,
+                req.localEecn(),
+                req.responderResources(),
+                req.initiatorDepth(),
+                req.remoteResponseTimeout(),
+                req.transportType(),
+                req.flowControl(),
+                psn,
+                req.localResponseTimeout(),
+                req.retryCount(),
+                req.pkey(),
+                req.pathMtu(),
+                req.rnrRetryCount(),
+                req.maxCmRetries(),
+                req.sharedReceiveQueue(),
+                req.primary(),
+                req.alternate(),
                 req.privateData());
     }
 
     private static Rep changed(Rep rep, int qkey, int qpn, int psn) {
         return new Rep(
-                rep.transactionId(), rep.localCommId(), rep.remoteCommId(), qkey, qpn, rep.localEecn(), psn,
-                rep.responderResources(), rep.initiatorDepth(), rep.targetAckDelay(), rep.failover(),
-                rep.flowControl(), rep.rnrRetryCount(), rep.sharedReceiveQueue(), rep.localCaGuid(),
+                rep.transactionId(),
+                rep.localCommId(),
+                rep.remoteCommId(),
+                qkey,
+                qpn,
+                rep.localEecn(),
+                psn,
+                rep.responderResources(),
+                rep.initiatorDepth(),
+                rep.targetAckDelay(),
+                rep.failover(),
+                rep.flowControl(),
+                rep.rnrRetryCount(),
+                rep.sharedReceiveQueue(),
+                rep.localCaGuid(),
                 rep.privateData());
     }
 
@@ -302,15 +358,23 @@ class SecretTest {
             var options = ConnectionOptions.defaults().withSecret(SECRET);
             var data = verbena.verbs.cm.PrivateData.of(new byte[24]);
             try (var listener = ConnectionListener.bind(
-                    at, options.withDevice(client).withDevice(server).withPrivateData(
-                            verbena.verbs.cm.PrivateData.of(new byte[180])))) {
+                    at,
+                    options.withDevice(client)
+                            .withDevice(server)
+                            .withPrivateData(verbena.verbs.cm.PrivateData.of(new byte[180])))) {
                 var accepted = threads.submit((Callable<Connection>) listener::accept);
                 try (var made = Connection.connect(
-                                listener.localAddress(), options.withDevice(client).withPrivateData(data));
+                                listener.localAddress(),
+                                options.withDevice(client).withPrivateData(data));
                         var other = accepted.get(30, TimeUnit.SECONDS)) {
                     assertThat(made.peer().privateData().length()).isEqualTo(180);
                     assertThat(other.peer().privateData().length()).isEqualTo(24);
-                    made.write(made.allocate(8), 0, 8, other.allocate(8, verbena.verbs.Access.remoteAll()).remote(), 0);
+                    made.write(
+                            made.allocate(8),
+                            0,
+                            8,
+                            other.allocate(8, verbena.verbs.Access.remoteAll()).remote(),
+                            0);
                 }
                 assertThatThrownBy(() -> Connection.connect(
                                 listener.localAddress(),
@@ -328,7 +392,8 @@ class SecretTest {
             try (var listener = ConnectionListener.bind(
                     new InetSocketAddress(client.gid(1, 0).gid().address(), 0), options.withDevice(client))) {
                 var accepted = threads.submit((Callable<Connection>) listener::accept);
-                Connection.connect(listener.localAddress(), options.withDevice(server)).close();
+                Connection.connect(listener.localAddress(), options.withDevice(server))
+                        .close();
                 accepted.get(30, TimeUnit.SECONDS).close();
             }
         }
@@ -346,7 +411,10 @@ class SecretTest {
 
     @Test
     void aSecretIsNotPrintedAndNotTooShort() {
-        assertThat(SECRET).hasToString("a secret of 32 bytes").isEqualTo(secret(1)).isNotEqualTo(secret(2));
+        assertThat(SECRET)
+                .hasToString("a secret of 32 bytes")
+                .isEqualTo(secret(1))
+                .isNotEqualTo(secret(2));
         assertThat(with(SECRET).toString()).doesNotContain("0101").contains("a secret of 32 bytes");
         assertThatThrownBy(() -> Secret.of(new byte[15])).hasMessage("secret: 16 to 1024 bytes, got 15");
     }

@@ -18,8 +18,8 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Side B of a cable listens, and side A connects as often as it is told to: connections of the communication manager
-/// in virtual time.
+/// Side B of a cable listens, and side A connects as often as it is told to: connections of the communication
+/// manager in virtual time.
 final class Visits {
     private static final int PORT = 7471;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
@@ -42,8 +42,7 @@ final class Visits {
         port.listen(1_000, parameters.secret(), this::onRequest);
     }
 
-    private ConnectionService.Listener onRequest(
-            Exchange exchange, verbena.verbs.cm.PeerParameters peer, QpType type) {
+    private ConnectionService.Listener onRequest(Exchange exchange, verbena.verbs.cm.PeerParameters peer, QpType type) {
         requests.add(peer.privateData().text());
         QueuePair made = make(cable.b);
         accepted = made;
@@ -71,7 +70,8 @@ final class Visits {
     /// What became of an attempt.
     ///
     /// @param why it failed; empty when it did not
-    record Visit(Exchange exchange, QueuePair active, @Nullable QueuePair passive, String why) {
+    record Visit(
+            Exchange exchange, QueuePair active, @Nullable QueuePair passive, String why) {
         boolean isMade() {
             return why.isEmpty();
         }
@@ -99,7 +99,11 @@ final class Visits {
         }
         if (news.isEmpty() || !(news.getFirst() instanceof News.Accepted)) {
             own.close();
-            return new Visit(exchange, own, null, news.isEmpty() ? "silence" : news.getFirst().why());
+            return new Visit(
+                    exchange,
+                    own,
+                    null,
+                    news.isEmpty() ? "silence" : news.getFirst().why());
         }
         own.modify(exchange.modification(QpState.RTR, end));
         own.modify(exchange.modification(QpState.RTS, end));

@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import verbena.verbs.Gid;
 
-/// An attacker's: a UDP socket that names the source address of each packet, any address of the host's, whatever it is
-/// bound to itself (ip(7), IP_PKTINFO). Needs no privilege.
+/// An attacker's: a UDP socket that names the source address of each packet, any address of the host's, whatever
+/// it is bound to itself (ip(7), IP_PKTINFO). Needs no privilege.
 public final class PacketInfoSocket implements AutoCloseable {
     private static final int SOCK_DGRAM = 2;
     private static final int IPPROTO_IP = 0;

@@ -112,7 +112,8 @@ public final class MemoryTable {
         return region.contains(address, bytes) ? MemoryVerdict.OK : MemoryVerdict.OUT_OF_BOUNDS;
     }
 
-    /// Whether a region or window that had this key was closed not long ago: a peer that names it may only be late.
+    /// Whether a region or window that had this key was closed not long ago: a peer that names it may only be
+    /// late.
     public boolean isResting(int rkey) {
         return keys.isResting(rkey >>> 8);
     }

@@ -359,8 +359,8 @@ public final class ConnectionId implements VerbsObject {
         listen(backlog, Secret.NONE);
     }
 
-    /// The same for peers that prove to know a secret ([ConnectionParameters#withSecret]): nobody else's request is heard
-    /// of.
+    /// The same for peers that prove to know a secret ([ConnectionParameters#withSecret]): nobody else's request
+    /// is heard of.
     ///
     /// @param secret [Secret#NONE] for anybody, but peers that ask with a secret
     /// @throws verbena.verbs.UnsupportedException when the device cannot have it proven

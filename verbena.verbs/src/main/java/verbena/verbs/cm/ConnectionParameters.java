@@ -154,15 +154,16 @@ public record ConnectionParameters(
                 secret);
     }
 
-    /// Both ends prove to each other that they know this secret before either has a connection, and before the passive
-    /// side's program hears of a request. An end that has another secret, or none while the other has one, is refused,
-    /// and both are told why: the active side by [ConnectionEvent.Rejected], the passive side's log. The passive side's
-    /// secret is that of [ConnectionId#listen(int, Secret)]; what is said here to accept with is not looked at.
+    /// Both ends prove to each other that they know this secret before either has a connection, and before the
+    /// passive side's program hears of a request. An end that has another secret, or none while the other has one,
+    /// is refused, and both are told why: the active side by [ConnectionEvent.Rejected], the passive side's log.
+    /// The passive side's secret is that of [ConnectionId#listen(int, Secret)]; what is said here to accept with
+    /// is not looked at.
     ///
-    /// What the proof covers is all of both ends' messages: addresses, queue pair numbers, first PSNs and private data.
-    /// It covers no packet after that: these are neither encrypted nor authenticated. It costs one more way there and
-    /// back, leaves 24 bytes of private data to connect with and 180 to accept with, and works between two Verbena ends
-    /// over RoCE only, for connections, not for datagrams.
+    /// What the proof covers is all of both ends' messages: addresses, queue pair numbers, first PSNs and private
+    /// data. It covers no packet after that: these are neither encrypted nor authenticated. It costs one more way
+    /// there and back, leaves 24 bytes of private data to connect with and 180 to accept with, and works between
+    /// two Verbena ends over RoCE only, for connections, not for datagrams.
     public ConnectionParameters withSecret(Secret secret) {
         return new ConnectionParameters(
                 privateData,

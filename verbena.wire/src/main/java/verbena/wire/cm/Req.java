@@ -7,8 +7,8 @@ import java.lang.foreign.MemorySegment;
 /// @param localCommId the sender's name for the connection, not 0
 /// @param serviceId what it wants to reach; see [IpCmHeader#serviceId]
 /// @param localCaGuid of the sender's device; names its host together with the communication ID
-/// @param localQkey 32 bits that mean something for reliable datagrams; two Verbena ends tell each other in it what
-///     the standard has no field for (`CmExtension`)
+/// @param localQkey 32 bits that mean something for reliable datagrams; two Verbena ends tell each other in it
+///     what the standard has no field for (`CmExtension`)
 /// @param localEecn 24 bits that mean something for reliable datagrams, which nobody has; two Verbena ends on
 ///     loopback tell each other the stamp in it ([verbena.wire.Frame#stamp])
 /// @param responderResources READs and atomics that the sender can serve at once
