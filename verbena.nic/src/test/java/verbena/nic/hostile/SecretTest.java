@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -403,7 +404,7 @@ class SecretTest {
     void anIwarpDeviceSaysThatItCannot() {
         try (Context iwarp = Device.named("iwarp").open()) {
             var options = ConnectionOptions.defaults().withDevice(iwarp).withSecret(SECRET);
-            assertThatThrownBy(() -> ConnectionListener.bind(new InetSocketAddress("127.0.0.1", 0), options))
+            assertThatThrownBy(() -> ConnectionListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options))
                     .isInstanceOf(UnsupportedException.class)
                     .hasMessageContaining("CONNECTION_SECRETS");
         }
