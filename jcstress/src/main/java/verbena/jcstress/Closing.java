@@ -62,7 +62,10 @@ public final class Closing {
 
     /// Either something was made from it and it stays open, or it is closed and nothing is made.
     @JCStressTest
-    @Outcome(id = {"true, false, false", "false, true, true"}, expect = Expect.ACCEPTABLE, desc = "One of them.")
+    @Outcome(
+            id = {"true, false, false", "false, true, true"},
+            expect = Expect.ACCEPTABLE,
+            desc = "One of them.")
     @State
     public static class CloseBesideMake {
         private final Thing parent = new Thing();
@@ -95,7 +98,10 @@ public final class Closing {
 
     /// The parent closes behind the child, or not at all; afterwards it can be closed in any case.
     @JCStressTest
-    @Outcome(id = {"true, true, true", "true, false, true"}, expect = Expect.ACCEPTABLE, desc = "Behind it, or later.")
+    @Outcome(
+            id = {"true, true, true", "true, false, true"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Behind it, or later.")
     @State
     public static class CloseBesideParent {
         private final Thing parent = new Thing();

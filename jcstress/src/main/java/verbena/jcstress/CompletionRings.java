@@ -6,9 +6,9 @@ import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.IZ_Result;
-import org.openjdk.jcstress.infra.results.III_Result;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -64,7 +64,10 @@ public final class CompletionRings {
     }
 
     @JCStressTest
-    @Outcome(id = {"0, 0", "0, 1", "1, 0", "1, 2"}, expect = Expect.ACCEPTABLE, desc = "Whole and in order.")
+    @Outcome(
+            id = {"0, 0", "0, 1", "1, 0", "1, 2"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Whole and in order.")
     @State
     public static class PushBesidePoll extends Ring {
         public PushBesidePoll() {
@@ -86,7 +89,10 @@ public final class CompletionRings {
 
     /// Slots are used again, by position and not by place.
     @JCStressTest
-    @Outcome(id = {"1, 2, 0", "1, 2, 3"}, expect = Expect.ACCEPTABLE, desc = "Whole and in order.")
+    @Outcome(
+            id = {"1, 2, 0", "1, 2, 3"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Whole and in order.")
     @State
     public static class SlotsAreUsedAgain extends Ring {
         private final WorkCompletion last = new WorkCompletion();
@@ -150,7 +156,10 @@ public final class CompletionRings {
 
     /// Whoever says that it sleeps and then finds the ring empty is woken.
     @JCStressTest
-    @Outcome(id = {"1, true", "1, false", "0, false"}, expect = Expect.ACCEPTABLE, desc = "Woken, or found.")
+    @Outcome(
+            id = {"1, true", "1, false", "0, false"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Woken, or found.")
     @Outcome(id = "0, true", expect = Expect.FORBIDDEN, desc = "Sleeps for ever.")
     @State
     public static class SleepBesidePush extends Ring {
@@ -180,7 +189,10 @@ public final class CompletionRings {
 
     /// Armed for one notification: it comes once, whichever of two engines brings it.
     @JCStressTest
-    @Outcome(id = {"1, 1, 2", "1, 2, 1"}, expect = Expect.ACCEPTABLE, desc = "Both are there, told of once.")
+    @Outcome(
+            id = {"1, 1, 2", "1, 2, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Both are there, told of once.")
     @State
     public static class TwoEnginesPush extends Ring {
         public TwoEnginesPush() {

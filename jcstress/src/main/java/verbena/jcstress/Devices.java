@@ -28,8 +28,8 @@ import verbena.verbs.WorkCompletion;
 
 /// Objects of a device are closed and changed while other threads use them.
 public final class Devices {
-    private static final Context DEVICE = SoftContext.open(
-            "quiet", new QuietLink(), System::nanoTime, SoftContext.secureRandom(), false);
+    private static final Context DEVICE =
+            SoftContext.open("quiet", new QuietLink(), System::nanoTime, SoftContext.secureRandom(), false);
     private static final ProtectionDomain DOMAIN = DEVICE.allocateProtectionDomain();
     private static final MemoryRegion REGION = DOMAIN.allocate(64, Access.local());
 
@@ -47,7 +47,10 @@ public final class Devices {
 
     /// Polling finds nothing or says that the queue is closed.
     @JCStressTest
-    @Outcome(id = {"done", "closed"}, expect = Expect.ACCEPTABLE, desc = "Before, or after.")
+    @Outcome(
+            id = {"done", "closed"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Before, or after.")
     @State
     public static class CloseBesidePoll {
         private final CompletionQueue cq = DEVICE.createCompletionQueue(1);
@@ -94,11 +97,15 @@ public final class Devices {
 
     /// A thread posts to a queue pair that another closes: it is posted or refused, and all can be closed.
     @JCStressTest
-    @Outcome(id = {"done", "closed"}, expect = Expect.ACCEPTABLE, desc = "Before, or after.")
+    @Outcome(
+            id = {"done", "closed"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Before, or after.")
     @State
     public static class CloseBesidePost {
         private final CompletionQueue cq = DEVICE.createCompletionQueue(1);
-        private final QueuePair qp = DOMAIN.createQueuePair(QueuePairOptions.rc(cq).withDepth(1, 1));
+        private final QueuePair qp =
+                DOMAIN.createQueuePair(QueuePairOptions.rc(cq).withDepth(1, 1));
 
         public CloseBesidePost() {
             qp.modify(new Transition.ToInit(Set.of()));

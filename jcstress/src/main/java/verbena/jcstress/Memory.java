@@ -75,9 +75,13 @@ public final class Memory {
         }
     }
 
-    /// Closing takes the key away: from then on no engine finds it, and a look that is under way finds all or nothing.
+    /// Closing takes the key away: from then on no engine finds it, and a look that is under way finds all or
+    /// nothing.
     @JCStressTest
-    @Outcome(id = {"OK, 1", "NO_SUCH_KEY, 1"}, expect = Expect.ACCEPTABLE, desc = "Before, or after.")
+    @Outcome(
+            id = {"OK, 1", "NO_SUCH_KEY, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Before, or after.")
     @State
     public static class CloseBesideLookUp extends Table {
         @Actor
@@ -94,7 +98,10 @@ public final class Memory {
 
     /// One engine binds a window while another serves a request for it: bound as a whole, or not.
     @JCStressTest
-    @Outcome(id = {"NO_SUCH_KEY", "NOT_BOUND", "OK"}, expect = Expect.ACCEPTABLE, desc = "Before, or after.")
+    @Outcome(
+            id = {"NO_SUCH_KEY", "NOT_BOUND", "OK"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Before, or after.")
     @State
     public static class BindBesideUse extends Table {
         private final Window window = new Window(DOMAIN, 1);
@@ -118,7 +125,10 @@ public final class Memory {
 
     /// Two engines bind the same window at once: the region counts one.
     @JCStressTest
-    @Outcome(id = {"OK, 1", "NOT_ALLOWED, 1"}, expect = Expect.ACCEPTABLE, desc = "One is bound.")
+    @Outcome(
+            id = {"OK, 1", "NOT_ALLOWED, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "One is bound.")
     @State
     public static class BindBesideBind extends Table {
         private final Window window = new Window(DOMAIN, 1);
@@ -147,7 +157,10 @@ public final class Memory {
 
     /// Two engines add to one word: both are told what was before, and nothing is lost.
     @JCStressTest
-    @Outcome(id = {"0, 1, 3", "2, 0, 3"}, expect = Expect.ACCEPTABLE, desc = "One after the other.")
+    @Outcome(
+            id = {"0, 1, 3", "2, 0, 3"},
+            expect = Expect.ACCEPTABLE,
+            desc = "One after the other.")
     @State
     public static class AtomicBesideAtomic extends Table {
         public AtomicBesideAtomic() {

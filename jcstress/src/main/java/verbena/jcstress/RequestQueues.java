@@ -44,7 +44,10 @@ public final class RequestQueues {
     }
 
     @JCStressTest
-    @Outcome(id = {"0, 0", "1, 0", "1, 2"}, expect = Expect.ACCEPTABLE, desc = "What is published is whole.")
+    @Outcome(
+            id = {"0, 0", "1, 0", "1, 2"},
+            expect = Expect.ACCEPTABLE,
+            desc = "What is published is whole.")
     @State
     public static class PublishBesideSend extends Sends {
         public PublishBesideSend() {
@@ -67,7 +70,10 @@ public final class RequestQueues {
 
     /// A slot that the engine has not retired is not written.
     @JCStressTest
-    @Outcome(id = {"1, 0", "1, 2"}, expect = Expect.ACCEPTABLE, desc = "Read before it was used again.")
+    @Outcome(
+            id = {"1, 0", "1, 2"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Read before it was used again.")
     @State
     public static class RetireBesidePost extends Sends {
         public RetireBesidePost() {
@@ -121,7 +127,10 @@ public final class RequestQueues {
     }
 
     @JCStressTest
-    @Outcome(id = {"0, 0", "0, 1", "1, 0", "1, 2"}, expect = Expect.ACCEPTABLE, desc = "Whole and in order.")
+    @Outcome(
+            id = {"0, 0", "0, 1", "1, 0", "1, 2"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Whole and in order.")
     @State
     public static class PublishBesideTake extends Receives {
         public PublishBesideTake() {
@@ -143,7 +152,10 @@ public final class RequestQueues {
 
     /// A receive is copied before its slot is free.
     @JCStressTest
-    @Outcome(id = {"1, 0", "1, 2"}, expect = Expect.ACCEPTABLE, desc = "Copied before it was used again.")
+    @Outcome(
+            id = {"1, 0", "1, 2"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Copied before it was used again.")
     @State
     public static class TakeBesidePost extends Receives {
         public TakeBesidePost() {
@@ -199,7 +211,10 @@ public final class RequestQueues {
 
     /// A queue pair breaks down while a receive is posted: whoever is second sees the other, and flushes it.
     @JCStressTest
-    @Outcome(id = {"true, 0", "true, 1", "false, 1"}, expect = Expect.ACCEPTABLE, desc = "One of them flushes it.")
+    @Outcome(
+            id = {"true, 0", "true, 1", "false, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "One of them flushes it.")
     @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "Nobody flushes it.")
     @State
     public static class BreakDownBesidePost extends Receives {
@@ -224,7 +239,10 @@ public final class RequestQueues {
 
     /// Nothing that was posted before RESET is left.
     @JCStressTest
-    @Outcome(id = {"0, true", "2, true"}, expect = Expect.ACCEPTABLE, desc = "Posted before, or after.")
+    @Outcome(
+            id = {"0, true", "2, true"},
+            expect = Expect.ACCEPTABLE,
+            desc = "Posted before, or after.")
     @State
     public static class DiscardBesidePost extends Receives {
         public DiscardBesidePost() {

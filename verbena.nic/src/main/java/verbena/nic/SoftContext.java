@@ -483,8 +483,8 @@ public final class SoftContext extends OwnedObject implements Context {
         return null;
     }
 
-    /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of
-    /// the other, so two callers never wait for each other. A caller that owns one of them already, because the engine
+    /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of the
+    /// other, so two callers never wait for each other. A caller that owns one of them already, because the engine
     /// has called the program back, helps the others meanwhile.
     <T> T alone(Supplier<T> command) {
         return alone(0, command);
@@ -872,8 +872,7 @@ public final class SoftContext extends OwnedObject implements Context {
     @Override
     public ProtectionDomain allocateProtectionDomain() {
         checkOpen("allocateProtectionDomain");
-        return protectionDomains.take(
-                "allocateProtectionDomain", number -> new SoftProtectionDomain(this, number));
+        return protectionDomains.take("allocateProtectionDomain", number -> new SoftProtectionDomain(this, number));
     }
 
     @Override
@@ -885,8 +884,8 @@ public final class SoftContext extends OwnedObject implements Context {
         }
         return completionQueues.take(
                 "createCompletionQueue",
-                number -> new SoftCompletionQueue(
-                        this, number, entries, channel.map(SoftCompletionChannel.class::cast)));
+                number ->
+                        new SoftCompletionQueue(this, number, entries, channel.map(SoftCompletionChannel.class::cast)));
     }
 
     static void checkEntries(String verb, int entries) {

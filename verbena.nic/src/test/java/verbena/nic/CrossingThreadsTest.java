@@ -244,8 +244,8 @@ class CrossingThreadsTest {
         cq.close();
     }
 
-    /// The engine has called the program, which closes what another thread is closing already, and has to wait for the
-    /// engine to do so.
+    /// The engine has called the program, which closes what another thread is closing already, and has to wait for
+    /// the engine to do so.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void anObjectIsClosedFromInsideTheEngineWhileAnotherThreadClosesIt(int engines) {
@@ -313,8 +313,7 @@ class CrossingThreadsTest {
         MemoryRegion region = domain.allocate(100, Set.of(Access.LOCAL_WRITE, Access.MW_BIND));
         MemoryWindow window = domain.allocateWindow(1);
         try (var batch = qp.send()) {
-            batch.bindWindow(
-                            1, window, window.nextRkey(), region, region.address(), 10, Set.of(Access.REMOTE_READ))
+            batch.bindWindow(1, window, window.nextRkey(), region, region.address(), 10, Set.of(Access.REMOTE_READ))
                     .signaled()
                     .submit();
         }
@@ -324,8 +323,7 @@ class CrossingThreadsTest {
         var calls = new ArrayList<Call>();
         context.engine().call(() -> {
             for (int i = 0; i < 2; i++) {
-                calls.add(new Call(
-                        () -> assertThatThrownBy(region::close).isInstanceOf(InUseException.class)));
+                calls.add(new Call(() -> assertThatThrownBy(region::close).isInstanceOf(InUseException.class)));
                 calls.getLast().settle();
             }
             return true;
@@ -347,6 +345,7 @@ class CrossingThreadsTest {
         var resetting = new ArrayList<Call>();
         var posting = new Call(() -> {
             try (var batch = qp.send()) {
+                batch.send(1);
                 resetting.add(new Call(() -> qp.modify(new QpModification().state(QpState.RESET))));
                 resetting.getFirst().settle();
                 qp.modify(new QpModification().state(QpState.ERR));

@@ -149,8 +149,7 @@ class VerbsDocTest {
         try (Stream<Path> rooms = Files.list(ROOT)) {
             return Stream.concat(
                             rooms.map(room -> room.resolve("src/test/java")),
-                            Stream.of(
-                                    ROOT.resolve("bench/src/main/java"), ROOT.resolve("jcstress/src/main/java")))
+                            Stream.of(ROOT.resolve("bench/src/main/java"), ROOT.resolve("jcstress/src/main/java")))
                     .filter(Files::isDirectory)
                     .anyMatch(sources -> hasFile(sources, name + ".java"));
         } catch (IOException e) {

@@ -103,7 +103,10 @@ public final class Doorbells {
 
     /// Whoever rings in vain is sure that the engine looks at the queue afterwards.
     @JCStressTest
-    @Outcome(id = {"true, 0", "true, 1", "false, 1"}, expect = Expect.ACCEPTABLE, desc = "On the list, or seen.")
+    @Outcome(
+            id = {"true, 0", "true, 1", "false, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "On the list, or seen.")
     @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "Posted, and nobody looks.")
     @State
     public static class RingBesideAnswer extends Posted {
@@ -178,7 +181,10 @@ public final class Doorbells {
 
     /// Commands run one at a time, and each sees what the one before has done.
     @JCStressTest
-    @Outcome(id = {"1, 2", "2, 1"}, expect = Expect.ACCEPTABLE, desc = "One after the other.")
+    @Outcome(
+            id = {"1, 2", "2, 1"},
+            expect = Expect.ACCEPTABLE,
+            desc = "One after the other.")
     @State
     public static class CallBesideCall {
         private int count;

@@ -237,7 +237,10 @@ public final class CompletionQueues {
         for (int i = 0; i < writes; i++) {
             int before = i - 32; // so that nothing overflows, and a queue of 64 holds what is outstanding
             pair.a().until("earlier ones are taken", () -> taken.get() >= before);
-            pair.a().qp().postWrite(i, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey());
+            pair.a()
+                    .qp()
+                    .postWrite(
+                            i, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey());
             pair.a().cq.resize(i % 2 == 0 ? 64 : 256);
         }
         for (var waiter : waiters) {

@@ -405,7 +405,8 @@ public final class Connecting {
                 closing.add(CompletableFuture.runAsync(
                         () -> {
                             each.close();
-                            Expect.that("the queue pair is closed", each.queuePair().isClosed());
+                            Expect.that(
+                                    "the queue pair is closed", each.queuePair().isClosed());
                             Expect.that(
                                     "the domain is closed",
                                     each.protectionDomain().isClosed());

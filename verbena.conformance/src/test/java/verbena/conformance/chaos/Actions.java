@@ -4,13 +4,13 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import verbena.conformance.rig.Rig;
 import verbena.conformance.rig.Side;
 import verbena.verbs.Access;
@@ -52,10 +52,15 @@ import verbena.verbs.cm.PrivateData;
 /// and that any of them may have closed.
 final class Actions {
     private static final int QKEY = 0x0BAD_CAFE;
+    /// Of this process on loopback.
+    private static final String OWN_ADDRESS = "127.%d.%d.%d"
+            .formatted(
+                    100 + (ProcessHandle.current().pid() >> 16) % 100,
+                    ProcessHandle.current().pid() >> 8 & 0xFF,
+                    1 + ProcessHandle.current().pid() % 254);
     private static final Duration CONNECT = Duration.ofMillis(500);
-    private static final ConnectOptions CONNECTED = ConnectOptions.defaults()
-            .withRetries(new AckTimeout(12), 2, 2)
-            .withMinRnrTimer(new RnrTimer(1));
+    private static final ConnectOptions CONNECTED =
+            ConnectOptions.defaults().withRetries(new AckTimeout(12), 2, 2).withMinRnrTimer(new RnrTimer(1));
     private static final List<Set<Access>> RIGHTS = List.of(
             Access.local(),
             Access.remoteAll(),
@@ -131,7 +136,7 @@ final class Actions {
     }
 
     /// How often each has come to its end without an exception.
-    TreeMap<String, Long> successes() {
+    Map<String, Long> successes() {
         var counts = new TreeMap<String, Long>();
         all.forEach(each -> counts.put(each.name, each.succeeded.sum()));
         if (rights.has(Capability.CONNECTION_MANAGER)) {
@@ -171,14 +176,16 @@ final class Actions {
     }
 
     /// There is nothing to work with yet.
-    private static final Supplier<InUseException> NONE = () -> new InUseException("pool", List.of("nothing yet"));
+    private static InUseException none() {
+        return new InUseException("pool", List.of("nothing yet"));
+    }
 
     private static <T> T any(Actor by, Pool<T> pool) {
         return any(by, pool, _ -> true);
     }
 
     private static <T> T any(Actor by, Pool<T> pool, Predicate<? super T> fits) {
-        return pool.any(by.random, each -> isOpen(each) && fits.test(each)).orElseThrow(NONE);
+        return pool.any(by.random, each -> isOpen(each) && fits.test(each)).orElseThrow(Actions::none);
     }
 
     private static boolean isOpen(Object object) {
@@ -216,10 +223,14 @@ final class Actions {
             context.port(1);
             context.attributes();
         });
-        add("poll events of a device", 2, by -> any(by, contexts).pollAsyncEvent().ifPresent(this::look));
-        add("await an event of a device", 2, by -> any(by, contexts)
-                .awaitAsyncEvent(soon(by))
-                .ifPresent(this::look));
+        add(
+                "poll events of a device",
+                2,
+                by -> any(by, contexts).pollAsyncEvent().ifPresent(this::look));
+        add(
+                "await an event of a device",
+                2,
+                by -> any(by, contexts).awaitAsyncEvent(soon(by)).ifPresent(this::look));
         make("protection domain", 4, domains, by -> any(by, contexts).allocateProtectionDomain());
         add("close anything", 6, by -> storm.anyOwned(by.random).close());
         add("close a device", 1, by -> {
@@ -241,22 +252,26 @@ final class Actions {
             return any(by, domains).allocate(bytes, RIGHTS.get(by.random.nextInt(RIGHTS.size())));
         });
         if (rights.has(Capability.REREGISTER)) {
-            add("reregister", 8, by -> any(by, regions)
-                    .reregister(any(by, domains), RIGHTS.get(by.random.nextInt(RIGHTS.size()))));
+            add(
+                    "reregister",
+                    8,
+                    by -> any(by, regions).reregister(any(by, domains), RIGHTS.get(by.random.nextInt(RIGHTS.size()))));
         }
         for (int type = 1; type <= 2; type++) {
             int its = type;
             if (rights.has(type == 1 ? Capability.MEMORY_WINDOW_TYPE_1 : Capability.MEMORY_WINDOW_TYPE_2)) {
-                make("window of type " + type, 2, windows, by -> any(by, domains)
-                        .allocateWindow(its));
+                make(
+                        "window of type " + type,
+                        2,
+                        windows,
+                        by -> any(by, domains).allocateWindow(its));
             }
         }
         if (rights.has(Capability.UD)) {
             make("address handle", 2, handles, by -> {
                 Context context = any(by, contexts);
                 return any(by, domains)
-                        .createAddressHandle(AddressVector.to(
-                                Gid.of(Rig.address(context)), Side.gidIndex(context)));
+                        .createAddressHandle(AddressVector.to(Gid.of(Rig.address(context)), Side.gidIndex(context)));
             });
         }
     }
@@ -316,8 +331,7 @@ final class Actions {
         if (rights.has(Capability.ENDPOINTS)) {
             add("connect two", 14, by -> {
                 QueuePair one = any(by, pairs, each -> each.type() != QpType.UD && each.state() == QpState.RESET);
-                QueuePair other =
-                        any(by, pairs, each -> each.type() == one.type() && each.state() == QpState.RESET);
+                QueuePair other = any(by, pairs, each -> each.type() == one.type() && each.state() == QpState.RESET);
                 int gid = Side.gidIndex(one.protectionDomain().context());
                 one.connect(other.endpoint(gid), CONNECTED);
                 other.connect(one.endpoint(gid), CONNECTED);
@@ -426,20 +440,29 @@ final class Actions {
 
     // ---- connections
 
-    private ConnectionOptions options(Context context) {
-        return ConnectionOptions.defaults()
-                .withDevice(context)
-                .withTimeout(CONNECT)
-                .withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
+    private static final ConnectionOptions OPTIONS =
+            ConnectionOptions.defaults().withTimeout(CONNECT).withSizes(new QueuePairOptions.Sizes(8, 8, 1, 1, 0));
+
+    /// Whether the library is to open a device by itself, which it closes with the last connection.
+    private boolean isByAddress(Actor by) {
+        return storm.opensByAddress() && by.random.nextInt(5) == 0;
     }
 
     private void connections() {
         make("listener", 2, listeners, by -> {
+            if (isByAddress(by)) {
+                return ConnectionListener.bind(new InetSocketAddress(OWN_ADDRESS, 0), OPTIONS);
+            }
             Context context = any(by, contexts);
-            return ConnectionListener.bind(new InetSocketAddress(Rig.address(context), 0), options(context));
+            return ConnectionListener.bind(new InetSocketAddress(Rig.address(context), 0), OPTIONS.withDevice(context));
         });
-        make("connection", 6, connections, by -> Connection.connect(
-                any(by, listeners).localAddress(), options(any(by, contexts))));
+        make(
+                "connection",
+                6,
+                connections,
+                by -> Connection.connect(
+                        any(by, listeners).localAddress(),
+                        isByAddress(by) ? OPTIONS : OPTIONS.withDevice(any(by, contexts))));
         add("accept", 12, true, false, by -> {
             Optional<Connection> accepted = any(by, listeners).accept(soon(by));
             if (accepted.isPresent()) {
@@ -479,21 +502,26 @@ final class Actions {
 
     private void identifiers() {
         make("event channel", 2, events, by -> EventChannel.open(any(by, contexts)));
-        make("identifier", 6, ids, by -> any(by, events)
-                .createId(
-                        by.random.nextInt(4) == 0 && rights.has(Capability.UD)
-                                ? PortSpace.UDP
-                                : PortSpace.TCP));
+        make(
+                "identifier",
+                6,
+                ids,
+                by -> any(by, events)
+                        .createId(
+                                by.random.nextInt(4) == 0 && rights.has(Capability.UD)
+                                        ? PortSpace.UDP
+                                        : PortSpace.TCP));
         add("bind", 3, by -> idIn(by, State.IDLE).bind(new InetSocketAddress(Rig.address(any(by, contexts)), 0)));
         add("listen", 3, by -> idIn(by, State.BOUND).listen(1 + by.random.nextInt(4)));
         add("resolve an address", 5, by -> {
-            InetSocketAddress to = idIn(by, State.LISTENING).localAddress().orElseThrow(NONE);
-            idIn(by, State.IDLE).resolveAddress(new InetSocketAddress(Rig.address(any(by, contexts)), Math.max(1, to.getPort())));
+            InetSocketAddress to = idIn(by, State.LISTENING).localAddress().orElseThrow(Actions::none);
+            idIn(by, State.IDLE)
+                    .resolveAddress(new InetSocketAddress(Rig.address(any(by, contexts)), Math.max(1, to.getPort())));
         });
         add("resolve a route", 5, by -> idIn(by, State.ADDRESS_RESOLVED).resolveRoute());
         add("make a queue pair of an identifier", 5, true, false, by -> {
-            ConnectionId id = any(
-                    by, ids, each -> each.state() == State.ROUTE_RESOLVED || each.state() == State.REQUESTED);
+            ConnectionId id =
+                    any(by, ids, each -> each.state() == State.ROUTE_RESOLVED || each.state() == State.REQUESTED);
             makeQueuePair(by, id);
         });
         add("ask", 10, true, false, this::ask);
@@ -507,7 +535,7 @@ final class Actions {
     private void ask(Actor by) {
         EventChannel channel = any(by, events);
         ConnectionId listener = any(by, ids, each -> each.state() == State.LISTENING);
-        InetSocketAddress to = listener.localAddress().orElseThrow(NONE);
+        InetSocketAddress to = listener.localAddress().orElseThrow(Actions::none);
         ConnectionId id = storm.own(channel.createId(listener.space()));
         ids.put(by.random, id).ifPresent(ConnectionId::close);
         id.resolveAddress(new InetSocketAddress(Rig.address(listener.context()), Math.max(1, to.getPort())));

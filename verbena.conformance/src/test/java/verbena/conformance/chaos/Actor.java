@@ -6,10 +6,10 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.ConnectionException;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.WorkCompletion;
@@ -88,11 +88,12 @@ final class Actor implements Runnable {
                     InvalidAttributesException _,
                     UnsupportedException _,
                     ConnectionException _ -> !message.contains("has failed");
-            case IllegalArgumentException _ -> message.contains("another")
-                    || message.contains("the request is of")
-                    || message.contains("queue pair of type")
-                    || message.contains("is of type")
-                    || message.contains("name the receiver");
+            case IllegalArgumentException _ ->
+                message.contains("another")
+                        || message.contains("the request is of")
+                        || message.contains("queue pair of type")
+                        || message.contains("is of type")
+                        || message.contains("name the receiver");
             case InterruptedException _ -> true;
             default -> false;
         };

@@ -16,8 +16,8 @@ import verbena.conformance.rig.Rig;
 import verbena.verbs.Device;
 
 /// Everything public is promised to any thread: so threads do everything at once, over every device. A minute in all;
-/// `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for other actions, and
-/// `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
+/// `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for other actions,
+/// and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
     private static final int SECONDS =
             Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 60);
@@ -32,9 +32,9 @@ class ChaosTest {
     @TestFactory
     Stream<DynamicTest> aDeviceStandsWhateverThreadsDo() {
         List<String> devices = List.of(DEVICES.split(";"));
-        long storms = Math.max(1, SECONDS / (devices.size() * STORM.plusSeconds(1).toSeconds()));
-        return devices.stream()
-                .map(name -> DynamicTest.dynamicTest(name, () -> storms(Device.named(name), storms)));
+        long storms =
+                Math.max(1, SECONDS / (devices.size() * STORM.plusSeconds(1).toSeconds()));
+        return devices.stream().map(name -> DynamicTest.dynamicTest(name, () -> storms(Device.named(name), storms)));
     }
 
     private static void storms(Device device, long storms) throws Exception {
@@ -53,11 +53,15 @@ class ChaosTest {
         // The kernel and threads that end take a moment.
         var never = new CountDownLatch(1);
         long end = System.nanoTime() + SOON.toNanos();
-        while ((Storm.openDescriptors().size() > descriptors.size() || Storm.deviceThreads().size() > threads.size())
+        while ((Storm.openDescriptors().size() > descriptors.size()
+                        || Storm.deviceThreads().size() > threads.size())
                 && System.nanoTime() - end < 0) {
             assertThat(never.await(10, TimeUnit.MILLISECONDS)).isFalse();
         }
-        assertThat(Storm.openDescriptors()).as("open descriptors").isSubsetOf(descriptors).hasSizeLessThanOrEqualTo(descriptors.size());
+        assertThat(Storm.openDescriptors())
+                .as("open descriptors")
+                .isSubsetOf(descriptors)
+                .hasSizeLessThanOrEqualTo(descriptors.size());
         assertThat(Storm.deviceThreads()).as("threads").hasSizeLessThanOrEqualTo(threads.size());
         if (Boolean.getBoolean("verbena.chaos.report")) {
             System.out.println(device.name() + ": " + done);

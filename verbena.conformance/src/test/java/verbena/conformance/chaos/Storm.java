@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -35,11 +35,11 @@ import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
 /// Some threads do at once whatever a program can do with a device, and it has to stand that: every call returns in
-/// bounded time and with what its contract says, the device still carries traffic afterwards, everything can be closed,
-/// and nothing is left.
+/// bounded time and with what its contract says, the device still carries traffic afterwards, everything can be
+/// closed, and nothing is left.
 ///
-/// An actor's actions follow from the seed; how the actors meet does not. So a seed finds a fault again often, and not
-/// always.
+/// An actor's actions follow from the seed; how the actors meet does not. So a seed finds a fault again often, and
+/// not always.
 final class Storm {
     /// How long a call may take. None waits longer than a second by itself; the rest is for busy machines.
     private static final Duration CALL_MAX = Duration.ofSeconds(15);
@@ -82,6 +82,11 @@ final class Storm {
 
     boolean goesOn() {
         return goesOn;
+    }
+
+    /// Where our own devices are, the library opens some by itself.
+    boolean opensByAddress() {
+        return device.name().startsWith("rocev2") || device.name().startsWith("iwarp");
     }
 
     /// Nothing new is made.
@@ -182,10 +187,10 @@ final class Storm {
             }
             long[] deadlocked = ManagementFactory.getThreadMXBean().findDeadlockedThreads();
             if (deadlocked != null) {
-                hangs("threads wait for each other: " + Arrays.stream(ManagementFactory.getThreadMXBean()
-                                .getThreadInfo(deadlocked, true, true))
-                        .map(ThreadInfo::toString)
-                        .collect(Collectors.joining()));
+                hangs("threads wait for each other: "
+                        + Arrays.stream(ManagementFactory.getThreadMXBean().getThreadInfo(deadlocked, true, true))
+                                .map(ThreadInfo::toString)
+                                .collect(Collectors.joining()));
             }
             if (now - began > 8 * CALL_MAX.toNanos() && failure.get() == null) {
                 hangs("it does not end");
@@ -269,7 +274,7 @@ final class Storm {
         Exception last = null;
         do {
             before = owned.size();
-            for (AutoCloseable each : owned) {
+            for (AutoCloseable each : List.copyOf(owned)) {
                 try {
                     each.close();
                     owned.remove(each);

@@ -359,8 +359,8 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Disconnects and gives everything back, the memory of [#allocate] included. Waits for the peer to know, but
-    /// never longer than a second. Idempotent; whoever waits on it gets a [ConnectionException]. When several threads
-    /// close it, each returns when it is closed.
+    /// never longer than a second. Idempotent; whoever waits on it gets a [ConnectionException]. When
+    /// several threads close it, each returns when it is closed.
     @Override
     public void close() {
         closed = true; // whoever waits is told so

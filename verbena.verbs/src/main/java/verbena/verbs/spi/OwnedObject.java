@@ -24,8 +24,8 @@ import verbena.verbs.VerbsObject;
 /// # Order of locks
 ///
 /// The lock of the trees is the innermost of all: it is held for moments, and nothing is called or waited for under
-/// it. A thread that waits for another one to close an object holds whatever it had before. The closing thread may need
-/// that; [#help()] is the way out.
+/// it. A thread that waits for another one to close an object holds whatever it had before. The closing thread may
+/// need that; [#help()] is the way out.
 public abstract class OwnedObject implements VerbsObject {
     /// One lock for all trees: held for moments only, and never while anything else happens.
     private static final Object TREE = new Object();
