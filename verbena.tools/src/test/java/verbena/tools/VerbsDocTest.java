@@ -144,12 +144,13 @@ class VerbsDocTest {
                 .toList();
     }
 
-    /// Tests of other rooms, the races and the workbench are not on the class path of this one.
+    /// Tests of other rooms, the races, the workbench and the fuzz targets are not on the class path of this one.
     private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT)) {
             return Stream.concat(
                             rooms.map(room -> room.resolve("src/test/java")),
-                            Stream.of(ROOT.resolve("bench/src/main/java"), ROOT.resolve("jcstress/src/main/java")))
+                            Stream.of("bench", "jcstress", "fuzz")
+                                    .map(module -> ROOT.resolve(module).resolve("src/main/java")))
                     .filter(Files::isDirectory)
                     .anyMatch(sources -> hasFile(sources, name + ".java"));
         } catch (IOException e) {

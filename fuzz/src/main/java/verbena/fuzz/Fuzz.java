@@ -1,0 +1,33 @@
+package verbena.fuzz;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/// What Jazzer calls, and what gives files to a target without it.
+public final class Fuzz {
+    private static Target target = Target.PACKET;
+
+    private Fuzz() {}
+
+    /// Gives files to a target, and ends with what is wrong.
+    ///
+    /// @param args a target and files; each is an input
+    public static void main(String[] args) throws IOException {
+        target = Target.of(args[0]);
+        for (int i = 1; i < args.length; i++) {
+            target.run(Files.readAllBytes(Path.of(args[i])));
+            System.out.println(args[i] + " keeps the contract of " + target.label());
+        }
+    }
+
+    /// Jazzer's, with what `--target_args` says: the target's name.
+    public static void fuzzerInitialize(String[] args) {
+        target = Target.of(args[0]);
+    }
+
+    /// Jazzer's, for each input.
+    public static void fuzzerTestOneInput(byte[] data) {
+        target.run(data);
+    }
+}
