@@ -58,8 +58,7 @@ final class RequestWriter {
         boolean last = index + psns == request.psnCount;
         long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
         core.begin(frame, opcode, 0, false, true, psn);
-        Reth.write(
-                frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress + skipped, request.rkey, bytes);
+        Reth.write(frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress + skipped, request.rkey, bytes);
     }
 
     private void writeAtomic(Frame frame, SendRequest request, int psn) {

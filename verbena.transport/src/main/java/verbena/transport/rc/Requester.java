@@ -416,9 +416,9 @@ final class Requester implements PeerWindow.Waiter {
         return true;
     }
 
-    /// Whether a packet in the middle of a message asks for an ACK: rxe and the standard's advice (IBTA 9.7.3.2) have
-    /// the last packet of a message ask; we add enough in between that the window never closes without an ACK on its
-    /// way.
+    /// Whether a packet in the middle of a message asks for an ACK. rxe and the standard's advice (IBTA 9.7.3.2) have
+    /// the last packet of a message ask; we add enough in between that the window never closes without an ACK on
+    /// its way.
     private boolean isAckWanted(PeerWindow way) {
         boolean closes = way.room() <= 1 || Psn.distance(unacked, next) + 1 >= way.limit();
         return closes || ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, way.limit() / 2));
@@ -550,8 +550,8 @@ final class Requester implements PeerWindow.Waiter {
             return failHead(
                     WcStatus.RNR_RETRY_EXC_ERR,
                     syndrome,
-                    core.peer() + " had no receive posted for PSN " + psn + ", the " + describeOldest()
-                            + ", after " + p.rnrRetry + " retries");
+                    core.peer() + " had no receive posted for PSN " + psn + ", the " + describeOldest() + ", after "
+                            + p.rnrRetry + " retries");
         }
         goBack();
         // The peer answers, and that is what retries of the other kind are counted for: ibv_modify_qp(3), retry_cnt.
@@ -615,9 +615,7 @@ final class Requester implements PeerWindow.Waiter {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = at(oldest);
-        if (!request.operation.needsResponse()
-                || request.operation.isAtomic()
-                || !saysAck(frame, opcode)) {
+        if (!request.operation.needsResponse() || request.operation.isAtomic() || !saysAck(frame, opcode)) {
             return unexpected(opcode, psn);
         }
         int index = Psn.distance(request.firstPsn, psn);
