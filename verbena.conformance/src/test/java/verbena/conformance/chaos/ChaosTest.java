@@ -26,7 +26,8 @@ class ChaosTest {
             "verbena.chaos.devices", "rocev2;iwarp;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable");
     /// One storm: long enough for all to be made, short enough for many to end.
     private static final Duration STORM = Duration.ofSeconds(3);
-    private static final int ENOUGH_SECONDS = 60;
+    /// So long a run gets round to every action, on a busy machine too.
+    private static final int ENOUGH_SECONDS = 600;
     private static final Duration SOON = Duration.ofSeconds(10);
 
     @TestFactory
