@@ -2,6 +2,7 @@ package verbena.tools.files;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import verbena.fuzz.Contract;
@@ -27,12 +28,14 @@ public final class FilesTarget {
         switch (letter.open().kind()) {
             case REQUEST -> {
                 var read = new ArrayList<Request>();
-                if (worksOrIsMalformed(() -> read.add(Request.readFrom(letter)))) {
-                    Letter again = empty().begin(Kind.REQUEST);
-                    read.getFirst().writeTo(again);
+                if (worksOrIsMalformed(() -> read.add(Request.readFrom(letter)))
+                        && isPlain(read.getFirst().path())) {
+                    byte[] written =
+                            read.getFirst().writeTo(empty().begin(Kind.REQUEST)).written();
+                    Request again = Request.readFrom(letter(written).open());
                     Contract.equal(
-                            read.getFirst(),
-                            Request.readFrom(letter(again.written()).open()),
+                            written,
+                            again.writeTo(empty().begin(Kind.REQUEST)).written(),
                             "a request, written and read again");
                 }
             }
@@ -74,12 +77,12 @@ public final class FilesTarget {
         }
         Contract.holds(!entry.name().isAbsolute(), "a name that begins at the root");
         shown(Names.shown(entry.name()));
-        if (entry.target().isAbsolute()) {
-            return; // refused later, whatever it is
+        if (entry.target().isAbsolute() || !isPlain(entry.target()) || !isPlain(entry.name())) {
+            return;
         }
-        Letter again = empty().begin(Kind.ENTRY);
-        entry.writeTo(again);
-        Contract.equal(entry, Entry.readFrom(letter(again.written()).open()), "an entry, written and read again");
+        byte[] written = entry.writeTo(empty().begin(Kind.ENTRY)).written();
+        Entry again = Entry.readFrom(letter(written).open());
+        Contract.equal(written, again.writeTo(empty().begin(Kind.ENTRY)).written(), "an entry, written and read again");
     }
 
     private static void name(byte[] bytes) {
@@ -87,10 +90,24 @@ public final class FilesTarget {
         if (Contract.worksOrFailsBy(CommandFailed.class, () -> read.add(Names.path(bytes)))) {
             Path path = read.getFirst();
             Contract.holds(!path.isAbsolute(), "a name that begins at the root");
+            if (!isPlain(path)) {
+                return;
+            }
             byte[] written = Names.bytes(path);
             Contract.equal(written, Names.bytes(Names.path(written)), "a name, written and read again");
             shown(Names.shown(path));
         }
+    }
+
+    /// Without parts that mean nothing or lead upwards, and so with one spelling only.
+    private static boolean isPlain(Path path) {
+        String text = new String(Names.bytes(path), StandardCharsets.ISO_8859_1);
+        for (String part : text.split("/", -1)) {
+            if (part.equals(".") || part.equals("..") || (part.isEmpty() && !text.isEmpty())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /// A name may not speak to the terminal.

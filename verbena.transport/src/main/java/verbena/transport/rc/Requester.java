@@ -110,8 +110,11 @@ final class Requester implements PeerWindow.Waiter {
     private long rnrDeadline = Protocol.NEVER;
 
     private long probeDeadline = Protocol.NEVER;
-    /// Probes since there was progress.
-    private int probes;
+    /// How often waiting for an answer has doubled since a round trip was last timed (RFC 6298, 5.5 to 5.7); one less
+    /// with each answer that a probe drew.
+    private int doublings;
+    /// A probe has been due since there was progress.
+    private boolean isProbing;
     /// What is left to be sent of a probe: 2 the oldest packet and the newest, 1 the newest.
     private int probesDue;
     /// A packet whose answer is awaited by the clock, and when it was sent; [Protocol#NEVER] when there is none.
@@ -232,6 +235,8 @@ final class Requester implements PeerWindow.Waiter {
         }
         waitsForRoom = false;
         wasToldOfRoom = false;
+        doublings = 0;
+        timedNanos = Protocol.NEVER;
         unacked = next = sent;
         disarm();
         rnrDeadline = Protocol.NEVER;
@@ -708,8 +713,11 @@ final class Requester implements PeerWindow.Waiter {
         if (timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, psn)) {
             way.roundTrip(now - timedNanos);
             timedNanos = Protocol.NEVER;
+            doublings = 0;
+        } else if (isProbing) {
+            doublings--; // perhaps something was lost, perhaps the peer has become slow: wait for half as long again
         }
-        boolean again = probes > 0;
+        boolean again = isProbing;
         if (unacked == sent) {
             disarm();
         } else {
@@ -822,9 +830,9 @@ final class Requester implements PeerWindow.Waiter {
     private void arm(PeerWindow way, long now) {
         ackDeadline =
                 p.ackTimeoutNanos == 0 ? Protocol.NEVER : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN);
-        probes = 0;
+        isProbing = false;
         probesDue = 0;
-        probeDeadline = now + way.answerNanos();
+        probeDeadline = now + (way.answerNanos() << doublings);
     }
 
     private void disarm() {
@@ -862,8 +870,9 @@ final class Requester implements PeerWindow.Waiter {
         if (way.mayProbe()) {
             core.counters.count(Counter.PROBES);
             probesDue = 2;
-            probes = Math.min(probes + 1, PROBE_DOUBLINGS_MAX);
-            probeDeadline = now + (way.answerNanos() << probes);
+            isProbing = true;
+            doublings = Math.min(doublings + 1, PROBE_DOUBLINGS_MAX);
+            probeDeadline = now + (way.answerNanos() << doublings);
         }
         int unanswered = charged;
         charged = 0;
