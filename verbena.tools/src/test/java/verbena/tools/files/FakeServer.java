@@ -135,6 +135,10 @@ final class FakeServer implements AutoCloseable {
         return object;
     }
 
+    InetSocketAddress address() {
+        return listener.localAddress();
+    }
+
     private FileClient.Way way(Duration silence) {
         InetSocketAddress at = listener.localAddress();
         return new FileClient.Way(

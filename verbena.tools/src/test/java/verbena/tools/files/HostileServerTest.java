@@ -7,6 +7,8 @@ import static verbena.tools.files.FakeServer.entry;
 import static verbena.tools.files.FakeServer.finish;
 import static verbena.tools.files.FakeServer.offer;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,8 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 import verbena.tools.CommandFailed;
-import verbena.tools.files.Attributes.Type;
+import verbena.tools.Verbena;
 import verbena.tools.files.Request.Option;
 import verbena.verbs.ConnectionException;
 
@@ -49,8 +52,8 @@ class HostileServerTest {
         "FILE,   .",
         "FILE,   photo.jpg/../x"
     })
-    void aFileThatWasAskedForIsAllThatComes(Type type, String name) throws Exception {
-        try (var server = FakeServer.sending(client -> offer(client, 0, type, name, type == Type.LINK ? "x" : ""))) {
+    void aFileThatWasAskedForIsAllThatComes(Attributes.Type type, String name) throws Exception {
+        try (var server = FakeServer.sending(client -> offer(client, 0, type, name, type == Attributes.Type.LINK ? "x" : ""))) {
             assertThatThrownBy(() -> server.get("dir/photo.jpg", here, Two.PATIENCE))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageStartingWith("the peer offers ");
@@ -63,14 +66,32 @@ class HostileServerTest {
     void aSecondFileIsRefused(String name) throws Exception {
         write(here.resolve("photo.jpg"), 7);
         try (var server = FakeServer.sending(client -> {
-            offer(client, 0, Type.FILE, "photo.jpg", "");
-            offer(client, 1, Type.FILE, name, "");
+            offer(client, 0, Attributes.Type.FILE, "photo.jpg", "");
+            offer(client, 1, Attributes.Type.FILE, name, "");
         })) {
             assertThatThrownBy(() -> server.get("photo.jpg", here, Two.PATIENCE))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageStartingWith("the peer offers \"" + name + "\"");
         }
         assertThat(here.resolve("zzz")).doesNotExist();
+    }
+
+    @Test
+    void cpSaysWhatItsServerTriedAndEndsWithOne() throws Exception {
+        try (var server = FakeServer.sending(client -> offer(client, 0, Attributes.Type.FILE, "\u001b[2J.bashrc", ""))) {
+            var said = new StringWriter();
+            CommandLine cp = Verbena.commandLine();
+            cp.setErr(new PrintWriter(said));
+            String host = server.address().getAddress().getHostAddress();
+            String port = Integer.toString(server.address().getPort());
+
+            assertThat(cp.execute("cp", "-q", "-P", port, host + ":photo.jpg", here.toString()))
+                    .isEqualTo(1);
+
+            assertThat(said.toString().strip())
+                    .isEqualTo("verbena cp: the peer offers \"\\x1b[2J.bashrc\", which was not asked for");
+        }
+        assertThat(here).isEmptyDirectory();
     }
 
     @Test
@@ -96,9 +117,9 @@ class HostileServerTest {
     })
     void insideATreeNamesStayBelowItAndInOrder(String name, String why) throws Exception {
         try (var server = FakeServer.sending(client -> {
-            offer(client, 0, Type.FOLDER, "tree", "");
-            offer(client, 1, Type.LINK, "tree/a", "x");
-            offer(client, 2, Type.FOLDER, name, "");
+            offer(client, 0, Attributes.Type.FOLDER, "tree", "");
+            offer(client, 1, Attributes.Type.LINK, "tree/a", "x");
+            offer(client, 2, Attributes.Type.FOLDER, name, "");
         })) {
             assertThatThrownBy(() -> server.get("tree", here, Two.PATIENCE, Option.RECURSIVE))
                     .as(why)
@@ -112,11 +133,11 @@ class HostileServerTest {
     void aChainOfLinksDoesNotLeadOutOfTheTree() throws Exception {
         write(folder.resolve("outside/file"), 10);
         try (var server = FakeServer.sending(client -> {
-            offer(client, 0, Type.FOLDER, "tree", "");
-            offer(client, 1, Type.FOLDER, "tree/a", "");
-            offer(client, 2, Type.FOLDER, "tree/a/b", "");
-            offer(client, 3, Type.LINK, "tree/a/b/l1", "../..");
-            offer(client, 4, Type.LINK, "tree/l2", "a/b/l1/../../outside");
+            offer(client, 0, Attributes.Type.FOLDER, "tree", "");
+            offer(client, 1, Attributes.Type.FOLDER, "tree/a", "");
+            offer(client, 2, Attributes.Type.FOLDER, "tree/a/b", "");
+            offer(client, 3, Attributes.Type.LINK, "tree/a/b/l1", "../..");
+            offer(client, 4, Attributes.Type.LINK, "tree/l2", "a/b/l1/../../outside");
             finish(client);
         })) {
             server.get("tree", here, Two.PATIENCE, Option.RECURSIVE);
@@ -135,7 +156,7 @@ class HostileServerTest {
                 client.send(client.write(Kind.TOTAL).int64(1).int64(5));
             }
             if (messages > 1) {
-                client.send(entry(client, 0, Type.FILE, "file", ""));
+                client.send(entry(client, 0, Attributes.Type.FILE, "file", ""));
             }
             if (messages > 2) {
                 client.send(client.write(Kind.CHUNK)

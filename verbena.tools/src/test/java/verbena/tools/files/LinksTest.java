@@ -16,7 +16,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import verbena.tools.files.Attributes.Type;
 import verbena.tools.files.Request.Option;
 
 /// Which links are made, and that none is gone through.
@@ -92,11 +91,11 @@ class LinksTest {
         Files.createSymbolicLink(here.resolve("tree/l"), Path.of("../elsewhere"));
         var verdicts = new java.util.ArrayList<Verdict>();
         try (var server = FakeServer.sending(client -> {
-            FakeServer.offer(client, 0, Type.FOLDER, "tree", "");
-            FakeServer.offer(client, 1, Type.LINK, "tree/a", "b");
-            verdicts.add(FakeServer.offer(client, 2, Type.FOLDER, "tree/l", ""));
-            verdicts.add(FakeServer.offer(client, 3, Type.FILE, "tree/l/new", ""));
-            verdicts.add(FakeServer.offer(client, 4, Type.LINK, "tree/m", "l/new"));
+            FakeServer.offer(client, 0, Attributes.Type.FOLDER, "tree", "");
+            FakeServer.offer(client, 1, Attributes.Type.LINK, "tree/a", "b");
+            verdicts.add(FakeServer.offer(client, 2, Attributes.Type.FOLDER, "tree/l", ""));
+            verdicts.add(FakeServer.offer(client, 3, Attributes.Type.FILE, "tree/l/new", ""));
+            verdicts.add(FakeServer.offer(client, 4, Attributes.Type.LINK, "tree/m", "l/new"));
             FakeServer.finish(client);
         })) {
             server.get("tree", here, Two.PATIENCE, Option.RECURSIVE);
@@ -113,9 +112,9 @@ class LinksTest {
         Files.createSymbolicLink(here.resolve("tree/l"), Path.of("/etc"));
         var verdicts = new java.util.ArrayList<Verdict>();
         try (var server = FakeServer.sending(client -> {
-            FakeServer.offer(client, 0, Type.FOLDER, "tree", "");
-            verdicts.add(FakeServer.offer(client, 1, Type.LINK, "tree/d", "l"));
-            verdicts.add(FakeServer.offer(client, 2, Type.LINK, "tree/l", "d"));
+            FakeServer.offer(client, 0, Attributes.Type.FOLDER, "tree", "");
+            verdicts.add(FakeServer.offer(client, 1, Attributes.Type.LINK, "tree/d", "l"));
+            verdicts.add(FakeServer.offer(client, 2, Attributes.Type.LINK, "tree/l", "d"));
             FakeServer.finish(client);
         })) {
             server.get("tree", here, Two.PATIENCE, Option.RECURSIVE);

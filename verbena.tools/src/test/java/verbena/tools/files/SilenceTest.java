@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.files.Attributes.Type;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.Connection;
@@ -50,7 +49,7 @@ class SilenceTest {
                 request(peer, when.equals("as a receiver"));
                 if (when.equals("after an entry")) {
                     peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
-                    FakeServer.offer(peer, 0, Type.FILE, "new", "");
+                    FakeServer.offer(peer, 0, Attributes.Type.FILE, "new", "");
                 }
                 two.logged("said nothing for 1.0 s");
 
@@ -116,7 +115,7 @@ class SilenceTest {
             for (int i = 0; i < 300; i++) {
                 client.send(client.write(Kind.BUSY));
             }
-            FakeServer.offer(client, 0, Type.FILE, "other", "");
+            FakeServer.offer(client, 0, Attributes.Type.FILE, "other", "");
         })) {
             assertThatThrownBy(() -> server.get("file", folder, Two.PATIENCE))
                     .hasMessage("the peer offers \"other\", which was not asked for");
