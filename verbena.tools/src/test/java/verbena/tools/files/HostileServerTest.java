@@ -53,7 +53,8 @@ class HostileServerTest {
         "FILE,   photo.jpg/../x"
     })
     void aFileThatWasAskedForIsAllThatComes(Attributes.Type type, String name) throws Exception {
-        try (var server = FakeServer.sending(client -> offer(client, 0, type, name, type == Attributes.Type.LINK ? "x" : ""))) {
+        try (var server =
+                FakeServer.sending(client -> offer(client, 0, type, name, type == Attributes.Type.LINK ? "x" : ""))) {
             assertThatThrownBy(() -> server.get("dir/photo.jpg", here, Two.PATIENCE))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageStartingWith("the peer offers ");
@@ -78,7 +79,8 @@ class HostileServerTest {
 
     @Test
     void cpSaysWhatItsServerTriedAndEndsWithOne() throws Exception {
-        try (var server = FakeServer.sending(client -> offer(client, 0, Attributes.Type.FILE, "\u001b[2J.bashrc", ""))) {
+        try (var server =
+                FakeServer.sending(client -> offer(client, 0, Attributes.Type.FILE, "\u001b[2J.bashrc", ""))) {
             var said = new StringWriter();
             CommandLine cp = Verbena.commandLine();
             cp.setErr(new PrintWriter(said));
