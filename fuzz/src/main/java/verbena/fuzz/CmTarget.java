@@ -9,6 +9,7 @@ import verbena.cm.CmCall;
 import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
+import verbena.cm.CmExtension;
 import verbena.cm.CmInquiry;
 import verbena.cm.CmLimits;
 import verbena.cm.CmRoute;
@@ -143,7 +144,7 @@ final class CmTarget {
 
     private CmEnd end() {
         qpn = qpn % 1_000 + 1;
-        return new CmEnd(qpn, 77, 1, 1, 7, false, 0, PrivateData.NONE);
+        return new CmEnd(qpn, 77, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE);
     }
 
     private void decide(int choices) {

@@ -2,7 +2,6 @@ package verbena.tools.files;
 
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import verbena.fuzz.Contract;
@@ -10,8 +9,7 @@ import verbena.fuzz.Input;
 import verbena.tools.CommandFailed;
 
 /// Messages of `verbena cp` and `verbena serve`: requests, and the files that are offered. The input is a message. It
-/// is
-/// in this package because that is where the messages are.
+/// is in this package because that is where the messages are.
 public final class FilesTarget {
     private static final int NAME_MAX = 1_000;
 
@@ -28,8 +26,7 @@ public final class FilesTarget {
         switch (letter.open().kind()) {
             case REQUEST -> {
                 var read = new ArrayList<Request>();
-                if (worksOrIsMalformed(() -> read.add(Request.readFrom(letter)))
-                        && isPlain(read.getFirst().path())) {
+                if (worksOrIsMalformed(() -> read.add(Request.readFrom(letter)))) {
                     byte[] written =
                             read.getFirst().writeTo(empty().begin(Kind.REQUEST)).written();
                     Request again = Request.readFrom(letter(written).open());
@@ -77,9 +74,6 @@ public final class FilesTarget {
         }
         Contract.holds(!entry.name().isAbsolute(), "a name that begins at the root");
         shown(Names.shown(entry.name()));
-        if (entry.target().isAbsolute() || !isPlain(entry.target()) || !isPlain(entry.name())) {
-            return;
-        }
         byte[] written = entry.writeTo(empty().begin(Kind.ENTRY)).written();
         Entry again = Entry.readFrom(letter(written).open());
         Contract.equal(written, again.writeTo(empty().begin(Kind.ENTRY)).written(), "an entry, written and read again");
@@ -90,24 +84,10 @@ public final class FilesTarget {
         if (Contract.worksOrFailsBy(CommandFailed.class, () -> read.add(Names.path(bytes)))) {
             Path path = read.getFirst();
             Contract.holds(!path.isAbsolute(), "a name that begins at the root");
-            if (!isPlain(path)) {
-                return;
-            }
             byte[] written = Names.bytes(path);
             Contract.equal(written, Names.bytes(Names.path(written)), "a name, written and read again");
             shown(Names.shown(path));
         }
-    }
-
-    /// Without parts that mean nothing or lead upwards, and so with one spelling only.
-    private static boolean isPlain(Path path) {
-        String text = new String(Names.bytes(path), StandardCharsets.ISO_8859_1);
-        for (String part : text.split("/", -1)) {
-            if (part.equals(".") || part.equals("..") || (part.isEmpty() && !text.isEmpty())) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /// A name may not speak to the terminal.

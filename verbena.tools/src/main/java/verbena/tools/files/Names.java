@@ -1,7 +1,7 @@
 package verbena.tools.files;
 
+import java.io.ByteArrayOutputStream;
 import java.net.URI;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import verbena.tools.CommandFailed;
@@ -10,35 +10,44 @@ import verbena.tools.CommandFailed;
 /// has lost what is not in the locale's character set.
 final class Names {
     private static final Path ROOT = Path.of("/");
+    private static final Path EMPTY = Path.of("");
     private static final String HEX = "0123456789ABCDEF";
 
     private Names() {}
 
-    /// The bytes of a relative path.
-    static byte[] bytes(Path relative) {
-        String text = relative.toString();
+    /// The bytes of a path; with a slash before them when it is absolute.
+    static byte[] bytes(Path path) {
+        String text = path.toString();
         if (isPlain(text)) {
             return text.getBytes(StandardCharsets.US_ASCII);
         }
-        String uri = ROOT.resolve(relative).toUri().getRawPath();
-        var bytes = ByteBuffer.allocate(uri.length());
+        var bytes = new ByteArrayOutputStream();
+        for (Path name : path) {
+            if (path.isAbsolute() || bytes.size() > 0) {
+                bytes.write('/');
+            }
+            bytes.writeBytes(nameBytes(name));
+        }
+        return bytes.toByteArray();
+    }
+
+    private static byte[] nameBytes(Path name) {
+        String uri = ROOT.resolve(name).toUri().getRawPath();
+        var bytes = new ByteArrayOutputStream();
         for (int i = 1; i < uri.length(); i++) {
             char c = uri.charAt(i);
             if (c == '%') {
-                bytes.put((byte) Integer.parseInt(uri, i + 1, i + 3, 16));
+                bytes.write(Integer.parseInt(uri, i + 1, i + 3, 16));
                 i += 2;
-            } else {
-                bytes.put((byte) c);
+            } else if (c != '/') { // which a folder that exists has at its end
+                bytes.write(c);
             }
         }
-        int end = bytes.position();
-        while (end > 0 && bytes.get(end - 1) == '/') {
-            end--; // of a folder that exists
-        }
-        return java.util.Arrays.copyOf(bytes.array(), end);
+        return bytes.toByteArray();
     }
 
-    /// The relative path of these bytes; slashes at its start mean nothing.
+    /// The relative path of these bytes, name by name, whatever the names are. Slashes at its start mean nothing, nor do
+    /// those behind another one or at its end.
     ///
     /// @throws CommandFailed when no file can be named so
     static Path path(byte[] bytes) {
@@ -49,15 +58,24 @@ final class Names {
         if (isPlain(text)) {
             return Path.of(text.replaceFirst("^/+", ""));
         }
-        var uri = new StringBuilder("file:///");
-        for (byte b : bytes) {
-            if (b == '/') {
-                uri.append('/');
-            } else {
-                uri.append('%').append(HEX.charAt((b >> 4) & 0xF)).append(HEX.charAt(b & 0xF));
+        Path path = EMPTY;
+        for (String name : text.split("/+")) {
+            if (!name.isEmpty()) {
+                path = path.resolve(name(name)); // does not take ".." for a step
             }
         }
-        return ROOT.relativize(Path.of(URI.create(uri.toString())));
+        return path;
+    }
+
+    private static Path name(String text) {
+        if (isPlain(text)) {
+            return Path.of(text);
+        }
+        var uri = new StringBuilder("file:///");
+        for (byte b : text.getBytes(StandardCharsets.ISO_8859_1)) {
+            uri.append('%').append(HEX.charAt((b >> 4) & 0xF)).append(HEX.charAt(b & 0xF));
+        }
+        return Path.of(URI.create(uri.toString())).getFileName();
     }
 
     /// Legible, whatever it holds: a name may not speak to the terminal.
