@@ -183,6 +183,7 @@ class HostileDatagramsTest {
                 var link = loopback();
                 var attack = new Datagrams(seed, link.gids().getFirst().gid())) {
             var victim = new Victim(link, attack.attacker, Datagrams.address(attack.link), seed, arena);
+            victim.isHeardWhole = false;
             var honest = new HonestFlow(victim.context);
             var flow = CompletableFuture.supplyAsync(honest::go);
             long started = System.nanoTime();
