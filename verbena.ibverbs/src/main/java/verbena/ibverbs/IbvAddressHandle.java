@@ -17,6 +17,10 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
     private final IbvProtectionDomain domain;
     private final AddressVector vector;
     private final long address;
+    /// How often batches name it.
+    private int holders;
+    /// Closed, and freed when nobody names it any more.
+    private boolean isReleased;
 
     IbvAddressHandle(IbvProtectionDomain domain, AddressVector vector) {
         super("address handle to " + vector.destination());
@@ -75,8 +79,31 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
         return vector;
     }
 
+    /// A batch of requests names it: C keeps it until [#letGo()]. False when it is closed.
+    synchronized boolean hold() {
+        if (!isOpen()) {
+            return false;
+        }
+        holders++;
+        return true;
+    }
+
+    synchronized void letGo() {
+        holders--;
+        if (holders == 0 && isReleased) {
+            destroy();
+        }
+    }
+
     @Override
     protected synchronized void release() {
+        isReleased = true;
+        if (holders == 0) {
+            destroy();
+        }
+    }
+
+    private void destroy() {
         int error = domain.owner().library().destroyAh.call(address).error();
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_destroy_ah says " + Errno.text(error));

@@ -26,6 +26,7 @@ import static verbena.ibverbs.abi.VerbsStructs.SGE;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +94,9 @@ final class IbvSends implements SendBatch {
     private final @Nullable IbvMemoryWindow[] windows;
 
     // Inside the gate.
+    /// Address handles of the batch, which C may not free before it has read them.
+    private final ArrayList<IbvAddressHandle> held = new ArrayList<>();
+
     private int count;
     private boolean isOpen;
     /// Whether some of the batch may take a call of their own.
@@ -434,9 +438,6 @@ final class IbvSends implements SendBatch {
         if (!(handle instanceof IbvAddressHandle way)) {
             throw new IllegalArgumentException(drop() + "to: handle: of another device");
         }
-        if (!way.isOpen()) {
-            throw new InvalidStateException(drop() + "to: " + way + " is closed");
-        }
         if (!way.protectionDomain().equals(domain)) {
             throw new IllegalArgumentException(
                     drop() + "to: handle: of " + way.protectionDomain() + ", and the request is of " + domain);
@@ -444,6 +445,10 @@ final class IbvSends implements SendBatch {
         if (qpn < 0 || qpn > 0xFF_FFFF) {
             throw new IllegalArgumentException(drop() + "to: qpn: 0 to 0xffffff, got 0x" + Integer.toHexString(qpn));
         }
+        if (!way.hold()) {
+            throw new InvalidStateException(drop() + "to: " + way + " is closed");
+        }
+        held.add(way);
         Memory.putLong(current + UD_AH, way.address());
         Memory.putInt(current + UD_QPN, qpn);
         Memory.putInt(current + UD_QKEY, qkey);
@@ -464,14 +469,23 @@ final class IbvSends implements SendBatch {
         boolean loners = hasLoners;
         count = 0;
         hasLoners = false;
-        if (n > 0) {
+        try {
             if (loners) {
                 postInParts(n);
             } else {
                 post(0, n);
             }
+        } finally {
+            letGo();
         }
         return n;
+    }
+
+    /// The device has what it needs of the address handles, or never will.
+    private void letGo() {
+        for (int i = held.size() - 1; i >= 0; i--) {
+            held.remove(i).letGo();
+        }
     }
 
     /// Hands the requests from one place up to another over.
@@ -589,6 +603,7 @@ final class IbvSends implements SendBatch {
             java.util.Arrays.fill(windows, 0, count, null);
             hasLoners = false;
         }
+        letGo();
         gate.leave();
     }
 

@@ -325,6 +325,31 @@ class StubTest {
     }
 
     @Test
+    void anAddressHandleThatABatchNamesIsFreedWhenTheBatchIsOver() {
+        try (QueuePair qp = domain.createQueuePair(QueuePairOptions.ud(cq))) {
+            qp.modify(new Transition.ToInitUd(1, 0, 0x1111));
+            qp.modify(new Transition.ToRtrUd());
+            qp.modify(new Transition.ToRtsUnreliable(0));
+            var sent = domain.createAddressHandle(AddressVector.to(Gid.parse("192.0.2.8"), 3));
+            var dropped = domain.createAddressHandle(AddressVector.to(Gid.parse("192.0.2.8"), 3));
+            try (var batch = qp.send()) {
+                batch.send(1).sge(region, 0, 10).to(sent, 0x123, 0x8000_0001);
+                sent.close();
+                stub.told();
+                batch.submit();
+                assertThat(stub.told()).startsWith("1 op 2").contains("destroy_ah");
+                batch.send(2).sge(region, 0, 10).to(dropped, 0x123, 0x8000_0001);
+                dropped.close();
+                assertThat(stub.told()).doesNotContain("destroy_ah");
+            }
+            assertThat(stub.told()).contains("destroy_ah");
+            try (var batch = qp.send()) {
+                assertThatThrownBy(() -> batch.send(3).to(sent, 1, 1)).hasMessageContaining("is closed");
+            }
+        }
+    }
+
+    @Test
     void aDatagramNamesItsReceiver() {
         try (QueuePair qp = domain.createQueuePair(QueuePairOptions.ud(cq));
                 var handle = domain.createAddressHandle(AddressVector.to(Gid.parse("192.0.2.8"), 3))) {
