@@ -404,7 +404,8 @@ class SecretTest {
     void anIwarpDeviceSaysThatItCannot() {
         try (Context iwarp = Device.named("iwarp").open()) {
             var options = ConnectionOptions.defaults().withDevice(iwarp).withSecret(SECRET);
-            assertThatThrownBy(() -> ConnectionListener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options))
+            assertThatThrownBy(() -> ConnectionListener.bind(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), options))
                     .isInstanceOf(UnsupportedException.class)
                     .hasMessageContaining("CONNECTION_SECRETS");
         }

@@ -179,8 +179,8 @@ class DeadPeerTest {
     /// The server accepts, and the client hears of it much later than a keep-alive waits for.
     @Test
     void aKeepAliveShorterThanTheHandshakeTakesNobodyForDead() {
-        ConnectionParameters impatient =
-                WATCHFUL.withKeepAlive(Duration.ofMillis(1)).withRetries(AckTimeout.atLeast(Duration.ofMillis(1)), 1, 7);
+        ConnectionParameters impatient = WATCHFUL.withKeepAlive(Duration.ofMillis(1))
+                .withRetries(AckTimeout.atLeast(Duration.ofMillis(1)), 1, 7);
         for (int i = 0; i < 50; i++) {
             var two = new Two(Goal.seed() + i, Faults.of(0.3, 0, 0), impatient);
             two.world.faults(Faults.NONE);
@@ -200,7 +200,9 @@ class DeadPeerTest {
             many.idle(many.world.random().nextLong(SECOND / 2));
             many.client.pause(SECOND / 2);
             many.idle(SECOND);
-            assertThat(many.dead).as("pause " + i + "; again: " + Goal.command(DeadPeerTest.class)).isEmpty();
+            assertThat(many.dead)
+                    .as("pause " + i + "; again: " + Goal.command(DeadPeerTest.class))
+                    .isEmpty();
         }
         Map<String, Long> counters = many.client.context().counters();
         assertThat(counters.get("retransmitted.packets")).isZero();
@@ -280,7 +282,8 @@ class DeadPeerTest {
             }
             for (var event = clients.poll(); event.isPresent(); event = clients.poll()) {
                 switch (event.get()) {
-                    case ConnectionEvent.AddressResolved resolved -> resolved.id().resolveRoute();
+                    case ConnectionEvent.AddressResolved resolved ->
+                        resolved.id().resolveRoute();
                     case ConnectionEvent.RouteResolved resolved -> {
                         Two.queuePair(client, resolved.id());
                         resolved.id().connect(WATCHFUL);

@@ -60,7 +60,9 @@ class SharedWindowTest {
 
     @Test
     void aKeepAliveDoesNotAskInTheMiddleOfAMessageThatWaitsForRoom() {
-        rc().window(4).twoConnections().run("""
+        rc().window(4)
+                .twoConnections()
+                .run("""
                 a         modify keep-alive 20ms
                 a         post  write 3000 -> r1+0  wr 2 signaled
                 a -> b    WRITE_FIRST  psn 100  | 1024

@@ -14,7 +14,18 @@ class NamesTest {
     /// Parts are never worked out: where a link leads has to be judged by what it says.
     @ParameterizedTest
     @ValueSource(
-            strings = {"a", "a/b", "../a", "a/../b", "\u00e9", "../\u00e9", "\u00e9/../../x", "x/./\u00e9", "\uffff/%41", "a b"})
+            strings = {
+                "a",
+                "a/b",
+                "../a",
+                "a/../b",
+                "\u00e9",
+                "../\u00e9",
+                "\u00e9/../../x",
+                "x/./\u00e9",
+                "\uffff/%41",
+                "a b"
+            })
     void aPathIsWrittenAndReadAsItStands(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         Path path = Names.path(bytes);
@@ -49,6 +60,7 @@ class NamesTest {
     @ParameterizedTest
     @ValueSource(strings = {"a\0b", "\u00e9\0"})
     void noNameHasAZeroByte(String text) {
-        assertThatThrownBy(() -> Names.path(text.getBytes(StandardCharsets.UTF_8))).isInstanceOf(CommandFailed.class);
+        assertThatThrownBy(() -> Names.path(text.getBytes(StandardCharsets.UTF_8)))
+                .isInstanceOf(CommandFailed.class);
     }
 }
