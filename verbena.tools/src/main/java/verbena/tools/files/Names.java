@@ -60,7 +60,7 @@ final class Names {
             return Path.of(text.replaceFirst("^/+", ""));
         }
         Path path = EMPTY;
-        for (String name : text.split("/+")) {
+        for (String name : text.split("/+", -1)) {
             if (!name.isEmpty()) {
                 path = path.resolve(name(name)); // does not take ".." for a step
             }
