@@ -41,6 +41,11 @@ public final class Doorbells {
                     }
 
                     @Override
+                    public void onContained(Throwable cause) {
+                        throw new AssertionError(cause);
+                    }
+
+                    @Override
                     public void onSearch(PacketFate last, long sourceHigh, long sourceLow) {}
                 });
     }
