@@ -87,6 +87,7 @@ final class Attacker {
         int given;
 
         // What the target has sent in its present life, and what it was answered: PSNs, and -1 for none.
+        private int first = -1;
         private int newest = -1;
         private int answered = -1;
         /// Requests of its application whose last packet was sent, and the last PSN of each of the newest.
@@ -111,7 +112,7 @@ final class Attacker {
             open = null;
             askedCount = 0;
             given = 0;
-            newest = answered = -1;
+            first = newest = answered = -1;
             ended = 0;
             readKey = -1;
         }
@@ -127,6 +128,7 @@ final class Attacker {
             if (newest >= 0 && !Psn.isAfter(psn, newest)) {
                 return;
             }
+            first = first < 0 ? psn : first;
             newest = Psn.add(psn, packets - 1);
             long key = opcode.rethOffset() < 0 ? -1 : Reth.rkey(frame.slot, frame.start + opcode.rethOffset());
             boolean goesOn = opcode.isRead() && key == readKey;
@@ -149,7 +151,8 @@ final class Attacker {
 
         /// It is told that a packet has arrived; of one that was not sent that means nothing.
         private void answer(int psn) {
-            if (newest >= 0 && !Psn.isAfter(psn, newest) && (answered < 0 || Psn.isAfter(psn, answered))) {
+            boolean wasSent = newest >= 0 && (psn - first & 0xFF_FFFF) <= (newest - first & 0xFF_FFFF);
+            if (wasSent && (answered < 0 || Psn.isAfter(psn, answered))) {
                 answered = psn;
             }
         }
