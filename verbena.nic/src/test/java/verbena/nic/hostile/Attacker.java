@@ -151,7 +151,7 @@ final class Attacker {
 
         /// It is told that a packet has arrived; of one that was not sent that means nothing.
         private void answer(int psn) {
-            boolean wasSent = newest >= 0 && (psn - first & 0xFF_FFFF) <= (newest - first & 0xFF_FFFF);
+            boolean wasSent = newest >= 0 && ((psn - first) & 0xFF_FFFF) <= ((newest - first) & 0xFF_FFFF);
             if (wasSent && (answered < 0 || Psn.isAfter(psn, answered))) {
                 answered = psn;
             }
