@@ -53,7 +53,7 @@ import verbena.verbs.cm.PrivateData;
 final class Actions {
     private static final int QKEY = 0x0BAD_CAFE;
     /// Of this process on loopback.
-    private static final String OWN_ADDRESS = "127.%d.%d.%d"
+    static final String OWN_ADDRESS = "127.%d.%d.%d"
             .formatted(
                     100 + (ProcessHandle.current().pid() >> 16) % 100,
                     ProcessHandle.current().pid() >> 8 & 0xFF,

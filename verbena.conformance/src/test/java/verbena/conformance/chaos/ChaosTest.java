@@ -14,6 +14,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import verbena.conformance.rig.Rig;
 import verbena.verbs.Device;
+import verbena.verbs.cm.ConnectionListener;
 
 /// Everything public is promised to any thread: so threads do everything at once, over every device. A minute in all;
 /// `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for other actions,
@@ -51,6 +52,9 @@ class ChaosTest {
                     .run(STORM)
                     .forEach((action, times) -> done.merge(action, times, Long::sum));
         }
+        // A device that connections share stays open when its last connection ends before an object that the program
+        // made on it. Its next user closes it, unless something is still on it.
+        ConnectionListener.bind(Actions.OWN_ADDRESS, 0).close();
         // The kernel and threads that end take a moment.
         var never = new CountDownLatch(1);
         long end = System.nanoTime() + SOON.toNanos();
