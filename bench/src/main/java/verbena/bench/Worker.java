@@ -5,6 +5,7 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,8 @@ public final class Worker {
             case "tcp" -> new TcpEnd();
             case "netty" -> new NettyEnd();
             case "verbena" -> new VerbenaEnd();
+            case "await" -> new AwaitEnd();
+            case "busy" -> new BusyEnd();
             default -> throw new IllegalArgumentException("no such end: " + args[0]);
         };
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -44,16 +47,21 @@ public final class Worker {
     }
 
     static Child start(String kind) throws Exception {
-        return new Child(
-                List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        ManagementFactory.getRuntimeMXBean().getClassPath(),
-                        Worker.class.getName(),
-                        kind),
-                Map.of());
+        return start(kind, List.of());
+    }
+
+    /// @param before what runs it, such as `taskset`, with its arguments
+    static Child start(String kind, List<String> before) throws Exception {
+        var command = new ArrayList<>(before);
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:+UseSerialGC",
+                "-cp",
+                ManagementFactory.getRuntimeMXBean().getClassPath(),
+                Worker.class.getName(),
+                kind));
+        return new Child(command, Map.of());
     }
 
     static void order(Child worker, Object... words) {

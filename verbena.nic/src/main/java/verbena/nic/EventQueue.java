@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
 
@@ -16,6 +17,7 @@ final class EventQueue<T> {
     private final SoftContext context;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final BooleanSupplier isOver = this::isOver;
     private final ArrayDeque<T> events = new ArrayDeque<>();
     private boolean closed;
     private long dropped;
@@ -51,6 +53,7 @@ final class EventQueue<T> {
         } finally {
             lock.unlock();
         }
+        context.engine().wakeGuest();
     }
 
     Optional<T> poll() {
@@ -72,6 +75,30 @@ final class EventQueue<T> {
         }
         context.handOver();
         return awaitParked(nanos);
+    }
+
+    /// The same for events that come often: the caller attends to the engine meanwhile, if it can.
+    Optional<T> awaitAttending(long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        if (context.attend(isOver, nanos)) {
+            return awaitParked(isOver() ? 0 : nanos - (System.nanoTime() - start));
+        }
+        context.parked(1);
+        try {
+            return awaitParked(nanos);
+        } finally {
+            context.parked(-1);
+        }
+    }
+
+    /// Whether a thread that sleeps has a reason to wake.
+    private boolean isOver() {
+        lock.lock();
+        try {
+            return !events.isEmpty() || closed;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private Optional<T> awaitStepping(long nanos) throws InterruptedException {
@@ -134,5 +161,6 @@ final class EventQueue<T> {
         } finally {
             lock.unlock();
         }
+        context.engine().wakeGuest();
     }
 }

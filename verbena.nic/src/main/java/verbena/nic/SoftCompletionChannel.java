@@ -3,7 +3,7 @@ package verbena.nic;
 import java.time.Duration;
 import java.util.Optional;
 import verbena.nic.engine.Engine;
-import verbena.nic.engine.Patience;
+import verbena.nic.engine.SpinPolicy;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -12,7 +12,7 @@ import verbena.verbs.spi.OwnedObject;
 final class SoftCompletionChannel extends OwnedObject implements CompletionChannel {
     private final SoftContext context;
     private final EventQueue<CompletionQueue> notifications;
-    private final Patience patience = new Patience();
+    private final SpinPolicy policy = new SpinPolicy(Runtime.getRuntime().availableProcessors());
     /// The engine of the queue that was notified last: driven by those who poll.
     private volatile Engine notifiedLast;
 
@@ -53,25 +53,33 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
         }
         long nanos = Timeouts.nanos(timeout);
         long start = System.nanoTime();
-        Optional<CompletionQueue> first = spin(start, nanos);
+        policy.begin(start);
+        Optional<CompletionQueue> first = policy.looks() ? look(start, nanos) : poll();
+        long left = nanos - (System.nanoTime() - start);
         if (first.isEmpty()) {
-            first = taken(notifications.await(Duration.ofNanos(nanos - Math.min(nanos, System.nanoTime() - start))));
+            first = taken(notifications.awaitAttending(Math.max(0, left)));
         }
-        patience.waited(System.nanoTime() - start);
+        policy.end(System.nanoTime());
         return first;
     }
 
     /// Polls, and so drives the engine itself.
-    private Optional<CompletionQueue> spin(long start, long nanos) {
-        Optional<CompletionQueue> first;
-        long last;
-        long now = start;
-        do {
-            first = poll();
-            last = now;
-            now = System.nanoTime();
-        } while (first.isEmpty() && now - start < nanos && patience.looksAgain(start, last, now));
-        return first;
+    private Optional<CompletionQueue> look(long start, long nanos) {
+        Engine engine = notifiedLast;
+        if (!engine.mayLook()) {
+            return poll();
+        }
+        try {
+            Optional<CompletionQueue> first;
+            long now;
+            do {
+                first = poll();
+                now = System.nanoTime();
+            } while (first.isEmpty() && policy.looksAgain(now) && now - start < nanos);
+            return first;
+        } finally {
+            engine.looked();
+        }
     }
 
     @Override

@@ -12,9 +12,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
-import verbena.nic.engine.Patience;
+import verbena.nic.engine.SpinPolicy;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;
@@ -51,13 +52,14 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     private boolean polling;
 
     private final AtomicBoolean notified = new AtomicBoolean();
-    private final Patience patience = new Patience();
+    private final SpinPolicy policy = new SpinPolicy(Runtime.getRuntime().availableProcessors());
     /// That has been told.
     private final AtomicBoolean overflowed = new AtomicBoolean();
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
     private final CompletionRing ring;
+    private final BooleanSupplier isOver = this::isOver;
     /// Where its queue pairs live, most of them at least; null before there is one.
     private volatile @Nullable Engine home;
 
@@ -192,46 +194,69 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
             return awaitStepping(wc, nanos);
         }
         long start = System.nanoTime();
-        boolean found = spin(wc, start, nanos) || sleep(wc, start, nanos);
-        patience.waited(System.nanoTime() - start);
+        policy.begin(start);
+        boolean found = (policy.looks() && look(wc, start, nanos)) || sleep(wc, start, nanos);
+        policy.end(System.nanoTime());
         return found;
     }
 
-    private boolean spin(WorkCompletion wc, long start, long nanos) {
-        long last;
-        long now = start;
-        do {
-            if (poll(wc)) {
-                return true;
-            }
-            Thread.onSpinWait();
-            last = now;
-            now = System.nanoTime();
-        } while (now - start < nanos && patience.looksAgain(start, last, now));
-        return false;
+    private boolean look(WorkCompletion wc, long start, long nanos) {
+        if (!engine().mayLook()) {
+            return false;
+        }
+        try {
+            long now;
+            do {
+                if (poll(wc)) {
+                    return true;
+                }
+                Thread.onSpinWait();
+                now = System.nanoTime();
+            } while (policy.looksAgain(now) && now - start < nanos);
+            return false;
+        } finally {
+            engine().looked();
+        }
     }
 
     private boolean sleep(WorkCompletion wc, long start, long nanos) throws InterruptedException {
-        context.handOver();
+        while (true) {
+            if (!ring.isEmpty() && take(wc)) {
+                return true;
+            }
+            checkAlive();
+            long left = nanos - (System.nanoTime() - start);
+            if (left <= 0) {
+                return false;
+            }
+            // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
+            ring.sleepers(1);
+            try {
+                if (!context.attend(isOver, left)) {
+                    park(left);
+                }
+            } finally {
+                ring.sleepers(-1);
+            }
+        }
+    }
+
+    private void park(long nanos) throws InterruptedException {
         sleepers.lockInterruptibly();
-        // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
-        ring.sleepers(1);
+        context.parked(1);
         try {
-            while (true) {
-                if (!ring.isEmpty() && take(wc)) {
-                    return true;
-                }
-                checkAlive();
-                long left = nanos - (System.nanoTime() - start);
-                if (left <= 0) {
-                    return false;
-                }
-                woken.awaitNanos(left);
+            if (!isOver()) {
+                long _ = woken.awaitNanos(nanos);
             }
         } finally {
-            ring.sleepers(-1);
+            context.parked(-1);
             sleepers.unlock();
         }
+    }
+
+    /// Whether a thread that sleeps has a reason to wake.
+    private boolean isOver() {
+        return !ring.isEmpty() || ring.isBroken() || !isOpen() || context.failure() != null;
     }
 
     private boolean awaitStepping(WorkCompletion wc, long nanos) throws InterruptedException {
@@ -309,6 +334,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
 
     @Override
     public void onWake() {
+        engine().wakeGuest();
         sleepers.lock();
         try {
             woken.signalAll();

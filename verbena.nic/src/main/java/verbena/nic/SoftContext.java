@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -469,6 +470,20 @@ public final class SoftContext extends OwnedObject implements Context {
         for (int i = 0; i < engines.size(); i++) { // without an iterator: this is asked for each wait
             engines.get(i).handOver();
         }
+    }
+
+    /// The caller parks until it is woken: 1, or has ended that: -1 ([Engine#parked(int)]).
+    void parked(int change) {
+        for (int i = 0; i < engines.size(); i++) {
+            engines.get(i).parked(change);
+        }
+    }
+
+    /// Attends to the engine until `isOver` or `nanos` have passed; false when that cannot be ([Engine#attend]), as
+    /// with
+    /// several engines: the caller could sleep in the link of one only.
+    boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return engines.size() == 1 && engine().attend(isOver, nanos);
     }
 
     /// Why the device stands still; null while it works.

@@ -5,7 +5,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -36,10 +40,18 @@ import verbena.wire.ib.Packet;
 /// # Why no wake-up is lost
 ///
 /// Whoever leaves work (a doorbell, a command) makes it visible first and then tries to own the engine. An owner
-/// gives the ownership back first and then looks for work left meanwhile. The engine's thread says `sleeping`
+/// gives the ownership back first and then looks for work left meanwhile. The attendant says `sleeping`
 /// first, then looks for work and for others that have owned since, and only then sleeps; whoever has owned counts
 /// `turns` first and then looks at `sleeping`. All of these are volatile and so have one order that all agree on:
 /// in it, one side of each pair sees the other.
+///
+/// # Who attends
+///
+/// One thread at a time attends: it looks after arrivals and deadlines, and sleeps in the link. At first that is the
+/// engine's own thread. A thread of the application that waits for a completion takes its place ([#attend]), so
+/// that a message wakes one thread, not two. When that thread leaves with its completion, the place stays empty for
+/// a moment: the same thread is likely to come back. If it does not, the engine's thread takes the place again,
+/// within [#STAY_AWAY_NANOS_MAX]; at once when other threads wait.
 ///
 /// # What an exception ends
 ///
@@ -74,6 +86,9 @@ public final class Engine implements AutoCloseable {
     /// After so many polls in vain, some 30 µs, a poller lets others have the processor: who shares it may be the
     /// one that it waits for.
     private static final int YIELD_POLLS = 64;
+    /// A thread of the application that waits for the place of the engine's thread looks so often, should nobody wake
+    /// it.
+    private static final long HEIR_NANOS = 1_000_000;
     /// The answers to so many packets may wait for what a poller without pause does next.
     private static final int FEW = 2;
     /// Batches that may still leave when the engine is closed.
@@ -85,6 +100,9 @@ public final class Engine implements AutoCloseable {
     /// Pieces of work in a row that leave deadlines for later because more may have arrived before them; what they
     /// receive is more than a socket's buffer holds.
     private static final int DEADLINES_LATER_MAX = 64;
+    /// Each time that the engine is taken then, it waits twice as long, so many times at most: on one processor the
+    /// owner may be the one that has to run.
+    private static final int IN_VAIN_MAX = 4;
     /// How long the caller of a command waits before it looks again whether it can help.
     private static final long COMMAND_NANOS = 20_000;
 
@@ -147,21 +165,35 @@ public final class Engine implements AutoCloseable {
     /// Pieces of work since the last that received.
     private int sendsOnly;
     private int receivesOnly;
-    /// The engine's thread is in the link, or about to be.
+    /// The attendant is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
     private volatile long wakeNanos = Protocol.NEVER;
-    /// How often others than the engine's thread have owned. Written by owners only.
+    /// How often the engine was owned. Written by owners only.
     private volatile long turns;
-    /// How often pollers have driven. Written by owners, read by the engine's thread as a hint.
+    /// How often pollers have driven. Written by owners, read by the attendant as a hint.
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long polls;
     /// Polls that have found nothing to do, since one did; a guess.
     private int polledInVain;
-    /// The engine's thread stays away because of a poller.
+    /// The attendant stays away because of a poller, or the engine's thread because of a guest.
     private volatile boolean away;
-    /// A poller has said that it stops.
+    /// A poller has said that it stops, or a guest has left while others wait.
     private volatile boolean handedOver;
+    /// Who attends: the engine's thread, or a guest; null for a moment when a guest has left.
+    private final AtomicReference<@Nullable Thread> attendant = new AtomicReference<>();
+    /// A thread that wants to attend in place of the engine's thread.
+    private final AtomicReference<@Nullable Thread> heir = new AtomicReference<>();
+    /// How often guests have come. Written by the attendant.
+    private volatile long visits;
+    /// The engine's thread sleeps until the guest leaves.
+    private volatile boolean offDuty;
+    /// Threads that wait for completions and do not attend: each needs somebody who wakes it.
+    private final AtomicInteger parked = new AtomicInteger();
+    /// A thread looks again and again before it sleeps: one is enough.
+    private final AtomicBoolean looked = new AtomicBoolean();
+
+    private final InterruptBell interruptBell = new InterruptBell(this::wakeGuest);
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private volatile @Nullable Thread owner;
@@ -255,10 +287,10 @@ public final class Engine implements AutoCloseable {
             head = (Station) RUNG.getVolatile(this);
             station.nextRung = head;
         } while (!RUNG.compareAndSet(this, head, station));
-        attend();
+        workNow();
     }
 
-    private void attend() {
+    private void workNow() {
         if (thread != null && failure == null && tryOwn()) {
             work(POSTER_PIECES, false);
         }
@@ -293,15 +325,118 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// The caller will not poll any more for now: the engine's thread takes over at once.
+    /// The caller will not poll any more for now: the attendant takes over at once.
     public void handOver() {
         Thread own = thread;
         if (own != null && !handedOver) {
             handedOver = true;
             if (away) {
-                LockSupport.unpark(own);
+                Thread now = attendant.get();
+                LockSupport.unpark(now == null ? own : now);
             }
         }
+    }
+
+    /// Whether the caller, and no other, may look again and again for a while before it sleeps. If so it says when it
+    /// has ended, by [#looked()].
+    public boolean mayLook() {
+        return looked.compareAndSet(false, true);
+    }
+
+    /// The caller does not look any more.
+    public void looked() {
+        looked.set(false);
+    }
+
+    /// The caller, a thread of the application, waits for something that the engine brings, and parks until it is
+    /// woken: 1. It has ended that: -1.
+    public void parked(int change) {
+        parked.getAndAdd(change);
+        if (change > 0) {
+            handOver();
+        }
+    }
+
+    /// Attends in place of the engine's thread until `isOver`, the engine has ended, or the time has come. What makes
+    /// it over happens in a piece of work of this engine, or is followed by [#wakeGuest()].
+    ///
+    /// @param nanos how long at most
+    /// @return false when that cannot be: others wait, or attend, or the caller is a virtual thread, which must not
+    ///     block in the kernel
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        Thread me = Thread.currentThread();
+        long now = clock.getAsLong();
+        long untilNanos = nanos < Protocol.NEVER - Math.max(0, now) ? now + nanos : Protocol.NEVER;
+        if (thread == null || me.isVirtual() || isMine() || !takeOver(me, isOver, untilNanos)) {
+            return false;
+        }
+        interruptBell.expect();
+        try {
+            attend(isOver, untilNanos, null);
+        } finally {
+            interruptBell.forget();
+            leave();
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return true;
+    }
+
+    /// Waits until the engine's thread has left its place; not for another guest.
+    private boolean takeOver(Thread me, BooleanSupplier isOver, long untilNanos) {
+        while (isAlive() && parked.get() == 0) {
+            Thread now = attendant.get();
+            if (now == null && attendant.compareAndSet(null, me)) {
+                long before = visits;
+                visits = before + 1; // only the attendant writes
+                heir.compareAndSet(me, null);
+                return true;
+            }
+            if ((now != null && now != thread) || (heir.get() != me && !heir.compareAndSet(null, me))) {
+                break;
+            }
+            if (sleeping) {
+                link.wakeup();
+            }
+            if (away) {
+                LockSupport.unpark(thread);
+            }
+            if (attendant.get() != null) {
+                LockSupport.parkNanos(this, HEIR_NANOS);
+            }
+            if (isOver.getAsBoolean() || me.isInterrupted() || clock.getAsLong() >= untilNanos) {
+                break;
+            }
+        }
+        heir.compareAndSet(me, null);
+        return false;
+    }
+
+    private void leave() {
+        attendant.set(null);
+        if (parked.get() > 0) {
+            handedOver = true;
+            LockSupport.unpark(thread);
+        } else if (offDuty) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /// What a thread waits for in [#attend] may have come, by another thread's doing.
+    public void wakeGuest() {
+        Thread now = attendant.get();
+        if (now == thread) {
+            LockSupport.unpark(heir.get());
+            return;
+        }
+        if (now == null || now == Thread.currentThread()) {
+            return;
+        }
+        if (sleeping) {
+            link.wakeup();
+        }
+        LockSupport.unpark(now);
     }
 
     /// The owner, not the engine's thread: works until there is nothing left or `pieces` are done, and gives the
@@ -412,7 +547,7 @@ public final class Engine implements AutoCloseable {
             disown();
         }
         if (more || hasWork()) {
-            attend();
+            workNow();
         }
     }
 
@@ -602,13 +737,18 @@ public final class Engine implements AutoCloseable {
                 done += drainDeadlines(now);
             }
         }
-        drainDoorbells();
-        int sent = send(now);
+        int sent = depart(now);
         done += sent;
         if (!isDue && (receiving || sent == 0 || ++sendsOnly == SENDS_ONLY_MAX)) {
             done += moveArrivals(now);
         }
         return done;
+    }
+
+    /// What was posted leaves.
+    private int depart(long now) {
+        drainDoorbells();
+        return send(now);
     }
 
     private int moveArrivals(long now) {
@@ -901,29 +1041,90 @@ public final class Engine implements AutoCloseable {
         OWNER.setVolatile(this, null);
     }
 
-    // ---- the engine's own thread
+    // ---- who attends
 
+    private boolean isAlive() {
+        return !closed && failure == null;
+    }
+
+    /// The engine's own thread: attends when nobody else does.
     private void run() {
-        var patience = new Patience();
-        long last = 0;
+        Thread me = Thread.currentThread();
+        var policy = new SpinPolicy(Runtime.getRuntime().availableProcessors());
+        while (isAlive()) {
+            if (attendant.compareAndSet(null, me)) {
+                attend(() -> heir.get() != null, Protocol.NEVER, policy);
+                attendant.set(null);
+                LockSupport.unpark(heir.get());
+            }
+            awaitPlace();
+        }
+    }
+
+    /// The engine's thread, while a guest attends, or is expected: returns when the place is empty and stays so.
+    private void awaitPlace() {
+        handedOver = false;
+        away = true;
+        long nanos = STAY_AWAY_NANOS_MIN;
+        long seen = visits;
+        while (isAlive() && !handedOver) {
+            LockSupport.parkNanos(this, nanos);
+            boolean sameGuest = visits == seen;
+            seen = visits;
+            if (attendant.get() == null) {
+                if (sameGuest) {
+                    break;
+                }
+            } else if (sameGuest) {
+                offDuty = true; // before the place is looked at: the guest leaves it first and then reads this
+                while (attendant.get() != null && isAlive()) {
+                    LockSupport.park(this);
+                }
+                offDuty = false;
+                seen = visits;
+                nanos = STAY_AWAY_NANOS_MIN;
+                continue;
+            }
+            nanos = Math.min(2 * nanos, STAY_AWAY_NANOS_MAX);
+        }
+        away = false;
+    }
+
+    /// The attendant, until `isOver`, the engine has ended, or the time has come. What is ready leaves first.
+    ///
+    /// @param policy whether to look again and again before sleeping; null: the caller has done that
+    private void attend(BooleanSupplier isOver, long untilNanos, @Nullable SpinPolicy policy) {
         long idleSince = 0;
         long pollsBefore = 0;
         boolean idle = false;
-        while (!closed && failure == null) {
+        boolean receiving = policy != null;
+        boolean isGuest = policy == null;
+        boolean looking = false;
+        int inVain = 0;
+        while (isAlive() && !isOver.getAsBoolean()) {
             if (!tryOwn()) {
                 // Whoever it is looks for work when it has finished; but its deadlines may be for us.
-                LockSupport.parkNanos(this, FULL_NANOS);
+                LockSupport.parkNanos(this, FULL_NANOS << Math.min(inVain++, IN_VAIN_MAX));
+                if (isGuest && Thread.currentThread().isInterrupted()) {
+                    return;
+                }
                 continue;
             }
+            inVain = 0;
             long now;
             long seen;
             boolean isQuiet;
             long until;
             try {
+                countTurn();
                 now = clock.getAsLong();
-                int _ = doWork(now);
+                if (receiving) {
+                    int _ = doWork(now);
+                } else {
+                    int _ = depart(now);
+                }
                 until = dueNanos(now);
-                isQuiet = arrived == 0 && until > now;
+                isQuiet = (arrived == 0 || !receiving) && until > now;
                 seen = turns;
             } catch (RuntimeException | Error e) {
                 fail(e);
@@ -931,25 +1132,33 @@ public final class Engine implements AutoCloseable {
             } finally {
                 disown();
             }
+            receiving = true;
             if (isQuiet && !idle) {
-                last = idleSince = now;
+                idleSince = now;
                 pollsBefore = (long) POLLS.getOpaque(this);
                 handedOver = false;
-            } else if (!isQuiet && idle) {
-                patience.waited(now - idleSince);
+                if (policy != null) {
+                    policy.begin(now);
+                    looking = policy.looks();
+                }
+            } else if (!isQuiet && idle && policy != null) {
+                policy.end(now);
             }
             idle = isQuiet;
             if (!isQuiet) {
                 continue;
             }
-            if (patience.looksAgain(idleSince, last, now)) {
+            if (now >= untilNanos || (isGuest && Thread.currentThread().isInterrupted())) {
+                return;
+            }
+            looking = looking && policy != null && policy.looksAgain(now);
+            if (looking) {
                 Thread.onSpinWait();
             } else {
-                sleep(until, seen);
+                sleep(Math.min(until, untilNanos), seen, isOver);
             }
-            last = now;
             if (isPolling((long) POLLS.getOpaque(this) - pollsBefore, clock.getAsLong() - idleSince)) {
-                stayAway();
+                stayAway(isOver);
                 idle = false;
             }
         }
@@ -970,12 +1179,12 @@ public final class Engine implements AutoCloseable {
         return ready.isEmpty() ? deadlines.earliestNanos() : Long.MIN_VALUE;
     }
 
-    private void sleep(long until, long seen) {
+    private void sleep(long until, long seen, BooleanSupplier isOver) {
         wakeNanos = until;
         sleeping = true;
         // Now nobody leaves work without seeing that; what was left before, and deadlines that `until` does not
         // know, are seen here.
-        if (!hasWork() && turns == seen && !closed) {
+        if (!hasWork() && turns == seen && !closed && !isOver.getAsBoolean()) {
             link.await(until == Protocol.NEVER ? -1 : Math.max(0, until - clock.getAsLong()));
         }
         sleeping = false;
@@ -983,10 +1192,10 @@ public final class Engine implements AutoCloseable {
     }
 
     /// Somebody polls without pause and drives: leaves it to them until they stop.
-    private void stayAway() {
+    private void stayAway(BooleanSupplier isOver) {
         long nanos = STAY_AWAY_NANOS_MIN;
         away = true; // before handedOver is read: whoever hands over writes that first and then reads this
-        while (!handedOver && !closed) {
+        while (!handedOver && !closed && !isOver.getAsBoolean()) {
             long before = (long) POLLS.getOpaque(this);
             LockSupport.parkNanos(this, nanos);
             if (!isPolling((long) POLLS.getOpaque(this) - before, nanos)) {

@@ -1,0 +1,155 @@
+package verbena.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import verbena.tools.report.Latency;
+import verbena.tools.report.Result;
+
+/// What waiting costs: messages of 8 bytes to and fro between two processes, beside a blocking TCP socket, on all
+/// cores,
+/// on one, and with as many busy threads beside as there are cores. Which of them is the right way is decided by
+/// `verbena.nic.engine.SpinPolicy`; this is its judge.
+public final class Waiting {
+    private static final int ROUNDS = 5;
+    private static final double SECONDS = 0.4;
+    private static final double WARM_UP_SECONDS = 8;
+    private static final String DEVICE = "rocev2";
+
+    private final Map<String, List<Latency>> found = new LinkedHashMap<>();
+    private final Map<String, List<Double>> left = new LinkedHashMap<>();
+
+    private Waiting() {}
+
+    /// @param args the regimes, all of them unless told: `cores`, `one`, `busy`
+    public static void main(String[] args) throws Exception {
+        for (String regime : args.length == 0 ? List.of("cores", "one", "busy") : List.of(args)) {
+            new Waiting().measure(regime);
+        }
+        System.exit(0);
+    }
+
+    private void measure(String regime) throws Exception {
+        List<String> before = regime.equals("one") ? List.of("taskset", "-c", "0") : List.of();
+        var busy = new ArrayList<Child>();
+        var children = new ArrayList<Child>();
+        try {
+            if (regime.equals("busy")) {
+                for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+                    busy.add(Worker.start("busy", List.of()));
+                }
+            }
+            var ends = new LinkedHashMap<String, Ends>();
+            Ends tcp = tcp(children, before);
+            ends.put("a blocking TCP socket", tcp);
+            for (AwaitEnd.Way way : AwaitEnd.Way.values()) {
+                if (way != AwaitEnd.Way.POLL || regime.equals("cores")) {
+                    ends.put("Verbena, " + way.name().toLowerCase(Locale.ROOT), verbena(children, before, way));
+                }
+            }
+            for (int round = 0; round <= ROUNDS; round++) {
+                for (var entry : ends.entrySet()) {
+                    go(busy);
+                    Latency latency = entry.getValue().exchange(round == 0 ? WARM_UP_SECONDS : SECONDS);
+                    double steps = stop(busy);
+                    if (round > 0) {
+                        found.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>())
+                                .add(latency);
+                        left.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>())
+                                .add(steps);
+                    }
+                }
+            }
+        } finally {
+            children.forEach(Child::close);
+            busy.forEach(Child::close);
+        }
+        print(regime);
+    }
+
+    private interface Ends {
+        Latency exchange(double seconds) throws Exception;
+    }
+
+    private static Ends tcp(List<Child> children, List<String> before) throws Exception {
+        Child server = started(children, "tcp", before);
+        Child client = started(children, "tcp", before);
+        Worker.order(server, "listen", 0);
+        int port = Worker.answer(server, JsonNode.class).get("port").intValue();
+        return seconds -> {
+            Worker.order(client, "pingpong", port, Bench.SMALL, seconds);
+            return latency(client);
+        };
+    }
+
+    private static Ends verbena(List<Child> children, List<String> before, AwaitEnd.Way way) throws Exception {
+        Child server = started(children, "await", before);
+        Child client = started(children, "await", before);
+        Worker.order(server, "listen", DEVICE);
+        String address = Worker.answer(server, JsonNode.class).get("address").textValue();
+        return seconds -> {
+            Worker.order(server, "serve", DEVICE, way);
+            Worker.answer(server, JsonNode.class);
+            Worker.order(client, "pingpong", DEVICE, way, address, Bench.SMALL, seconds);
+            return latency(client);
+        };
+    }
+
+    private static Child started(List<Child> children, String kind, List<String> before) throws Exception {
+        Child child = Worker.start(kind, before);
+        children.add(child);
+        return child;
+    }
+
+    private static Latency latency(Child client) throws Exception {
+        Latency latency = Worker.answer(client, Result.class).latencyUs();
+        if (latency == null) {
+            throw new Child.Failed("no latency");
+        }
+        return latency;
+    }
+
+    private static void go(List<Child> busy) throws Exception {
+        for (Child child : busy) {
+            Worker.order(child, "go");
+            Worker.answer(child, JsonNode.class);
+        }
+    }
+
+    private static double stop(List<Child> busy) throws Exception {
+        double sum = 0;
+        for (Child child : busy) {
+            Worker.order(child, "stop");
+            sum += Worker.answer(child, JsonNode.class).get("steps").doubleValue();
+        }
+        return sum;
+    }
+
+    private void print(String regime) {
+        System.out.printf("%n%s: one way, us%n  %-28s %9s %9s %9s%n", regime, "", "median", "p99", "neighbours");
+        double[] theirs = left.values().iterator().next().stream()
+                .mapToDouble(Double::doubleValue)
+                .sorted()
+                .toArray();
+        found.forEach((who, rounds) -> {
+            double[] p50 = rounds.stream().mapToDouble(Latency::p50).sorted().toArray();
+            double[] p99 = rounds.stream().mapToDouble(Latency::p99).sorted().toArray();
+            double[] steps = left.get(who).stream()
+                    .mapToDouble(Double::doubleValue)
+                    .sorted()
+                    .toArray();
+            System.out.printf(
+                    Locale.ROOT,
+                    "  %-28s %9.1f %9.1f %9.2f   (%.1f to %.1f)%n",
+                    who,
+                    Medians.of(p50),
+                    Medians.of(p99),
+                    Medians.of(steps) / Medians.of(theirs),
+                    p50[0],
+                    p50[p50.length - 1]);
+        });
+    }
+}

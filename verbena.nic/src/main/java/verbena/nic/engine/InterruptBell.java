@@ -1,0 +1,68 @@
+package verbena.nic.engine;
+
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectableChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.util.Set;
+
+/// Rings when a thread is interrupted that sleeps in a system call of ours, of which Java knows nothing. The JDK tells
+/// that to nobody but a selector, so this is one, as far as it has to be: it selects nothing. One thread at a time.
+final class InterruptBell extends AbstractSelector {
+    private final Runnable bell;
+
+    /// @param bell called by the thread that interrupts
+    @SuppressWarnings("NullAway") // no provider: nobody asks for it
+    InterruptBell(Runnable bell) {
+        super(null);
+        this.bell = bell;
+    }
+
+    /// From now on, until [#forget()], the bell rings when the caller is interrupted; at once when it is already.
+    void expect() {
+        begin();
+    }
+
+    void forget() {
+        end();
+    }
+
+    @Override
+    public Selector wakeup() {
+        bell.run();
+        return this;
+    }
+
+    @Override
+    protected void implCloseSelector() {}
+
+    @Override
+    protected SelectionKey register(AbstractSelectableChannel channel, int operations, Object attachment) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<SelectionKey> keys() {
+        return Set.of();
+    }
+
+    @Override
+    public Set<SelectionKey> selectedKeys() {
+        return Set.of();
+    }
+
+    @Override
+    public int selectNow() {
+        return 0;
+    }
+
+    @Override
+    public int select(long timeoutMillis) {
+        return 0;
+    }
+
+    @Override
+    public int select() {
+        return 0;
+    }
+}

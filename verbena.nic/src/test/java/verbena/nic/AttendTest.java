@@ -1,0 +1,197 @@
+package verbena.nic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.ConnectOptions;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.VerbsObject;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+
+/// A thread that waits for a completion attends to the engine meanwhile, in place of the engine's thread.
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class AttendTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration LATER = Duration.ofMinutes(10);
+
+    private final List<VerbsObject> made = new ArrayList<>();
+    private final Context a = made(Device.named("rocev2").open());
+    private final Context b = made(Device.named("rocev2").open());
+
+    private <T extends VerbsObject> T made(T object) {
+        made.add(object);
+        return object;
+    }
+
+    @AfterEach
+    void close() {
+        made.reversed().forEach(VerbsObject::close);
+    }
+
+    /// One end of a connection.
+    private final class End {
+        final CompletionQueue cq;
+        final QueuePair qp;
+        final MemoryRegion memory;
+
+        End(Context context) {
+            ProtectionDomain domain = made(context.allocateProtectionDomain());
+            memory = made(domain.allocate(64, Access.local()));
+            cq = made(context.createCompletionQueue(64));
+            qp = made(domain.createQueuePair(QueuePairOptions.rc(cq)));
+        }
+    }
+
+    private static void connect(End one, End other, ConnectOptions options) {
+        one.qp.connect(other.qp.endpoint(), options);
+        other.qp.connect(one.qp.endpoint(), options);
+    }
+
+    private static CompletableFuture<WcStatus> awaiting(CompletionQueue cq, Thread.Builder kind, List<Thread> threads) {
+        var result = new CompletableFuture<WcStatus>();
+        threads.add(kind.start(() -> {
+            try {
+                var wc = new WorkCompletion();
+                result.complete(cq.await(wc, LATER) ? wc.status() : WcStatus.GENERAL_ERR);
+            } catch (InterruptedException | RuntimeException e) {
+                result.completeExceptionally(e);
+            }
+        }));
+        return result;
+    }
+
+    private static CompletableFuture<WcStatus> awaiting(CompletionQueue cq, List<Thread> threads) {
+        return awaiting(cq, Thread.ofPlatform().daemon(), threads);
+    }
+
+    /// Returns when the thread sleeps in the link.
+    private static void sleepsInTheLink(Thread thread) {
+        long end = System.nanoTime() + SOON.toNanos();
+        while (Arrays.stream(thread.getStackTrace())
+                .noneMatch(frame -> frame.getMethodName().equals("poll")
+                        && frame.getClassName().endsWith("LinuxSockets"))) {
+            assertThat(System.nanoTime() - end).as("nanoseconds late").isNegative();
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void anInterruptReachesAThreadInTheLink() {
+        var threads = new ArrayList<Thread>();
+        var result = awaiting(new End(a).cq, threads);
+        sleepsInTheLink(threads.getFirst());
+        threads.getFirst().interrupt();
+        assertThatThrownBy(() -> result.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .hasCauseInstanceOf(InterruptedException.class);
+    }
+
+    @Test
+    void closingTheQueueEndsTheWait() {
+        var threads = new ArrayList<Thread>();
+        var end = new End(a);
+        var result = awaiting(end.cq, threads);
+        sleepsInTheLink(threads.getFirst());
+        end.qp.close();
+        end.cq.close();
+        assertThatThrownBy(() -> result.get(SOON.toSeconds(), TimeUnit.SECONDS)).hasMessageContaining("closed");
+    }
+
+    /// The thread takes its message and does something else: others answer the peer.
+    @Test
+    void whatTheGuestLeavesIsDoneWithoutIt() throws Exception {
+        var here = new End(a);
+        var there = new End(b);
+        connect(here, there, ConnectOptions.defaults());
+        for (int i = 0; i < 2; i++) {
+            there.qp.postReceive(i, there.memory, 0, 8);
+        }
+        var busy = new CountDownLatch(1);
+        var wc = new WorkCompletion();
+        var first = new CompletableFuture<Boolean>();
+        Thread guest = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                first.complete(there.cq.await(new WorkCompletion(), LATER));
+                busy.await(); // with something that takes its time
+            } catch (InterruptedException | RuntimeException e) {
+                first.completeExceptionally(e);
+            }
+        });
+        sleepsInTheLink(guest);
+        for (int i = 0; i < 2; i++) {
+            here.qp.postSend(i, here.memory, 0, 8);
+            assertThat(here.cq.await(wc, SOON)).isTrue();
+            assertThat(wc.status()).isEqualTo(WcStatus.SUCCESS);
+        }
+        assertThat(first.get(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        busy.countDown();
+    }
+
+    /// Only one of them sleeps in the link; what it brings wakes the others, and what comes when it has left, too.
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void eachOfManyWaitersIsWoken(boolean virtual) throws Exception {
+        var here = new ArrayList<End>();
+        var there = new ArrayList<End>();
+        for (int i = 0; i < 8; i++) {
+            here.add(new End(a));
+            there.add(new End(b));
+            connect(here.get(i), there.get(i), ConnectOptions.defaults());
+        }
+        for (int round = 0; round < 50; round++) {
+            var threads = new ArrayList<Thread>();
+            var results = new ArrayList<CompletableFuture<WcStatus>>();
+            for (End end : there) {
+                end.qp.postReceive(round, end.memory, 0, 8);
+                results.add(awaiting(
+                        end.cq,
+                        virtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon(),
+                        threads));
+            }
+            for (End end : here) {
+                end.qp.postSend(round, end.memory, 0, 8);
+            }
+            for (CompletableFuture<WcStatus> result : results) {
+                assertThat(result.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.SUCCESS);
+            }
+            var wc = new WorkCompletion();
+            for (End end : here) {
+                assertThat(end.cq.await(wc, SOON)).isTrue();
+            }
+        }
+    }
+
+    /// Nobody acknowledges: the thread that waits meets the deadlines itself.
+    @Test
+    void aGuestMeetsTheDeadlines() throws Exception {
+        var here = new End(a);
+        var there = new End(b);
+        connect(here, there, ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 7));
+        there.qp.close();
+        var threads = new ArrayList<Thread>();
+        var result = awaiting(here.cq, threads);
+        sleepsInTheLink(threads.getFirst());
+        here.qp.postSend(1, here.memory, 0, 8);
+        assertThat(result.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.RETRY_EXC_ERR);
+    }
+}

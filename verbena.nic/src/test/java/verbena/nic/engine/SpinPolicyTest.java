@@ -1,0 +1,173 @@
+package verbena.nic.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+
+/// The ways of waiting in virtual time: what a wait costs, and what is spent on looking, in each kind of surroundings.
+class SpinPolicyTest {
+    private static final long US = 1_000;
+    private static final long MS = 1_000_000;
+    /// A look that finds nothing.
+    private static final long LOOK = 600;
+    /// A thread that sleeps is woken so much later.
+    private static final long WAKE = 40 * US;
+
+    /// A clock, and what was spent on looking.
+    private static final class World {
+        long now = -5 * MS; // a monotonic clock may begin anywhere
+        long spent;
+        long waits;
+        long waited;
+
+        /// Waits for something that comes after `answer` nanoseconds, as `SoftCompletionQueue` does.
+        long await(SpinPolicy policy, long answer, LongSupplier stolen) {
+            long start = now;
+            long comes = now + answer;
+            policy.begin(now);
+            boolean looking = policy.looks();
+            while (looking && now < comes) {
+                long look = LOOK + stolen.getAsLong();
+                now += look;
+                spent += LOOK;
+                looking = now >= comes || policy.looksAgain(now);
+            }
+            if (now < comes) {
+                now = comes + WAKE;
+            }
+            policy.end(now);
+            waits++;
+            waited += now - start;
+            return now - start;
+        }
+    }
+
+    /// Two ends that answer each other at once; what one takes longer, the other waits longer for.
+    private static final class Exchange {
+        private static final long PATH = 8 * US;
+        final World world = new World();
+        final SpinPolicy[] ends;
+        private final boolean[] slept = new boolean[2];
+
+        Exchange(int processors) {
+            ends = new SpinPolicy[] {new SpinPolicy(processors), new SpinPolicy(processors)};
+        }
+
+        /// One end waits: for the way there and back, and for the other to wake if it sleeps.
+        long turn(int end) {
+            long start = world.now;
+            long spentBefore = world.spent;
+            long answer = PATH + (slept[1 - end] ? WAKE : 0);
+            world.await(ends[end], answer, () -> 0);
+            slept[end] = world.spent == spentBefore || world.now - start > answer + LOOK;
+            return world.now - start;
+        }
+
+        long medianAfter(long nanos) {
+            long end = world.now + nanos;
+            while (world.now < end) {
+                turn(0);
+                turn(1);
+            }
+            long[] last = new long[101];
+            for (int i = 0; i < last.length; i++) {
+                last[i] = turn(i & 1);
+            }
+            java.util.Arrays.sort(last);
+            return last[50];
+        }
+    }
+
+    @Test
+    void twoEndsThatSleepFindOutThatTheyNeedNot() {
+        assertThat(new Exchange(2).medianAfter(20 * MS)).isLessThan(10 * US);
+    }
+
+    @Test
+    void onOneProcessorNobodyLooks() {
+        var exchange = new Exchange(1);
+        assertThat(exchange.medianAfter(100 * MS)).isEqualTo(Exchange.PATH + 2 * WAKE);
+        assertThat(exchange.world.spent).isZero();
+    }
+
+    /// Messages every 5 ms.
+    @Test
+    void nobodyLooksForWhatComesSeldom() {
+        var world = new World();
+        var policy = new SpinPolicy(2);
+        for (int i = 0; i < 10_000; i++) {
+            world.await(policy, 5 * MS, () -> 0);
+        }
+        assertThat(world.spent).isZero();
+    }
+
+    /// A peer that works for 300 µs at each request: a trial says that looking saves little.
+    @Test
+    void lookingThatDoesNotPayCostsLittle() {
+        var world = new World();
+        var policy = new SpinPolicy(2);
+        for (int i = 0; i < 10_000; i++) {
+            world.await(policy, 300 * US, () -> 0);
+        }
+        assertThat((double) world.spent / world.waited).isLessThan(0.1);
+    }
+
+    /// A neighbour takes the processor for 3 ms whenever a thread has used it for 3 ms without sleeping.
+    @Test
+    void aNeighbourThatWantsTheProcessorGetsIt() {
+        var world = new World();
+        var policy = new SpinPolicy(2);
+        long[] used = {0};
+        for (int i = 0; i < 100_000; i++) {
+            long before = world.spent;
+            world.await(policy, 20 * US, () -> {
+                used[0] += LOOK;
+                if (used[0] < 3 * MS) {
+                    return 0;
+                }
+                used[0] = 0;
+                return 3 * MS;
+            });
+            if (world.spent == before) {
+                used[0] = 0;
+            }
+        }
+        assertThat((double) world.spent / world.waited).isLessThan(0.05);
+        assertThat(world.waited / world.waits).isLessThan(20 * US + 2 * WAKE);
+    }
+
+    /// The processor is away for 1 ms each second, as on a host that is shared.
+    @Test
+    void aLossNowAndThenIsSoonForgotten() {
+        var world = new World();
+        var policy = new SpinPolicy(2);
+        long[] next = {0};
+        long asleep = 0;
+        for (int i = 0; i < 500_000; i++) {
+            long wait = world.await(policy, 10 * US, () -> {
+                if (world.now < next[0]) {
+                    return 0;
+                }
+                next[0] = world.now + 1_000 * MS;
+                return MS;
+            });
+            asleep += wait > 10 * US + LOOK ? 1 : 0;
+        }
+        assertThat((double) asleep / world.waits).isLessThan(0.02);
+    }
+
+    @Test
+    void whenMessagesStopSoDoesLooking() {
+        var world = new World();
+        var policy = new SpinPolicy(2);
+        for (int i = 0; i < 10_000; i++) {
+            world.await(policy, 10 * US, () -> 0);
+        }
+        long before = world.spent;
+        for (int i = 0; i < 1_000; i++) {
+            world.await(policy, 100 * MS, () -> 0);
+        }
+        assertThat(world.spent - before).isLessThan(20 * MS);
+    }
+}
