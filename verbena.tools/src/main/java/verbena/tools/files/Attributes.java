@@ -1,8 +1,6 @@
 package verbena.tools.files;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
@@ -40,18 +38,25 @@ record Attributes(Type type, int mode, long size, Instant modified, long identit
                 ? Type.FILE
                 : found.isDirectory() ? Type.FOLDER : found.isSymbolicLink() ? Type.LINK : Type.OTHER;
         int mode = 0;
+        Set<PosixFilePermission> permissions = found.permissions(); // a new set each time
         for (int i = 0; i < BITS.length; i++) {
-            mode |= found.permissions().contains(BITS[i]) ? 1 << i : 0;
+            mode |= permissions.contains(BITS[i]) ? 1 << i : 0;
         }
         return new Attributes(
                 type, mode, found.size(), found.lastModifiedTime().toInstant(), identity(found.fileKey()));
     }
 
+    /// FNV-1a of the device's and the inode's numbers, which the JDK gives as text only.
     private static long identity(@org.jspecify.annotations.Nullable Object key) {
-        return key == null
-                ? 0
-                : ByteBuffer.wrap(Checksum.sha256(key.toString().getBytes(StandardCharsets.UTF_8)))
-                        .getLong();
+        if (key == null) {
+            return 0;
+        }
+        String text = key.toString();
+        long hash = 0xcbf29ce484222325L;
+        for (int i = 0; i < text.length(); i++) {
+            hash = (hash ^ text.charAt(i)) * 0x100000001b3L;
+        }
+        return hash;
     }
 
     /// Whether the content is, to all that can be seen from outside, that of `other`.

@@ -211,7 +211,7 @@ final class Folder {
 
         /// The place of a name in the folder where this is, which the place holds open.
         private Spot spot(Path name) {
-            return new Spot(Folder.this, way.removeLast(), path(), name);
+            return new Spot(new OpenFolder(Folder.this, way.removeLast(), path()), name);
         }
 
         private Path path() {

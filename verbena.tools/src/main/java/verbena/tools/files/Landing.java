@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /// @param base where in the folder
 /// @param rename what the source is called here; null for its own name
 record Landing(Folder folder, Path base, @Nullable Path rename) {
+    private static final Path HERE = Path.of("");
+
     /// As cp(1) decides it: into a folder that is there, else under this name.
     ///
     /// @param intoFolder whether it has to be a folder
@@ -29,13 +31,15 @@ record Landing(Folder folder, Path base, @Nullable Path rename) {
         }
         try (Spot spot = folder.find(path, false)) { // a link that leads nowhere is replaced, not followed
             Path parent = path.getParent();
-            return new Landing(folder, parent == null ? Path.of("") : parent, spot.name());
+            return new Landing(folder, parent == null ? HERE : parent, spot.name());
         }
     }
 
     /// The place of an entry; no name of it is followed when it is a link.
-    Spot find(Path name) throws IOException {
-        return folder.find(base, within(name));
+    Spot find(Path name, Finder finder) throws IOException {
+        Path below = within(name);
+        Path parent = below.getParent();
+        return finder.find(folder, parent == null ? HERE : parent, below.getFileName(), () -> folder.find(base, below));
     }
 
     /// Whether a link of this name, with this target, leads to somewhere in its tree or to nothing.

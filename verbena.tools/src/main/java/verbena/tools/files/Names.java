@@ -57,7 +57,11 @@ final class Names {
             throw new CommandFailed("no path has a zero byte: " + shown(bytes));
         }
         if (isPlain(text)) {
-            return Path.of(text.replaceFirst("^/+", ""));
+            int start = 0;
+            while (start < text.length() && text.charAt(start) == '/') {
+                start++;
+            }
+            return Path.of(text.substring(start));
         }
         Path path = EMPTY;
         for (String name : text.split("/+", -1)) {
@@ -81,11 +85,15 @@ final class Names {
 
     /// Legible, whatever it holds: a name may not speak to the terminal.
     static String shown(Path path) {
-        return shown(bytes(path));
+        String text = path.toString();
+        return isPlain(text) ? text : shown(bytes(path));
     }
 
     static String shown(byte[] bytes) {
         var text = new String(bytes, StandardCharsets.UTF_8);
+        if (isPlain(text)) {
+            return text;
+        }
         var shown = new StringBuilder();
         text.codePoints().forEach(c -> {
             if (Character.isISOControl(c)

@@ -88,7 +88,9 @@ final class PartFile implements AutoCloseable {
             throw new FileSystemException(null, null, "another transfer is writing it");
         }
         if (chunks <= 1) {
-            opened.channel().truncate(0);
+            if (opened.channel().size() > 0) {
+                opened.channel().truncate(0);
+            }
             return;
         }
         DataFile records = DataFile.open(

@@ -33,6 +33,7 @@ final class Receiver {
     private final Map<Integer, Incoming> incoming = new ConcurrentHashMap<>();
     private final Announced announced;
     private final Slot[] slots;
+    private final Finder finder = new Finder();
     private volatile @Nullable CommandFailed fatal;
 
     /// A file that arrives.
@@ -174,6 +175,7 @@ final class Receiver {
     /// Closes what is still open, for the next attempt to go on with; nothing of it may run any more.
     void closeFiles() {
         incoming.values().forEach(Receiver::close);
+        finder.close();
     }
 
     private void hear(Letter letter) throws InterruptedException {
@@ -299,7 +301,7 @@ final class Receiver {
 
     /// What has this name already; in a rehearsal the folders on the way may be missing.
     private Optional<Attributes> existing(Entry entry) throws IOException {
-        try (Spot spot = landing.find(entry.name())) {
+        try (Spot spot = landing.find(entry.name(), finder)) {
             return spot.look();
         } catch (NoSuchFileException e) {
             if (isRehearsal()) {
@@ -316,7 +318,7 @@ final class Receiver {
         }
         if (found.isPresent() && found.get().isSameContent(entry.attributes()) && !options.contains(Option.ALWAYS)) {
             if (found.get().mode() != entry.attributes().mode() && !isRehearsal()) {
-                try (Spot spot = landing.find(entry.name())) {
+                try (Spot spot = landing.find(entry.name(), finder)) {
                     spot.set(spot.name(), entry.attributes());
                 }
             }
@@ -334,7 +336,7 @@ final class Receiver {
             return found.isPresent() ? Verdict.SAME : Verdict.WOULD;
         }
         if (found.isEmpty()) {
-            try (Spot spot = landing.find(entry.name())) {
+            try (Spot spot = landing.find(entry.name(), finder)) {
                 spot.makeFolder();
             }
         }
@@ -355,7 +357,7 @@ final class Receiver {
         if (!landing.leadsInside(entry.name(), entry.target())) {
             throw new FileSystemException(null, null, Entry.OUTSIDE);
         }
-        try (Spot spot = landing.find(entry.name())) {
+        try (Spot spot = landing.find(entry.name(), finder)) {
             if (found.isPresent()) {
                 if (found.get().type() == Attributes.Type.FOLDER) {
                     throw new FileSystemException(null, null, "a folder has this name");
@@ -372,7 +374,7 @@ final class Receiver {
     /// Opens the part; the first chunk that is wanted.
     private long begin(Entry entry, String name, Announced.Level folder) throws IOException, InterruptedException {
         long size = entry.attributes().size();
-        Spot spot = landing.find(entry.name());
+        Spot spot = landing.find(entry.name(), finder);
         PartFile part = null;
         try {
             part = PartFile.open(spot, entry.attributes(), terms, isDirect);
@@ -431,7 +433,7 @@ final class Receiver {
         if (Failures.isFull(e)) {
             long size = file.entry.attributes().size();
             long room = 0;
-            try (Spot spot = landing.find(file.entry.name())) {
+            try (Spot spot = landing.find(file.entry.name(), finder)) {
                 room = spot.room();
             } catch (IOException _) {
                 // Then nobody knows.
@@ -505,7 +507,7 @@ final class Receiver {
 
     /// All is in a folder, so its time stays.
     private void complete(Entry folder) {
-        try (Spot spot = landing.find(folder.name())) {
+        try (Spot spot = landing.find(folder.name(), finder)) {
             spot.set(spot.name(), folder.attributes());
         } catch (IOException e) {
             String name = Names.shown(folder.name());

@@ -39,6 +39,7 @@ final class Sender {
     private final TransferListener listener;
     private final List<Walk.Source> sources;
     private final boolean recursive;
+    private final Finder finder = new Finder();
 
     // Guarded by this.
     private final Map<Integer, Outgoing> offered = new HashMap<>();
@@ -181,7 +182,7 @@ final class Sender {
     void run() throws InterruptedException {
         announce();
         synchronized (this) {
-            walk = new Walk(sources, recursive);
+            walk = new Walk(sources, recursive, finder);
         }
         try {
             goOn();
@@ -204,12 +205,13 @@ final class Sender {
     /// Closes what is still open; nothing of it may run any more.
     synchronized void closeFiles() {
         offered.values().forEach(Sender::closeFile);
+        finder.close();
     }
 
     private void announce() throws InterruptedException {
         long files = 0;
         long bytes = 0;
-        var count = new Walk(sources, recursive);
+        var count = new Walk(sources, recursive, finder);
         mailbox.busy(1);
         try {
             for (Walk.Step step = count.next(); step != null; step = count.next()) {
@@ -391,8 +393,7 @@ final class Sender {
             return;
         }
         listener.begins(file.name, size, Math.min(size, from * terms.chunkBytes()));
-        try (Spot spot =
-                file.item().folder().find(file.item().path(), file.item().followed())) {
+        try (Spot spot = file.item().find(finder)) {
             file.file = DataFile.open(spot, spot.name(), isDirect, StandardOpenOption.READ);
             requireUnchanged(file, spot);
         } catch (IOException e) {
@@ -449,8 +450,7 @@ final class Sender {
         try {
             String trouble = null;
             byte[] digest = new byte[0];
-            try (Spot spot =
-                    file.item().folder().find(file.item().path(), file.item().followed())) {
+            try (Spot spot = file.item().find(finder)) {
                 digest = digest(file);
                 requireUnchanged(file, spot);
             } catch (IOException e) {

@@ -11,6 +11,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
@@ -28,18 +29,23 @@ final class Spot implements AutoCloseable {
     static final String ASIDE = ".verbena-new-";
 
     private static final SecureRandom RANDOM = new SecureRandom();
+    private static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-    private final Folder folder;
+    private final OpenFolder folder;
     private final SecureDirectoryStream<Path> parent;
-    private final Path parentPath;
     private final Path name;
 
-    /// @param parentPath to read a link's text by, and to ask how much room there is
-    Spot(Folder folder, SecureDirectoryStream<Path> parent, Path parentPath, Path name) {
+    /// @param folder held until this is closed
+    Spot(OpenFolder folder, Path name) {
         this.folder = folder;
-        this.parent = parent;
-        this.parentPath = parentPath;
         this.name = name;
+        parent = folder.stream();
+        folder.hold();
+    }
+
+    OpenFolder folder() {
+        return folder;
     }
 
     Path name() {
@@ -48,8 +54,7 @@ final class Spot implements AutoCloseable {
 
     /// The same for the same name in the same folder, by whatever way it was found.
     String key() throws IOException {
-        var view = parent.getFileAttributeView(PosixFileAttributeView.class);
-        return view.readAttributes().fileKey() + "/" + HexFormat.of().formatHex(Names.bytes(name));
+        return folder.key() + "/" + HexFormat.of().formatHex(Names.bytes(name));
     }
 
     /// What is there; empty for nothing.
@@ -74,11 +79,10 @@ final class Spot implements AutoCloseable {
         Set<OpenOption> all = new HashSet<>(List.of(options));
         all.add(LinkOption.NOFOLLOW_LINKS);
         var channel = all.contains(StandardOpenOption.CREATE)
-                ? parent.newByteChannel(
-                        name, all, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))
+                ? parent.newByteChannel(name, all, PRIVATE)
                 : parent.newByteChannel(name, all);
         if (channel instanceof FileChannel file) {
-            return folder.opened(file);
+            return folder.root().opened(file);
         }
         channel.close();
         throw new IOException("this system gives no file channel for it");
@@ -98,7 +102,7 @@ final class Spot implements AutoCloseable {
 
     /// The text of this link.
     Path target() throws IOException {
-        return Files.readSymbolicLink(parentPath.resolve(name));
+        return Files.readSymbolicLink(folder.path().resolve(name));
     }
 
     /// Makes a folder, empty, for its owner alone.
@@ -121,12 +125,13 @@ final class Spot implements AutoCloseable {
         var random = new byte[8];
         RANDOM.nextBytes(random);
         Path aside = Path.of(ASIDE + HexFormat.of().formatHex(random));
-        maker.make(folder.root().resolve(aside));
-        try (SecureDirectoryStream<Path> root = Folder.open(folder.root())) {
+        Path top = folder.root().root();
+        maker.make(top.resolve(aside));
+        try (SecureDirectoryStream<Path> root = Folder.open(top)) {
             try {
                 root.move(aside, parent, name);
             } catch (IOException e) {
-                Files.deleteIfExists(folder.root().resolve(aside));
+                Files.deleteIfExists(top.resolve(aside));
                 throw e;
             }
         }
@@ -141,10 +146,14 @@ final class Spot implements AutoCloseable {
 
     /// Gives a file of this folder this name, whatever file had it before.
     void take(Path other) throws IOException {
-        if (look().filter(found -> found.type() == Attributes.Type.FOLDER).isPresent()) {
-            throw new FileAlreadyExistsException(name.toString(), null, "a folder has this name");
+        try {
+            parent.move(other, parent, name);
+        } catch (IOException e) {
+            if (look().filter(found -> found.type() == Attributes.Type.FOLDER).isPresent()) {
+                throw new FileAlreadyExistsException(name.toString(), null, "a folder has this name");
+            }
+            throw e;
         }
-        parent.move(other, parent, name);
     }
 
     /// Deletes a file of this folder, if it is there.
@@ -159,14 +168,14 @@ final class Spot implements AutoCloseable {
     /// Bytes that fit on its file system.
     long room() throws IOException {
         try {
-            return Files.getFileStore(parentPath).getUsableSpace();
+            return Files.getFileStore(folder.path()).getUsableSpace();
         } catch (FileSystemException _) {
             return Long.MAX_VALUE; // moved away meanwhile: the write will tell
         }
     }
 
     @Override
-    public void close() throws IOException {
-        parent.close();
+    public void close() {
+        folder.letGo();
     }
 }

@@ -32,7 +32,12 @@ final class Walk {
     /// @param name that the receiver is told
     /// @param target of a link; empty for anything else
     record Item(Folder folder, Path path, boolean followed, Path name, Attributes attributes, Path target)
-            implements Step {}
+            implements Step {
+        /// Its place.
+        Spot find(Finder finder) throws IOException {
+            return place(finder, folder, path, followed);
+        }
+    }
 
     /// A source as the user has named it.
     ///
@@ -49,7 +54,10 @@ final class Walk {
     private final Deque<Pending> pending = new ArrayDeque<>();
     private final boolean recursive;
 
-    Walk(List<Source> sources, boolean recursive) {
+    private final Finder finder;
+
+    Walk(List<Source> sources, boolean recursive, Finder finder) {
+        this.finder = finder;
         this.recursive = recursive;
         List<Source> inOrder = new ArrayList<>(sources);
         inOrder.sort(Comparator.comparing(Source::name));
@@ -76,7 +84,7 @@ final class Walk {
         if (Names.bytes(at.name()).length > Entry.NAME_MAX) {
             throw new IOException("its path is longer than " + Entry.NAME_MAX + " bytes");
         }
-        try (Spot spot = at.folder().find(at.path(), at.isSource())) {
+        try (Spot spot = place(finder, at.folder(), at.path(), at.isSource())) {
             Optional<Attributes> found = spot.look();
             if (found.isEmpty()) {
                 throw new NoSuchFileException(Names.shown(at.name()));
@@ -89,6 +97,13 @@ final class Walk {
                 case OTHER -> new Trouble(at.name(), "neither file, folder nor link", false);
             };
         }
+    }
+
+    private static Spot place(Finder finder, Folder folder, Path path, boolean isSource) throws IOException {
+        Path parent = path.getParent();
+        return isSource || parent == null
+                ? folder.find(path, isSource)
+                : finder.find(folder, parent, path.getFileName(), () -> folder.find(path, false));
     }
 
     private Step folder(Pending at, Spot spot, Attributes attributes) throws IOException {
