@@ -18,8 +18,16 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
     /// Why a link stays behind.
     static final String OUTSIDE = "a link to outside of what is copied";
 
+    /// Bytes of it in a message, without its name and target.
+    private static final int FIXED = 4 + 1 + 4 + 8 + 8 + 4 + 8 + 2 + 2;
+
     static final Path NO_TARGET = Path.of("");
     private static final Path ROOT = Path.of("/");
+
+    /// Bytes of it in a message.
+    int length() {
+        return FIXED + Names.bytes(name).length + Names.bytes(target).length;
+    }
 
     Letter writeTo(Letter letter) {
         Attributes a = attributes;

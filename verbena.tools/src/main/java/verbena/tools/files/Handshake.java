@@ -12,7 +12,7 @@ import verbena.tools.CommandFailed;
 /// The first messages: what is spoken here, how much may be under way, and that both know the secret. The client
 /// proves it first, so a server tells nothing to those who do not.
 final class Handshake {
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     private static final byte[] MAGIC = "VRBFILES".getBytes(StandardCharsets.US_ASCII);
     private static final int NONCE = 32;

@@ -18,18 +18,18 @@ enum Kind {
     READY,
     /// Sender: files (8) and bytes (8) that will be offered.
     TOTAL,
-    /// Sender: a file, folder or link. See [Entry].
+    /// Sender: files, folders and links, one or more. See [Entry].
     ENTRY,
     /// Sender: instead of an ENTRY, that id (4) is not sent, and whether that is an error (1); its name and
     /// why, as text.
     NOTE,
-    /// Receiver, to an ENTRY: id (4), first chunk wanted (8; -1 for none), [Verdict] (1), text.
+    /// Receiver, to an ENTRY: for each of it id (4), first chunk wanted (8; -1 for none), [Verdict] (1), text.
     WANT,
     /// Sender: the bytes of slot (4) are of file id (4), chunk number (8), so many (4), with this checksum.
     CHUNK,
     /// Receiver: slot (4) is free; its chunk is in the file.
     FREE,
-    /// Receiver: slot (4) did not hold what its checksum says; once more.
+    /// Receiver, to CHUNK and PACK: slot (4) did not hold what its checksum says; once more.
     AGAIN,
     /// Sender: file id (4) is complete, with this digest (32).
     END,
@@ -47,8 +47,14 @@ enum Kind {
     BYE,
     /// Either, within a request: it works on something with its files, and has nothing else to say for a second.
     BUSY,
-    /// Either: the connection is of no more use; text says why.
-    ABORT;
+    /// Either: the connection is of no more use; text says why. Its code stays, whatever the version.
+    ABORT,
+    /// Sender: slot (4) has so many bytes (4) with this checksum: whole files, one behind the other. For each of
+    /// them its id (4) and a text: empty, or why its bytes are not among them.
+    PACK,
+    /// Receiver, to PACK: slot (4) is free. For each of its files, in its order, a text: empty when the file has its
+    /// name, or why not.
+    STORED;
 
     private static final Kind[] ALL = values();
 

@@ -61,9 +61,33 @@ final class Letter {
     }
 
     Letter text(String value) {
+        return text(value, TEXT_MAX);
+    }
+
+    private Letter text(String value, int most) {
         byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
-        bytes.putShort((short) Math.min(utf8.length, TEXT_MAX)).put(utf8, 0, Math.min(utf8.length, TEXT_MAX));
+        int length = Math.min(utf8.length, most);
+        bytes.putShort((short) length).put(utf8, 0, length);
         return this;
+    }
+
+    /// Text with its share of what is left of the message: it is cut where the records behind it need the room.
+    ///
+    /// @param records that follow
+    /// @param least bytes of each of them without its text
+    Letter text(String value, int records, int least) {
+        int share = (room() - records * least) / (records + 1) - Short.BYTES;
+        return text(value, Math.clamp(share, 0, TEXT_MAX));
+    }
+
+    /// Bytes that can still be written.
+    int room() {
+        return bytes.remaining();
+    }
+
+    /// Whether another field can be read.
+    boolean hasMore() {
+        return bytes.hasRemaining();
     }
 
     Letter memory(RemoteMemory memory) {

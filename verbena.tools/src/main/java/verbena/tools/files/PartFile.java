@@ -123,7 +123,7 @@ final class PartFile implements AutoCloseable {
 
     /// Chunks from the first on whose bytes are what the journal says.
     private long verified() throws IOException {
-        ByteBuffer data = alignedChunk();
+        ByteBuffer data = terms.alignedChunk();
         Checksum.Computer computer = terms.checksum().computer();
         var sum = new byte[Checksum.MAX];
         for (long chunk = 0; chunk < chunks; chunk++) {
@@ -140,10 +140,6 @@ final class PartFile implements AutoCloseable {
             }
         }
         return chunks;
-    }
-
-    private ByteBuffer alignedChunk() {
-        return ByteBuffer.allocateDirect(terms.chunkBytes() + Terms.PAGE).alignedSlice(Terms.PAGE);
     }
 
     /// The checksum of a chunk that is there; null of one that is not.

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
@@ -17,18 +18,29 @@ import verbena.tools.CommandFailed;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
-/// The end whose files are copied. It offers entries, at most [#ENTRIES_MAX] that have no answer yet; of a file
-/// that is wanted it brings chunks into free slots, and tells the receiver of each. A slot is free again when the
-/// receiver says so. One thread hears what the peer says; a few read files and send.
+/// The end whose files are copied. It offers entries, many in a message. Of the files that are wanted it brings
+/// chunks into free slots, or several small files into one, and tells the receiver of each slot. A slot is free again
+/// when the receiver says so. One thread hears what the peer says; a few read files and send.
 final class Sender {
     /// Entries that have no answer yet, and files that are on their way.
-    static final int ENTRIES_MAX = 32;
+    static final int ENTRIES_MAX = 512;
+
+    /// Messages with entries that have no answer yet.
+    static final int ANNOUNCEMENTS_MAX = 32;
+
+    /// Files that go in chunks at the same time: both ends have them open.
+    static final int FILES_MAX = 32;
+
+    /// Files in a slot.
+    static final int PACK_MAX = 64;
 
     /// Chunks of a file, whose checksums are kept until its end: a file of 16 TiB in chunks of 1 MiB.
     static final long CHUNKS_MAX = 1L << 24;
 
     /// How often a chunk is sent that arrives damaged.
     private static final int TRIES_MAX = 4;
+
+    private static final String DAMAGED = "arrived damaged " + TRIES_MAX + " times";
 
     private final Mailbox mailbox;
     private final Terms terms;
@@ -43,17 +55,24 @@ final class Sender {
 
     // Guarded by this.
     private final Map<Integer, Outgoing> offered = new HashMap<>();
+    /// To be sent in chunks.
     private final Deque<Outgoing> wanted = new ArrayDeque<>();
+    /// To be sent whole.
+    private final Deque<Outgoing> small = new ArrayDeque<>();
     private final Deque<Slot> free = new ArrayDeque<>();
     private final Slot[] slots;
     private @Nullable Walk walk;
     private int entries;
+    private int unanswered;
+    private int inChunks;
     private boolean isFinished;
 
     /// What becomes of an entry; the receiver may say of it only what fits.
     private enum Stage {
         /// The receiver has not said what it wants of it.
         OFFERED,
+        /// It goes whole, or will.
+        WHOLE,
         /// Its chunks are on their way.
         MOVING,
         /// The receiver knows that it is complete.
@@ -62,12 +81,20 @@ final class Sender {
         OVER
     }
 
+    /// A message that offers entries. Guarded by the sender.
+    private static final class Announcement {
+        private int unanswered;
+    }
+
     /// A file on its way, or anything else that was offered. Guarded by the sender, but for `sums`.
     private static final class Outgoing {
         private final int id;
         private final Walk.Step step;
+        private final Announcement announcement;
         private final String name;
         private final long chunks;
+        /// It counts as a file that goes in chunks.
+        private boolean isCounted;
         private @Nullable DataFile file;
         private long first;
         private long next;
@@ -76,9 +103,10 @@ final class Sender {
         /// Of the chunks that were sent, from the first on. Guarded by itself.
         private byte[] sums = new byte[0];
 
-        private Outgoing(int id, Walk.Step step, long chunks) {
+        private Outgoing(int id, Walk.Step step, Announcement announcement, long chunks) {
             this.id = id;
             this.step = step;
+            this.announcement = announcement;
             this.chunks = chunks;
             name = Names.shown(step.name());
         }
@@ -88,6 +116,10 @@ final class Sender {
                 return item;
             }
             throw new CommandFailed("the peer wants what cannot be sent");
+        }
+
+        private long size() {
+            return item().attributes().size();
         }
 
         private synchronized void keep(long index, byte[] sum, int length) {
@@ -107,6 +139,9 @@ final class Sender {
         private final byte[] sum = new byte[Checksum.MAX];
         private @Nullable Outgoing file;
         private long chunk;
+        /// Or the files that are whole in it, and why the bytes of some are not.
+        private List<Outgoing> pack = List.of();
+        private final String[] missing = new String[PACK_MAX];
         private int tries;
         /// The receiver has been told of it, and has not answered.
         private volatile boolean isSent;
@@ -118,32 +153,72 @@ final class Sender {
 
         @Override
         public void run() {
+            try {
+                if (pack.isEmpty()) {
+                    sendChunk();
+                } else {
+                    sendPack();
+                }
+            } catch (VerbsException | InterruptedException _) {
+                // The connection has ended, which whoever receives hears too.
+            }
+        }
+
+        private void sendChunk() throws InterruptedException {
             Outgoing of = file;
             DataFile from = of == null ? null : of.file;
             if (of == null || from == null) {
                 return;
             }
-            int length = terms.length(of.item().attributes().size(), chunk);
+            int length = terms.length(of.size(), chunk);
             try {
-                try {
-                    from.read(bytes, length, chunk * terms.chunkBytes());
-                } catch (IOException e) {
-                    freed(this, Failures.text(of.name, e));
-                    return;
-                }
-                computer.compute(bytes, sum);
-                of.keep(chunk - of.first, sum, terms.checksum().bytes());
-                Letter letter =
-                        mailbox.write(Kind.CHUNK).int32(index).int32(of.id).int64(chunk);
-                letter.int32(length).bytes().put(sum, 0, terms.checksum().bytes());
-                isSent = true;
-                if (terms.mode() == Mode.WRITE) {
-                    mailbox.send(letter, window.region(), window.offset(index), length, theirs);
-                } else {
-                    mailbox.send(letter);
-                }
-            } catch (VerbsException | InterruptedException _) {
-                // The connection has ended, which whoever receives hears too.
+                from.read(bytes, length, chunk * terms.chunkBytes());
+            } catch (IOException e) {
+                freed(this, Failures.text(of.name, e));
+                return;
+            }
+            computer.compute(bytes, sum);
+            of.keep(chunk - of.first, sum, terms.checksum().bytes());
+            Letter letter = mailbox.write(Kind.CHUNK).int32(index).int32(of.id).int64(chunk);
+            letter.int32(length).bytes().put(sum, 0, terms.checksum().bytes());
+            send(letter, length);
+        }
+
+        private void sendPack() throws InterruptedException {
+            int length = 0;
+            for (int i = 0; i < pack.size(); i++) {
+                Outgoing of = pack.get(i);
+                missing[i] = tries > TRIES_MAX ? DAMAGED : read(of, length);
+                length += missing[i].isEmpty() ? (int) of.size() : 0;
+            }
+            bytes.position(0).limit(length);
+            computer.compute(bytes, sum);
+            Letter letter = mailbox.write(Kind.PACK).int32(index).int32(length);
+            letter.bytes().put(sum, 0, terms.checksum().bytes());
+            for (int i = 0; i < pack.size(); i++) {
+                letter.int32(pack.get(i).id).text(missing[i], pack.size() - i - 1, Integer.BYTES + Short.BYTES);
+            }
+            send(letter, length);
+        }
+
+        /// Reads a whole file; why that is not possible, or nothing.
+        private String read(Outgoing of, int at) {
+            try (Spot spot = of.item().find(finder);
+                    DataFile from = DataFile.open(spot, spot.name(), isDirect, StandardOpenOption.READ)) {
+                from.read(bytes.clear().slice(at, bytes.capacity() - at), (int) of.size(), 0);
+                requireUnchanged(of, spot);
+                return "";
+            } catch (IOException e) {
+                return Failures.why(e);
+            }
+        }
+
+        private void send(Letter letter, int length) {
+            isSent = true;
+            if (terms.mode() == Mode.WRITE && length > 0) {
+                mailbox.send(letter, window.region(), window.offset(index), length, theirs);
+            } else {
+                mailbox.send(letter);
             }
         }
     }
@@ -238,16 +313,34 @@ final class Sender {
     }
 
     private void offer() throws InterruptedException {
-        while (walk != null && offered.size() < ENTRIES_MAX) {
+        Letter letter = null;
+        var announcement = new Announcement();
+        while (walk != null && offered.size() < ENTRIES_MAX && unanswered < ANNOUNCEMENTS_MAX && inChunks < FILES_MAX) {
             switch (walk.next()) {
                 case null -> walk = null;
                 case Walk.Item item -> {
-                    Outgoing file = offered(item, terms.chunks(item.attributes().size()));
-                    mailbox.send(new Entry(file.id, item.attributes(), item.name(), item.target())
-                            .writeTo(mailbox.write(Kind.ENTRY)));
+                    var entry = new Entry(entries, item.attributes(), item.name(), item.target());
+                    if (letter != null && letter.room() < entry.length()) {
+                        mailbox.send(letter);
+                        letter = null;
+                    }
+                    if (letter == null) {
+                        letter = mailbox.write(Kind.ENTRY);
+                        announcement = new Announcement();
+                    }
+                    Outgoing file = offered(
+                            item, announcement, terms.chunks(item.attributes().size()));
+                    if (!terms.isSmall(item.attributes().size())) {
+                        count(file);
+                    }
+                    entry.writeTo(letter);
                 }
                 case Walk.Trouble trouble -> {
-                    Outgoing nothing = offered(trouble, 0);
+                    if (letter != null) {
+                        mailbox.send(letter); // names stay in order
+                        letter = null;
+                    }
+                    Outgoing nothing = offered(trouble, new Announcement(), 0);
                     nothing.stage = Stage.OVER;
                     if (trouble.isFailure()) {
                         listener.failed(nothing.name, nothing.name + ": " + trouble.why());
@@ -262,20 +355,41 @@ final class Sender {
                 }
             }
         }
+        if (letter != null) {
+            mailbox.send(letter);
+        }
         if (walk == null && offered.isEmpty() && !isFinished) {
             isFinished = true;
             mailbox.send(mailbox.write(Kind.FINISH));
         }
     }
 
-    private Outgoing offered(Walk.Step step, long chunks) {
-        var one = new Outgoing(entries++, step, chunks);
+    private Outgoing offered(Walk.Step step, Announcement announcement, long chunks) {
+        var one = new Outgoing(entries++, step, announcement, chunks);
+        unanswered += announcement.unanswered++ == 0 ? 1 : 0;
         offered.put(one.id, one);
         return one;
     }
 
-    /// Gives free slots to chunks that are wanted.
-    private void fill() {
+    private void answered(Outgoing one) {
+        unanswered -= --one.announcement.unanswered == 0 ? 1 : 0;
+    }
+
+    private void count(Outgoing file) {
+        file.isCounted = true;
+        inChunks++;
+    }
+
+    /// Gives free slots to files and chunks that are wanted. A small file that is alone goes as a chunk.
+    private void fill() throws InterruptedException {
+        while (!free.isEmpty() && !small.isEmpty()) {
+            if (small.size() == 1 && inChunks < FILES_MAX) {
+                count(small.getFirst());
+                begin(small.pop(), 0);
+            } else {
+                pack(free.pop());
+            }
+        }
         while (!free.isEmpty() && !wanted.isEmpty()) {
             Outgoing file = wanted.peek();
             if (file.stage != Stage.MOVING || file.next == file.chunks) {
@@ -292,22 +406,46 @@ final class Sender {
         }
     }
 
+    /// Past the page cache a file is read to the start of a page, so it has a slot of its own.
+    private void pack(Slot slot) {
+        List<Outgoing> pack = new ArrayList<>();
+        long room = terms.chunkBytes();
+        do {
+            room -= small.getFirst().size();
+            pack.add(small.pop());
+        } while (!small.isEmpty()
+                && !isDirect
+                && pack.size() < PACK_MAX
+                && small.getFirst().size() <= room);
+        slot.pack = pack;
+        slot.tries = 1;
+        slot.isSent = false;
+        disk.execute(slot);
+    }
+
     private synchronized void hear(Letter letter) throws InterruptedException {
         ByteBuffer in = letter.bytes();
         switch (letter.kind()) {
-            case WANT -> wanted(offered(in.getInt()), in.getLong(), in.get(), letter.takeText());
+            case WANT -> {
+                do {
+                    wanted(offered(in.getInt()), in.getLong(), in.get(), letter.takeText());
+                } while (letter.hasMore());
+            }
             case FREE -> {
                 Slot slot = slot(in.getInt());
-                if (slot.file != null) {
-                    listener.moved(terms.length(slot.file.item().attributes().size(), slot.chunk));
+                if (slot.file == null) {
+                    throw new CommandFailed("the peer does not say what has become of files in a slot");
                 }
+                listener.moved(terms.length(slot.file.size(), slot.chunk));
                 freed(slot, null);
             }
+            case STORED -> stored(slot(in.getInt()), letter);
             case AGAIN -> {
                 Slot slot = slot(in.getInt());
                 Outgoing file = slot.file;
-                if (file != null && ++slot.tries > TRIES_MAX) {
-                    freed(slot, file.name + ": arrived damaged " + TRIES_MAX + " times");
+                slot.tries++;
+                if (file != null && slot.tries > TRIES_MAX) {
+                    freed(slot, file.name + ": " + DAMAGED);
                 } else {
                     slot.isSent = false;
                     disk.execute(slot);
@@ -334,6 +472,9 @@ final class Sender {
             case DROPPED -> {
                 Outgoing file = offered(in.getInt());
                 require(file, Stage.OVER);
+                if (file.step instanceof Walk.Trouble) {
+                    answered(file);
+                }
                 forget(file);
             }
             default -> throw Mailbox.unexpected(letter);
@@ -355,24 +496,53 @@ final class Sender {
     }
 
     private Slot slot(int index) {
-        if (index < 0 || index >= slots.length || slots[index].file == null || !slots[index].isSent) {
+        if (index < 0 || index >= slots.length || !slots[index].isSent) {
             throw new CommandFailed("the peer speaks of a slot that it does not have");
         }
         return slots[index];
     }
 
+    /// What has become of the files in a slot.
+    private void stored(Slot slot, Letter letter) {
+        if (slot.pack.isEmpty()) {
+            throw new CommandFailed("the peer speaks of files in a slot that has none");
+        }
+        for (int i = 0; i < slot.pack.size(); i++) {
+            Outgoing file = slot.pack.get(i);
+            String theirs = letter.takeText();
+            String why = slot.missing[i].isEmpty() ? theirs : slot.missing[i];
+            if (slot.missing[i].isEmpty()) {
+                listener.moved(file.size());
+            }
+            if (why.isEmpty()) {
+                listener.done(file.name, file.size());
+            } else {
+                listener.failed(file.name, file.name + ": " + why);
+            }
+            forget(file);
+        }
+        if (letter.hasMore()) {
+            throw new CommandFailed("the peer speaks of more files than are in the slot");
+        }
+        slot.pack = List.of();
+        slot.isSent = false;
+        free.push(slot);
+    }
+
     private void forget(Outgoing file) {
         file.stage = Stage.OVER;
         offered.remove(file.id);
+        inChunks -= file.isCounted ? 1 : 0;
         closeFile(file);
     }
 
     private void wanted(Outgoing file, long from, int code, String text) throws InterruptedException {
         long size = file.item().attributes().size();
         require(file, Stage.OFFERED);
+        answered(file);
         Verdict verdict = code < 0 || code >= Verdict.values().length ? Verdict.REFUSED : Verdict.values()[code];
         if (verdict != Verdict.SEND) {
-            offered.remove(file.id);
+            forget(file);
             switch (verdict) {
                 case MADE -> listener.made(file.name);
                 case SAME -> listener.same(file.name, size);
@@ -384,6 +554,21 @@ final class Sender {
         if (from < 0 || from > file.chunks || file.item().attributes().type() != Attributes.Type.FILE) {
             throw new CommandFailed("the peer wants a part of a file that it does not have");
         }
+        if (!terms.isSmall(size)) {
+            begin(file, from);
+            return;
+        }
+        if (from > 0) {
+            throw new CommandFailed("the peer wants a part of a file that goes whole");
+        }
+        file.stage = Stage.WHOLE;
+        listener.begins(file.name, size, 0);
+        small.add(file);
+    }
+
+    /// The first of its chunks can go.
+    private void begin(Outgoing file, long from) throws InterruptedException {
+        long size = file.size();
         file.stage = Stage.MOVING;
         file.first = from;
         file.next = from;
@@ -392,7 +577,9 @@ final class Sender {
             fail(file, why, why);
             return;
         }
-        listener.begins(file.name, size, Math.min(size, from * terms.chunkBytes()));
+        if (!terms.isSmall(size)) {
+            listener.begins(file.name, size, Math.min(size, from * terms.chunkBytes()));
+        }
         try (Spot spot = file.item().find(finder)) {
             file.file = DataFile.open(spot, spot.name(), isDirect, StandardOpenOption.READ);
             requireUnchanged(file, spot);
@@ -420,6 +607,7 @@ final class Sender {
     private synchronized void freed(Slot slot, @Nullable String trouble) {
         Outgoing file = slot.file;
         slot.file = null;
+        slot.isSent = false;
         free.push(slot);
         if (file == null) {
             return;

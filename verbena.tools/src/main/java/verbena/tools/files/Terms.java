@@ -1,5 +1,7 @@
 package verbena.tools.files;
 
+import java.nio.ByteBuffer;
+
 /// What two ends agree on: the client proposes, the server may take less.
 ///
 /// @param chunkBytes bytes of a slot and of all chunks of a file but its last; a multiple of the page
@@ -36,8 +38,18 @@ record Terms(int chunkBytes, int slots, Mode mode, Checksum checksum) {
         return new Terms(chunk, Math.clamp(bytes / chunk, 1, slots), mode, checksum);
     }
 
+    /// Whether a file goes whole into a slot, alone or with others. Nothing of it is kept when it does not arrive.
+    boolean isSmall(long size) {
+        return size <= chunkBytes;
+    }
+
     long windowBytes() {
         return (long) chunkBytes * slots;
+    }
+
+    /// Memory for a chunk, aligned as O_DIRECT wants it.
+    ByteBuffer alignedChunk() {
+        return ByteBuffer.allocateDirect(chunkBytes + PAGE).alignedSlice(PAGE);
     }
 
     /// Chunks of a file.

@@ -192,14 +192,27 @@ final class HostilePeer {
             ByteBuffer in = letter.bytes();
             switch (letter.kind()) {
                 case ENTRY -> {
-                    Entry entry = Entry.readFrom(letter);
-                    boolean isFile = entry.attributes().type() == Attributes.Type.FILE;
-                    Verdict verdict = isFile ? Verdict.SEND : Verdict.MADE;
-                    say(peer.write(Kind.WANT)
-                            .int32(entry.id())
-                            .int64(isFile ? 0 : -1)
-                            .int8(verdict.ordinal())
-                            .text(""));
+                    do {
+                        Entry entry = Entry.readFrom(letter);
+                        boolean isFile = entry.attributes().type() == Attributes.Type.FILE;
+                        Verdict verdict = isFile ? Verdict.SEND : Verdict.MADE;
+                        say(peer.write(Kind.WANT)
+                                .int32(entry.id())
+                                .int64(isFile ? 0 : -1)
+                                .int8(verdict.ordinal())
+                                .text(""));
+                    } while (letter.hasMore());
+                }
+                case PACK -> {
+                    Letter answer =
+                            peer.write(chance(5) ? Kind.AGAIN : Kind.STORED).int32(in.getInt());
+                    in.position(in.position() + Integer.BYTES + terms.checksum().bytes());
+                    do {
+                        in.getInt();
+                        letter.takeText();
+                        answer.text(chance(5) ? "full" : "");
+                    } while (letter.hasMore());
+                    say(answer);
                 }
                 case NOTE, FAILED -> say(peer.write(Kind.DROPPED).int32(in.getInt()));
                 case CHUNK -> say(peer.write(chance(5) ? Kind.AGAIN : Kind.FREE).int32(in.getInt()));
@@ -212,7 +225,9 @@ final class HostilePeer {
                 default -> throw Mailbox.unexpected(letter);
             }
             if (chance(6)) {
-                Kind[] kinds = {Kind.WANT, Kind.FREE, Kind.AGAIN, Kind.FAULT, Kind.DONE, Kind.DROPPED, Kind.BYE};
+                Kind[] kinds = {
+                    Kind.WANT, Kind.FREE, Kind.AGAIN, Kind.FAULT, Kind.DONE, Kind.DROPPED, Kind.BYE, Kind.STORED
+                };
                 Letter more = peer.write(kinds[random.nextInt(kinds.length)]).int32(random.nextInt(4));
                 say(more.int64(random.nextInt(3)).int8(random.nextInt(5)).text("\u001b]0;x\u0007"));
             }

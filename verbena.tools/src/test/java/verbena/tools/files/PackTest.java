@@ -1,0 +1,530 @@
+package verbena.tools.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static verbena.tools.files.CopyTest.assertSameTree;
+import static verbena.tools.files.CopyTest.write;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.tools.CommandFailed;
+import verbena.tools.files.Request.Option;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.VerbsException;
+
+/// Many entries in a message and many files in a slot, between honest ends and hostile ones.
+@Timeout(60)
+class PackTest {
+    private static final Terms TERMS = new Terms(4096, 3, Mode.WRITE, Checksum.CRC32C);
+
+    @TempDir
+    private Path folder;
+
+    // ---- honest ends
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void manySmallFilesTakeFewMessages(Mode mode) throws Exception {
+        var terms = new Terms(1 << 18, 4, mode, Checksum.CRC32C);
+        for (int i = 0; i < 300; i++) {
+            write(folder.resolve("tree/" + i % 3 + "/" + i), i);
+        }
+        Path here = Files.createDirectory(folder.resolve("here"));
+        var heard = new Heard();
+        long messages;
+        try (Two two = Two.serving(folder, "rocev2");
+                Mailbox mailbox = two.stranger();
+                var session = new Session(handshaken(mailbox, terms), terms, false, false)) {
+            var request = new Request(false, Two.set(Option.RECURSIVE, Option.NO_SYNC), Path.of("tree"));
+            mailbox.send(request.writeTo(mailbox.write(Kind.REQUEST)).memory(session.exposed()));
+            RemoteMemory theirs = mailbox.expect(Kind.READY, Two.PATIENCE).takeMemory();
+            session.receive(
+                    theirs, new Landing(Folder.at(here), Path.of(""), null), request.scope(), request.options(), heard);
+            messages = mailbox.messagesReceived();
+        }
+        assertSameTree(folder.resolve("tree"), here.resolve("tree"));
+        assertThat(heard.said.values()).containsOnly("done", "made");
+        assertThat(heard.moved).hasValue(299 * 300 / 2);
+        assertThat(messages).isLessThan(60); // with a message for each step of each file it would be 1200
+    }
+
+    private static Mailbox handshaken(Mailbox mailbox, Terms terms) throws InterruptedException {
+        Handshake.asClient(mailbox, terms, Optional.empty(), Two.PATIENCE);
+        return mailbox;
+    }
+
+    @Test
+    void aFileThatFailsDoesNotTakeTheOthersOfItsSlotWithIt() throws Exception {
+        Path tree = folder.resolve("tree");
+        for (String name : List.of("a", "b", "c", "d")) {
+            write(tree.resolve(name), 100);
+        }
+        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
+            Files.createDirectories(two.served.resolve("tree/c"));
+            Heard heard = two.put(
+                    TERMS,
+                    Faulty.atRead(2, () -> Files.write(tree.resolve("b"), new byte[3])),
+                    tree,
+                    "",
+                    Option.RECURSIVE);
+            assertThat(heard.said)
+                    .containsEntry("tree/a", "done")
+                    .containsEntry("tree/b", "failed: tree/b: it has become shorter while it was copied")
+                    .containsEntry("tree/c", "failed: tree/c: a folder has this name")
+                    .containsEntry("tree/d", "done");
+        }
+        assertThat(folder.resolve("served/tree/b")).doesNotExist();
+        assertSameTree(tree.resolve("d"), folder.resolve("served/tree/d"));
+        assertThat(CopyTest.names(folder.resolve("served"))).containsExactly("tree", "tree/a", "tree/c", "tree/d");
+    }
+
+    @Test
+    void aReceiverThatAlwaysFindsDamageIsToldThatTheFilesAreGivenUp() throws Exception {
+        write(folder.resolve("tree/a"), 100);
+        write(folder.resolve("tree/b"), 100);
+        try (Two two = Two.serving(folder, "rocev2");
+                Mailbox peer = getting(two)) {
+            takeEntries(peer);
+            for (int i = 0; i < 4; i++) {
+                assertThat(missing(peer.expect(Kind.PACK, Two.PATIENCE))).containsExactly("", "");
+                peer.send(peer.write(Kind.AGAIN).int32(0));
+            }
+            assertThat(missing(peer.expect(Kind.PACK, Two.PATIENCE)))
+                    .containsExactly("arrived damaged 4 times", "arrived damaged 4 times");
+            peer.send(peer.write(Kind.STORED).int32(0).text("so it is").text(""));
+            peer.expect(Kind.FINISH, Two.PATIENCE);
+            peer.send(peer.write(Kind.BYE));
+            assertThat(two.logged("2 failed")).contains("get /tree");
+        }
+    }
+
+    // ---- a hostile sender
+
+    @Test
+    void aSlotOfWholeFilesIsCheckedAndStored() throws Exception {
+        try (Two two = Two.serving(folder.resolve("served"), "rocev2");
+                Mailbox peer = two.stranger();
+                var window = new Window(peer.connection(), TERMS, true)) {
+            RemoteMemory theirs = putting(peer);
+            offer(peer, 5, 0, 7);
+            fill(window, 12);
+            pack(peer, window, theirs, 12, 1, 0, 1, 2);
+            assertThat(peer.expect(Kind.AGAIN, Two.PATIENCE).bytes().getInt()).isZero();
+            assertThat(CopyTest.names(two.served)).isEmpty();
+
+            pack(peer, window, theirs, 12, 0, 0, 1, 2);
+            Letter stored = peer.expect(Kind.STORED, Two.PATIENCE);
+            assertThat(stored.bytes().getInt()).isZero();
+            assertThat(stored.takeText() + stored.takeText() + stored.takeText())
+                    .isEmpty();
+            assertThat(stored.hasMore()).isFalse();
+            FakeServer.finish(peer);
+            assertThat(Files.readAllBytes(two.served.resolve("f000"))).containsExactly(0, 1, 2, 3, 4);
+            assertThat(two.served.resolve("f001")).isEmptyFile();
+            assertThat(Files.readAllBytes(two.served.resolve("f002"))).containsExactly(5, 6, 7, 8, 9, 10, 11);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(two.served.resolve("f002"))))
+                    .isEqualTo("rw-r-----");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "a file twice",
+                "a file that was not offered",
+                "a file of several chunks",
+                "a file that goes in chunks",
+                "a file that is stored",
+                "more bytes than its files",
+                "fewer bytes than its files",
+                "a negative length",
+                "more than a slot",
+                "more files than it may",
+                "no files",
+                "a record that is cut",
+                "a slot that is not there",
+                "a slot before the first",
+                "an end besides",
+                "a failure besides",
+                "a chunk besides"
+            })
+    void whatDoesNotBelongIntoASlotEndsTheRequest(String what) throws Exception {
+        try (Two two = Two.serving(folder.resolve("served"), "rocev2");
+                Mailbox peer = two.stranger();
+                var window = new Window(peer.connection(), TERMS, true)) {
+            RemoteMemory theirs = putting(peer);
+            int[] sizes = new int[70];
+            sizes[1] = 9000;
+            sizes[2] = 4096;
+            sizes[3] = 4096;
+            offer(peer, sizes);
+            fill(window, 4096);
+            assertThatThrownBy(() -> {
+                        hostile(peer, window, theirs, what);
+                        while (true) {
+                            Letter letter = peer.receive(Two.PATIENCE);
+                            assertThat(letter.kind()).isIn(Kind.STORED, Kind.FREE, Kind.DONE);
+                            if (what.equals("a file that is stored")) {
+                                pack(peer, window, theirs, 0, 0, 0);
+                            }
+                        }
+                    })
+                    .as(what)
+                    .isInstanceOf(CommandFailed.class)
+                    .hasMessageMatching("the peer: the peer('s| fills| puts| speaks| ends| gives| sends| sent) .*");
+        }
+        assertThat(folder).isDirectoryNotContaining(each -> !each.endsWith("served"));
+    }
+
+    private static void hostile(Mailbox peer, Window window, RemoteMemory theirs, String what)
+            throws InterruptedException {
+        switch (what) {
+            case "a file twice" -> pack(peer, window, theirs, 0, 0, 4, 5, 4);
+            case "a file that was not offered" -> pack(peer, window, theirs, 0, 0, 700);
+            case "a file of several chunks" -> pack(peer, window, theirs, 9000, 0, 1);
+            case "a file that goes in chunks" -> {
+                Letter chunk = peer.write(Kind.CHUNK).int32(1).int32(2).int64(0).int32(4096);
+                peer.send(chunk.int32(0));
+                pack(peer, window, theirs, 4096, 0, 2);
+            }
+            case "a file that is stored" -> pack(peer, window, theirs, 0, 0, 0);
+            case "more bytes than its files" -> pack(peer, window, theirs, 4095, 0, 0);
+            case "fewer bytes than its files" -> pack(peer, window, theirs, 4095, 0, 2);
+            case "a negative length" -> pack(peer, window, theirs, -1, 0, 0);
+            case "more than a slot" -> pack(peer, window, theirs, 8192, 0, 2, 3);
+            case "more files than it may" -> {
+                int[] many = new int[Sender.PACK_MAX + 1];
+                for (int i = 0; i < many.length; i++) {
+                    many[i] = 4 + i;
+                }
+                pack(peer, window, theirs, 0, 0, many);
+            }
+            case "no files" -> pack(peer, window, theirs, 0, 0);
+            case "a record that is cut" -> {
+                Letter letter = peer.write(Kind.PACK).int32(0).int32(0).int32(0);
+                peer.send(letter.int32(0).int8(0).int8(7)); // 7 bytes of text, says its length
+            }
+            case "a slot that is not there" ->
+                peer.send(peer.write(Kind.PACK)
+                        .int32(3)
+                        .int32(0)
+                        .int32(0)
+                        .int32(0)
+                        .text(""));
+            case "a slot before the first" ->
+                peer.send(peer.write(Kind.PACK)
+                        .int32(-1)
+                        .int32(0)
+                        .int32(0)
+                        .int32(0)
+                        .text(""));
+            default -> {
+                pack(peer, window, theirs, 4096, 0, 2);
+                switch (what) {
+                    case "an end besides" ->
+                        peer.send(peer.write(Kind.END).int32(2).put(new byte[Checksum.DIGEST]));
+                    case "a failure besides" ->
+                        peer.send(peer.write(Kind.FAILED).int32(2).text("no"));
+                    default ->
+                        peer.send(peer.write(Kind.CHUNK)
+                                .int32(1)
+                                .int32(2)
+                                .int64(7)
+                                .int32(4096)
+                                .int32(0));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aSenderOffersNoMoreThanItMay() throws Exception {
+        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
+            try (Mailbox peer = two.stranger()) {
+                putting(peer);
+                assertThatThrownBy(() -> {
+                            for (int i = 0; i <= Sender.ENTRIES_MAX; i++) {
+                                peer.send(entry(peer.write(Kind.ENTRY), i, 1));
+                                peer.expect(Kind.WANT, Two.PATIENCE);
+                            }
+                        })
+                        .hasMessage("the peer: the peer offers more than it may");
+            }
+        }
+    }
+
+    @Test
+    void partsOfNoMoreFilesThanAllowedAreOpen() throws Exception {
+        try (Two two = Two.serving(folder.resolve("served"), "rocev2");
+                Mailbox peer = two.stranger();
+                var window = new Window(peer.connection(), TERMS, true)) {
+            RemoteMemory theirs = putting(peer);
+            int[] sizes = new int[Sender.FILES_MAX + 1];
+            Arrays.fill(sizes, 4);
+            offer(peer, sizes);
+            fill(window, 4);
+            assertThatThrownBy(() -> {
+                        for (int i = 0; i < sizes.length; i++) {
+                            Letter chunk = peer.write(Kind.CHUNK)
+                                    .int32(0)
+                                    .int32(i)
+                                    .int64(0)
+                                    .int32(4);
+                            chunk.bytes().put(sum(window, 4), 0, 4);
+                            peer.send(chunk, window.region(), 0, 4, theirs);
+                            peer.expect(Kind.FREE, Two.PATIENCE);
+                        }
+                    })
+                    .hasMessage("the peer: the peer sends parts of more files at once than it may");
+        }
+    }
+
+    @Test
+    void severalEntriesThatAreCutAnywhereAreNone() {
+        Letter letter = new Letter(0, ByteBuffer.allocate(Letter.MAX)).begin(Kind.ENTRY);
+        entry(letter, 0, 1);
+        int first = letter.bytes().position();
+        entry(letter, 1, 1);
+        int length = letter.bytes().position();
+        for (int cut = first + 1; cut < length; cut++) {
+            letter.arrived(cut).open();
+            Entry.readFrom(letter);
+            assertThat(letter.hasMore()).isTrue();
+            assertThatThrownBy(() -> Entry.readFrom(letter))
+                    .as("at " + cut)
+                    .isInstanceOf(BufferUnderflowException.class);
+        }
+    }
+
+    @Test
+    void answersShareTheRoomOfTheirMessage() {
+        Letter letter = new Letter(0, ByteBuffer.allocate(Letter.MAX)).begin(Kind.STORED);
+        for (int i = Sender.PACK_MAX - 1; i >= 0; i--) {
+            letter.text("x".repeat(5000), i, Short.BYTES);
+        }
+        letter.arrived(letter.bytes().position()).open();
+        for (int i = 0; i < Sender.PACK_MAX; i++) {
+            assertThat(letter.takeText()).hasSizeGreaterThan(100);
+        }
+        assertThat(letter.hasMore()).isFalse();
+    }
+
+    @Test
+    void slotsByChanceHarmNobodyElse() throws Exception {
+        Path served = folder.resolve("served");
+        write(served.resolve("other"), 10);
+        var random = new Random(7);
+        try (Two two = Two.serving(served, "rocev2")) {
+            for (int round = 0; round < 20; round++) {
+                try (Mailbox peer = two.stranger();
+                        var window = new Window(peer.connection(), TERMS, true)) {
+                    RemoteMemory theirs = putting(peer);
+                    offer(peer, 5, 0, 7);
+                    fill(window, 12);
+                    Letter letter = packed(peer, window, 12, 0, 0, 1, 2);
+                    int length = letter.bytes().position();
+                    letter.bytes().put(1 + random.nextInt(length - 1), (byte) random.nextInt());
+                    if (random.nextInt(3) == 0) {
+                        letter.bytes().position(1 + random.nextInt(length));
+                    }
+                    peer.send(letter, window.region(), 0, 12, theirs);
+                    assertThat(peer.receive(Two.PATIENCE).kind()).isIn(Kind.STORED, Kind.AGAIN);
+                } catch (CommandFailed | VerbsException e) {
+                    assertThat(e).hasMessageStartingWith("the peer");
+                }
+            }
+            Path here = Files.createDirectory(folder.resolve("here"));
+            assertThat(two.get(TERMS, "other", here).said).containsEntry("other", "done");
+        }
+        assertThat(folder).isDirectoryNotContaining(each -> !each.endsWith("served") && !each.endsWith("here"));
+    }
+
+    // ---- a hostile receiver
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "stored before it is sent",
+                "stored with too few answers",
+                "stored with too many answers",
+                "stored twice",
+                "free",
+                "a fault",
+                "done",
+                "dropped",
+                "wanted again",
+                "a part of it"
+            })
+    void aReceiverSaysOfASlotOnlyWhatCanBe(String what) throws Exception {
+        write(folder.resolve("tree/a"), 100);
+        write(folder.resolve("tree/b"), 100);
+        try (Two two = Two.serving(folder, "rocev2");
+                Mailbox peer = getting(two)) {
+            assertThatThrownBy(() -> {
+                        if (what.equals("stored before it is sent")) {
+                            peer.send(peer.write(Kind.STORED).int32(0).text("").text(""));
+                        } else if (what.equals("a part of it")) {
+                            peer.send(peer.write(Kind.WANT)
+                                    .int32(1)
+                                    .int64(1)
+                                    .int8(Verdict.SEND.ordinal())
+                                    .text(""));
+                        } else {
+                            takeEntries(peer);
+                            peer.expect(Kind.PACK, Two.PATIENCE);
+                            answer(peer, what);
+                        }
+                        while (true) {
+                            peer.receive(Two.PATIENCE);
+                        }
+                    })
+                    .as(what)
+                    .isInstanceOf(CommandFailed.class)
+                    .hasMessageMatching("the peer: the peer (says|speaks|does not say|wants|sent) .*");
+            Path here = Files.createDirectory(folder.resolve("here"));
+            assertThat(two.get(TERMS, "tree/a", here).said).containsEntry("a", "done");
+        }
+    }
+
+    private static void answer(Mailbox peer, String what) throws InterruptedException {
+        switch (what) {
+            case "stored with too few answers" ->
+                peer.send(peer.write(Kind.STORED).int32(0).text(""));
+            case "stored with too many answers" ->
+                peer.send(peer.write(Kind.STORED).int32(0).text("").text("").text(""));
+            case "stored twice" -> {
+                peer.send(peer.write(Kind.STORED).int32(0).text("").text(""));
+                peer.send(peer.write(Kind.STORED).int32(0).text("").text(""));
+            }
+            case "free" -> peer.send(peer.write(Kind.FREE).int32(0));
+            case "a fault" -> peer.send(peer.write(Kind.FAULT).int32(1).text("no"));
+            case "done" -> peer.send(peer.write(Kind.DONE).int32(1).text(""));
+            case "dropped" -> peer.send(peer.write(Kind.DROPPED).int32(1));
+            default ->
+                peer.send(peer.write(Kind.WANT)
+                        .int32(1)
+                        .int64(0)
+                        .int8(Verdict.SEND.ordinal())
+                        .text(""));
+        }
+    }
+
+    // ---- by hand
+
+    private static RemoteMemory putting(Mailbox peer) throws InterruptedException {
+        Handshake.asClient(peer, TERMS, Optional.empty(), Two.PATIENCE);
+        var request = new Request(true, Two.set(Option.RECURSIVE, Option.INTO_FOLDER), Path.of(""));
+        peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(Window.NONE));
+        RemoteMemory theirs = peer.expect(Kind.READY, Two.PATIENCE).takeMemory();
+        peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
+        return theirs;
+    }
+
+    /// Asks for the tree, and hears what it has.
+    private static Mailbox getting(Two two) throws InterruptedException {
+        Mailbox peer = two.stranger();
+        Handshake.asClient(peer, TERMS.with(Mode.READ), Optional.empty(), Two.PATIENCE);
+        peer.send(new Request(false, Two.set(Option.RECURSIVE), Path.of("tree"))
+                .writeTo(peer.write(Kind.REQUEST))
+                .memory(Window.NONE));
+        peer.expect(Kind.READY, Two.PATIENCE);
+        peer.expect(Kind.TOTAL, Two.PATIENCE);
+        peer.expect(Kind.ENTRY, Two.PATIENCE);
+        return peer;
+    }
+
+    /// Wants both files of the tree.
+    private static void takeEntries(Mailbox peer) throws InterruptedException {
+        Letter want = peer.write(Kind.WANT);
+        want.int32(0).int64(-1).int8(Verdict.MADE.ordinal()).text("");
+        want.int32(1).int64(0).int8(Verdict.SEND.ordinal()).text("");
+        peer.send(want.int32(2).int64(0).int8(Verdict.SEND.ordinal()).text(""));
+    }
+
+    private static List<String> missing(Letter pack) {
+        ByteBuffer in = pack.bytes();
+        in.position(1 + 4 + 4 + TERMS.checksum().bytes());
+        List<String> texts = new ArrayList<>();
+        do {
+            in.getInt();
+            texts.add(pack.takeText());
+        } while (pack.hasMore());
+        return texts;
+    }
+
+    /// Offers files of these sizes in one message, and hears that they are wanted.
+    private static void offer(Mailbox peer, int... sizes) throws InterruptedException {
+        Letter letter = peer.write(Kind.ENTRY);
+        for (int id = 0; id < sizes.length; id++) {
+            entry(letter, id, sizes[id]);
+        }
+        peer.send(letter);
+        Letter want = peer.expect(Kind.WANT, Two.PATIENCE);
+        for (int id = 0; id < sizes.length; id++) {
+            assertThat(want.bytes().getInt()).isEqualTo(id);
+            assertThat(want.bytes().getLong()).isZero();
+            assertThat(want.bytes().get()).isEqualTo((byte) Verdict.SEND.ordinal());
+            assertThat(want.takeText()).isEmpty();
+        }
+        assertThat(want.hasMore()).isFalse();
+    }
+
+    private static Letter entry(Letter letter, int id, int size) {
+        var attributes = new Attributes(Attributes.Type.FILE, 0640, size, Instant.EPOCH, 0);
+        return new Entry(id, attributes, Path.of("f%03d".formatted(id)), Entry.NO_TARGET).writeTo(letter);
+    }
+
+    private static void fill(Window window, int length) {
+        for (int i = 0; i < length; i++) {
+            window.slot(0).put(i, (byte) i);
+        }
+    }
+
+    private static byte[] sum(Window window, int length) {
+        var sum = new byte[Checksum.MAX];
+        ByteBuffer bytes = window.slot(0).duplicate();
+        TERMS.checksum().computer().compute(bytes.position(0).limit(Math.clamp(length, 0, 4096)), sum);
+        return sum;
+    }
+
+    /// Fills slot 0.
+    ///
+    /// @param damage what is changed in its checksum
+    private static void pack(Mailbox peer, Window window, RemoteMemory theirs, int length, int damage, int... ids)
+            throws InterruptedException {
+        Letter letter = packed(peer, window, length, damage, ids);
+        int bytes = Math.clamp(length, 0, 4096);
+        if (bytes > 0) {
+            peer.send(letter, window.region(), 0, bytes, theirs);
+        } else {
+            peer.send(letter);
+        }
+    }
+
+    private static Letter packed(Mailbox peer, Window window, int length, int damage, int... ids)
+            throws InterruptedException {
+        byte[] sum = sum(window, length);
+        sum[0] ^= (byte) damage;
+        Letter letter = peer.write(Kind.PACK).int32(0).int32(length);
+        letter.bytes().put(sum, 0, TERMS.checksum().bytes());
+        for (int id : ids) {
+            letter.int32(id).text("");
+        }
+        return letter;
+    }
+}
