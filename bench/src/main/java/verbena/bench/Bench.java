@@ -33,7 +33,7 @@ import verbena.tools.report.Result;
         description = {
             "",
             "Measures in turn, round by round: Verbena (two processes, RoCE v2 and iWARP), raw UDP with GSO and GRO (the"
-                    + " ceiling of all over UDP), a Java TCP socket, Netty's echo, and what is installed of UCX's"
+                    + " ceiling of all over UDP), a Java TCP socket, Netty's echo, Aeron, and what is installed of UCX's"
                     + " ucx_perftest and libfabric's fi_pingpong, both over TCP, and iperf3. Prints medians, their"
                     + " spread, and whether each goal of docs/performance.md is reached. Nothing else should run.",
             ""
@@ -139,6 +139,7 @@ public final class Bench implements Callable<Integer> {
                 new Programs.Iperf(),
                 new JavaPair("tcp"),
                 new JavaPair("netty"),
+                new AeronPair(),
                 new Programs.Libfabric()));
         try {
             for (Contender contender : contenders) {

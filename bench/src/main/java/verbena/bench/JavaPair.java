@@ -6,6 +6,7 @@ import verbena.tools.report.Result;
 
 /// Contenders in Java whose ends find each other by themselves: two [Worker] processes of one kind.
 final class JavaPair implements Contender {
+    static final String TCP = "Java TCP socket";
     static final String CEILING = "raw UDP, GSO and GRO";
     /// A packet of 4 KiB with the headers of a WRITE's middle: BTH and ICRC.
     private static final int SEGMENT_BYTES = 4_096 + 16;
@@ -37,9 +38,9 @@ final class JavaPair implements Contender {
                 }));
             case "tcp" ->
                 List.of(
-                        entry("Java TCP socket", Bench.LARGE, "stream", port, ""),
-                        entry("Java TCP socket", Bench.HUGE, "stream", port, ""),
-                        entry("Java TCP socket", Bench.SMALL, "pingpong", port, ""));
+                        entry(TCP, Bench.LARGE, "stream", port, ""),
+                        entry(TCP, Bench.HUGE, "stream", port, ""),
+                        entry(TCP, Bench.SMALL, "pingpong", port, ""));
             default ->
                 List.of(
                         entry("Netty echo", Bench.LARGE, "echo", port, " " + NETTY_WINDOW),

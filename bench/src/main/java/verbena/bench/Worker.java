@@ -30,6 +30,7 @@ public final class Worker {
             case "netty" -> new NettyEnd();
             case "verbena" -> new VerbenaEnd();
             case "await" -> new AwaitEnd();
+            case "aeron" -> new AeronEnd();
             case "busy" -> new BusyEnd();
             default -> throw new IllegalArgumentException("no such end: " + args[0]);
         };
@@ -56,6 +57,7 @@ public final class Worker {
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
+                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", // Aeron's buffers
                 "-XX:+UseSerialGC",
                 "-cp",
                 ManagementFactory.getRuntimeMXBean().getClassPath(),
