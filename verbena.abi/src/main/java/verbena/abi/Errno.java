@@ -27,6 +27,7 @@ final class Errno {
     static final long EAFNOSUPPORT = -97;
     static final long EADDRINUSE = -98;
     static final long ENETUNREACH = -101;
+    static final long EADDRNOTAVAIL = -99;
     static final long ECONNRESET = -104;
     static final long EISCONN = -106;
     static final long ENOTCONN = -107;
@@ -47,6 +48,7 @@ final class Errno {
             case ResourceLimitException _ -> ENOMEM;
             case UnsupportedException _ -> EOPNOTSUPP;
             case InUseException _ -> EBUSY;
+            case ConnectionException e when e.getCause() instanceof DeviceException -> EADDRNOTAVAIL;
             case ConnectionException _ -> EADDRINUSE;
             case DeviceException _ -> EIO;
             case VerbsException _, IllegalArgumentException _, IndexOutOfBoundsException _ -> EINVAL;

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -304,6 +305,41 @@ class ConnectionTest {
                         .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port));
                 assertThat(client.peerAddress()).isEqualTo(server.localAddress());
             }
+        }
+    }
+
+    @Test
+    void anAddressThatNobodyCanListenAtIsAConnectionException() {
+        for (String host : List.of("203.0.113.9", "2001:db8::9", "::g")) {
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ConnectionListener.bind(host, 0))
+                    .matches(e -> e.reason() == Reason.ADDRESS)
+                    .withMessageContaining(host);
+        }
+        assertThatExceptionOfType(ConnectionException.class)
+                .isThrownBy(() -> Connection.connect("::g", 7471))
+                .matches(e -> e.reason() == Reason.ADDRESS)
+                .withMessageContaining("::g");
+    }
+
+    @Test
+    void anArgumentThatCannotBeRightIsTheCallersMistake() {
+        var unresolved = InetSocketAddress.createUnresolved("nowhere", 7471);
+        assertThatThrownBy(() -> ConnectionListener.bind(unresolved, ConnectionOptions.defaults()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("address: \"nowhere\" is no known host");
+        assertThatThrownBy(() -> Connection.connect(unresolved, ConnectionOptions.defaults()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("destination: \"nowhere\" is no known host");
+        for (int port : new int[] {-1, 65_536}) {
+            assertThatThrownBy(() -> ConnectionListener.bind("127.0.0.1", port))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("port: 0 to 65535, got " + port);
+        }
+        for (int port : new int[] {-1, 0, 65_536}) {
+            assertThatThrownBy(() -> Connection.connect("127.0.0.1", port))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("port: 1 to 65535, got " + port);
         }
     }
 

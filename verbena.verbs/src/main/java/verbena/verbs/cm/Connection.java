@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -75,13 +76,12 @@ public final class Connection implements AutoCloseable {
     ///
     /// @param host a name or an address
     /// @throws ConnectionException when it does not come about; says why
+    /// @throws IllegalArgumentException when `port` is not 1 to 65535
     public static Connection connect(String host, int port) throws InterruptedException {
-        InetAddress[] addresses;
-        try {
-            addresses = InetAddress.getAllByName(host);
-        } catch (UnknownHostException e) {
-            throw new ConnectionException(Reason.ADDRESS, "connect: \"" + host + "\" is no known host", e);
+        if (port < 1 || port > 0xFFFF) {
+            throw new IllegalArgumentException("port: 1 to 65535, got " + port);
         }
+        InetAddress[] addresses = addresses("connect", host);
         for (int i = 0; ; i++) {
             try {
                 return connect(new InetSocketAddress(addresses[i], port), ConnectionOptions.defaults());
@@ -93,7 +93,20 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /// One at least.
+    static InetAddress[] addresses(String verb, String host) {
+        try {
+            return InetAddress.getAllByName(Objects.requireNonNull(host, "host"));
+        } catch (UnknownHostException e) {
+            throw new ConnectionException(Reason.ADDRESS, verb + ": \"" + host + "\" is no known host", e);
+        }
+    }
+
     /// The same with choices of one's own.
+    ///
+    /// @param to its name has to be resolved
+    /// @throws ConnectionException when it does not come about; says why
+    /// @throws IllegalArgumentException when the name of the address was not resolved
     public static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
         EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::open);
         ConnectionId id = channel.createId(PortSpace.TCP);

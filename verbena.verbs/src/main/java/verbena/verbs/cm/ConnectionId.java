@@ -130,11 +130,18 @@ public final class ConnectionId implements VerbsObject {
     ///
     /// @param address `0.0.0.0` for every IPv4 address that this host has now, `::` for every address but
     ///     link-local ones; port 0 for any that is free
-    /// @throws ConnectionException when the address is not this host's, or the port is taken
+    /// @throws ConnectionException when the address is not this host's, another user's process has it, or the
+    ///     port is taken
+    /// @throws IllegalArgumentException when the name of the address was not resolved
     public synchronized void bind(InetSocketAddress address) {
         require("bind", State.IDLE);
         InetAddress at = resolved("address", address);
         List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at) : List.of(Gid.of(at));
+        if (gids.isEmpty()) {
+            throw new ConnectionException(
+                    ConnectionException.Reason.ADDRESS,
+                    "bind: this host has no address that is up, not even loopback's: set an interface up first");
+        }
         int port = address.getPort();
         boolean done = false;
         try {
@@ -155,8 +162,12 @@ public final class ConnectionId implements VerbsObject {
         state = State.BOUND;
     }
 
-    /// Finds the device and the own address that reach a peer (rdma_resolve_addr(3)).
-    /// [ConnectionEvent.AddressResolved] or [ConnectionEvent.AddressError] follows.
+    /// Finds the device and the own address that reach a peer (rdma_resolve_addr(3)). That is the address from
+    /// which the system would send. Towards a peer on this host it is a free address of 127.0.0.0/8 when another
+    /// user's process has the system's choice. [ConnectionEvent.AddressResolved] or
+    /// [ConnectionEvent.AddressError] follows.
+    ///
+    /// @throws IllegalArgumentException when the name of the destination was not resolved, or is a wildcard address
     public void resolveAddress(InetSocketAddress destination) {
         resolveAddress(Optional.empty(), destination);
     }
@@ -172,10 +183,14 @@ public final class ConnectionId implements VerbsObject {
         }
         try {
             if (state == State.IDLE) {
-                Gid from = source.isPresent() && !source.get().getAddress().isAnyLocalAddress()
-                        ? Gid.of(resolved("source", source.get()))
-                        : LocalDevices.towards(channel.only(), to);
-                hold(LocalDevices.at(channel.only(), from));
+                Optional<Gid> wanted = source.map(from -> resolved("source", from))
+                        .filter(from -> !from.isAnyLocalAddress())
+                        .map(Gid::of);
+                LocalDevices.Lease lease = wanted.isPresent()
+                        ? LocalDevices.at(channel.only(), wanted.get())
+                        : LocalDevices.reaching(channel.only(), to);
+                hold(lease);
+                Gid from = lease.local();
                 int port = source.map(InetSocketAddress::getPort).orElse(0);
                 if (port != 0) {
                     ports.add(context().connectionService().bind(space, from, port));

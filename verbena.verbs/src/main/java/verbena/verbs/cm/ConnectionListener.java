@@ -1,5 +1,6 @@
 package verbena.verbs.cm;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
@@ -37,12 +38,25 @@ public final class ConnectionListener implements AutoCloseable {
     ///
     /// @param host a name or an address; `0.0.0.0` for all addresses
     /// @param port 0 for any that is free
-    /// @throws ConnectionException when the address is not this host's, or the port is taken
+    /// @throws ConnectionException when the host is not known, its address is not this host's, another user's
+    ///     process has it, or the port is taken
+    /// @throws IllegalArgumentException when `port` is not 0 to 65535
     public static ConnectionListener bind(String host, int port) {
-        return bind(new InetSocketAddress(host, port), ConnectionOptions.defaults());
+        if (port < 0 || port > 0xFFFF) {
+            throw new IllegalArgumentException("port: 0 to 65535, got " + port);
+        }
+        InetAddress at = Connection.addresses("bind", host)[0];
+        return bind(new InetSocketAddress(at, port), ConnectionOptions.defaults());
     }
 
     /// The same with choices of one's own, for all connections.
+    ///
+    /// @param at its name has to be resolved
+    /// @throws ConnectionException when the address is not this host's, another user's process has it, or the
+    ///     port is taken
+    /// @throws IllegalArgumentException when the name of the address was not resolved
+    /// @throws verbena.verbs.UnsupportedException when the options have a secret and the device cannot have it
+    ///     proven
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options) {
         EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::open);
         ConnectionId id = channel.createId(PortSpace.TCP);

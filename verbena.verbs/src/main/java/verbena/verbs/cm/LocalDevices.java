@@ -13,14 +13,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InUseException;
+import verbena.verbs.VerbsException;
 import verbena.verbs.spi.Provider;
 
 /// The devices that connections of this process share: one for each local address that is in use.
@@ -82,6 +86,10 @@ final class LocalDevices {
     /// Guarded by itself.
     private static final Map<Gid, Shared> OPEN = new HashMap<>();
 
+    /// The loopback address that clients got because theirs was taken; in use when [#OPEN] has it. Guarded by
+    /// [#OPEN].
+    private static @Nullable Gid ownLoopback;
+
     private LocalDevices() {}
 
     /// The device that has a local address: `only`, or the shared one.
@@ -103,11 +111,58 @@ final class LocalDevices {
         synchronized (OPEN) {
             Shared shared = OPEN.get(local);
             if (shared == null) {
-                shared = new Shared(device(local).open());
+                try {
+                    shared = new Shared(provided(local, provider -> provider.kind() + "@" + local)
+                            .open());
+                } catch (DeviceException e) {
+                    throw new ConnectionException(
+                            ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
+                }
                 OPEN.put(local, shared);
             }
-            shared.users++;
-            return new Lease(shared.context, local, () -> at(only, local), () -> giveBack(local));
+            return lease(shared, local);
+        }
+    }
+
+    /// Called with [#OPEN] locked.
+    private static Lease lease(Shared shared, Gid local) {
+        shared.users++;
+        return new Lease(shared.context, local, () -> at(Optional.empty(), local), () -> giveBack(local));
+    }
+
+    /// The device that a client uses towards a peer: at the address that the system would choose; or, when another
+    /// user's process has that address and the peer is on this host too, at a free loopback address.
+    ///
+    /// @throws ConnectionException when there is none
+    static Lease reaching(Optional<Context> only, InetAddress peer) {
+        Gid from = towards(only, peer);
+        try {
+            return at(only, from);
+        } catch (ConnectionException taken) {
+            boolean isHere = peer.isLoopbackAddress() || from.equals(Gid.of(peer));
+            if (only.isPresent() || !isHere || !from.isIpv4()) { // IPv6 has one loopback address only
+                throw taken;
+            }
+            try {
+                return atOwnLoopback(from);
+            } catch (VerbsException e) {
+                taken.addSuppressed(e);
+                throw taken;
+            }
+        }
+    }
+
+    private static Lease atOwnLoopback(Gid insteadOf) {
+        synchronized (OPEN) {
+            Gid own = ownLoopback;
+            Shared shared = own == null ? null : OPEN.get(own);
+            if (own == null || shared == null) {
+                shared = new Shared(provided(insteadOf, Provider::kind).open());
+                own = shared.context.gids(1).getFirst().gid();
+                OPEN.put(own, shared);
+                ownLoopback = own;
+            }
+            return lease(shared, own);
         }
     }
 
@@ -125,13 +180,14 @@ final class LocalDevices {
         }
     }
 
-    private static Device device(Gid local) {
+    /// The first device that a provider has by the name that `name` makes for it.
+    private static Device provided(Gid local, Function<Provider, String> name) {
         List<Provider> providers = ServiceLoader.load(Provider.class).stream()
                 .map(ServiceLoader.Provider::get)
                 .sorted(Comparator.comparing(provider -> !provider.isOfSystem()))
                 .toList();
         for (Provider provider : providers) {
-            var device = provider.device(provider.kind() + "@" + local);
+            var device = provider.device(name.apply(provider));
             if (device.isPresent()) {
                 return device.get();
             }

@@ -7,7 +7,8 @@ import verbena.verbs.Device;
 /// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays silent:
 /// it lists nothing and throws nothing.
 public interface Provider {
-    /// Short name of the family, for example `rocev2`.
+    /// Short name of the family, for example `rocev2`. In a family that can make one it also is the name of a device
+    /// with a loopback address of its own.
     String kind();
 
     /// The devices that exist now.
