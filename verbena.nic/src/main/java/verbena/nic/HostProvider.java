@@ -102,6 +102,10 @@ abstract class HostProvider implements Provider {
                 return on(host.withOnly(wanted), name, options);
             }
         }
+        if (known.isEmpty()) {
+            throw new DeviceException("device " + name + ": this host has no address at all: set an interface up first"
+                    + " (Linux: ip link set lo up)");
+        }
         throw new DeviceException("device " + name + ": " + address + " is no address of this host; it has " + known
                 + " and 127.0.0.0/8");
     }

@@ -1,16 +1,11 @@
 package verbena.tools;
 
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /// Numbers as strtol(3) with base 0 takes them: decimal, `0x` hexadecimal, leading `0` octal.
 public final class CNumber implements ITypeConverter<Integer> {
     @Override
     public Integer convert(String text) {
-        try {
-            return Integer.decode(text);
-        } catch (NumberFormatException _) {
-            throw new TypeConversionException("'" + text + "' is not a number");
-        }
+        return Numbers.convert(text, Integer::decode);
     }
 }

@@ -1,6 +1,8 @@
 package verbena.tools;
 
 import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -116,6 +118,15 @@ final class CaptureCommand implements Callable<Integer> {
             this.bean = bean;
             this.id = bean.startCapture(bufferBytes, packetBytes);
         }
+
+        /// Idempotent.
+        void stop() {
+            try {
+                bean.stopCapture(id);
+            } catch (UndeclaredThrowableException _) {
+                // it has ended by itself
+            }
+        }
     }
 
     /// A packet's block in a chunk.
@@ -149,10 +160,13 @@ final class CaptureCommand implements Callable<Integer> {
                     err.flush();
                     begin(sources, out);
                     copy(sources, out, bytesMax);
+                    complete(sources, out);
                 } finally {
-                    stop(sources, out);
+                    sources.forEach(Source::stop);
                 }
                 summary(sources, err);
+            } catch (IOException e) {
+                throw CommandFailed.io("cannot write " + file, e);
             }
         }
         return 0;
@@ -224,9 +238,12 @@ final class CaptureCommand implements Callable<Integer> {
     private OutputStream open() {
         try {
             return new BufferedOutputStream(
-                    file.equals("-") ? System.out : Files.newOutputStream(Path.of(file)), ENOUGH_BYTES);
+                    file.equals("-")
+                            ? new FileOutputStream(FileDescriptor.out) // System.out would keep its errors to itself
+                            : Files.newOutputStream(Path.of(file)),
+                    ENOUGH_BYTES);
         } catch (IOException e) {
-            throw new CommandFailed("cannot write " + file + ": " + e.getMessage(), e);
+            throw CommandFailed.io("cannot write " + file, e);
         }
     }
 
@@ -294,17 +311,14 @@ final class CaptureCommand implements Callable<Integer> {
         }
     }
 
-    private void stop(List<Source> sources, OutputStream out) throws IOException {
+    /// Behind the packets of each device: how many there were.
+    private void complete(List<Source> sources, OutputStream out) throws IOException {
         boolean interrupted = Thread.interrupted(); // or nothing could be said any more
         Instant now = Instant.now();
         long nanos = now.getEpochSecond() * 1_000_000_000L + now.getNano();
         for (int i = 0; i < sources.size(); i++) {
             Source source = sources.get(i);
-            try {
-                source.bean.stopCapture(source.id);
-            } catch (UndeclaredThrowableException _) {
-                // it has ended by itself
-            }
+            source.stop();
             write(out, PcapngBlocks.statistics(i, nanos, source.captured + source.lost, source.lost));
         }
         out.flush();

@@ -1,6 +1,8 @@
 package verbena.tools;
 
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import verbena.tools.files.Failures;
 
 /// A command could not do what it was asked for. Its message is one line for the user: what failed, on what, and
 /// what may help. Ends the command with the status that it has for failures, 1 for most, or with one of its own.
@@ -22,6 +24,13 @@ public final class CommandFailed extends RuntimeException {
     public CommandFailed(int status, String message) {
         super(message);
         this.status = status;
+    }
+
+    /// A file, or a stream, that could not be read or written.
+    ///
+    /// @param what what was being done, with the file's name
+    public static CommandFailed io(String what, IOException e) {
+        return new CommandFailed(what + ": " + Failures.why(e), e);
     }
 
     /// What the command is to end with.

@@ -113,7 +113,7 @@ final class ConformCommand implements Callable<Integer> {
         try {
             Files.writeString(report, json ? ConformReport.json(judgements) : ConformReport.markdown(judgements));
         } catch (IOException e) {
-            throw new CommandFailed("the report could not be written: " + e, e);
+            throw CommandFailed.io("--report: cannot write " + report, e);
         }
     }
 

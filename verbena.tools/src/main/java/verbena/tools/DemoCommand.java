@@ -70,15 +70,20 @@ final class DemoCommand implements Callable<Integer> {
             new Demo(story(), device, peerDevice == null ? device : peerDevice, seconds).run();
             return 0;
         }
+        boolean anyDevice = false;
         var results = new LinkedHashMap<String, DemoFigures.Result>();
         for (Provider provider : ServiceLoader.load(Provider.class)) {
             if (!provider.devices().isEmpty()) {
+                anyDevice = true;
                 DemoFigures.Result result = new Demo(story(), provider.kind(), provider.kind(), seconds).run();
                 if (result != null) {
                     results.put(provider.kind(), result);
                 }
                 space();
             }
+        }
+        if (!anyDevice) {
+            throw new CommandFailed("no device works on this host: 'verbena doctor' tells why");
         }
         if (!results.isEmpty() && !json) {
             sideBySide(results);

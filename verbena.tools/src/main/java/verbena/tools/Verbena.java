@@ -1,6 +1,11 @@
 package verbena.tools;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,9 +19,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
+import verbena.nic.link.LinkException;
 import verbena.tools.explain.ExplainCommand;
 import verbena.tools.files.CpCommand;
 import verbena.tools.files.CpPeerCommand;
+import verbena.tools.files.Failures;
 import verbena.tools.files.ServeCommand;
 import verbena.tools.perf.PerfCommand;
 import verbena.verbs.VerbsException;
@@ -77,6 +84,9 @@ public final class Verbena implements Runnable {
         Thread command = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(command, done), "verbena-interrupt"));
         int status = commandLine().execute(args);
+        if (System.out.checkError()) {
+            status = Math.max(status, notWritten());
+        }
         done.countDown();
         System.exit(status);
     }
@@ -85,6 +95,7 @@ public final class Verbena implements Runnable {
     public static CommandLine commandLine() {
         var line = new CommandLine(new Verbena());
         Standard.addTo(line);
+        Numbers.addTo(line);
         line.setPosixClusteredShortOptionsAllowed(true);
         line.setUsageHelpLongOptionsMaxWidth(30);
         line.setParameterExceptionHandler(Verbena::wrongUsage);
@@ -114,6 +125,21 @@ public final class Verbena implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "");
+    }
+
+    /// Standard output did not take everything: says why, which a print stream does not know, so one more byte is
+    /// tried.
+    /// A reader that has gone, as `head` does, needs no word.
+    private static int notWritten() {
+        try {
+            new FileOutputStream(FileDescriptor.out).write('\n');
+        } catch (IOException e) {
+            String why = Failures.why(e);
+            if (!why.contains("Broken pipe")) {
+                System.err.println("verbena: cannot write standard output: " + why);
+            }
+        }
+        return 1;
     }
 
     private static void interrupt(Thread command, CountDownLatch done) {
@@ -170,8 +196,14 @@ public final class Verbena implements Runnable {
     /// What to tell of an error: its message where it was made for users, else its type too.
     private static String explanation(Exception e) {
         return switch (e) {
-            case CommandFailed _, VerbsException _, IllegalArgumentException _ ->
+            case CommandFailed _, VerbsException _, LinkException _, IllegalArgumentException _ ->
                 oneLine(String.valueOf(e.getMessage()));
+            case FileSystemException failure -> failure.getFile() + ": " + oneLine(Failures.why(failure));
+            case IOException failure -> oneLine(Failures.why(failure));
+            case UncheckedIOException failure -> {
+                IOException cause = failure.getCause();
+                yield cause == null ? String.valueOf(failure.getMessage()) : explanation(cause);
+            }
             case InterruptedException _ -> "interrupted";
             default -> oneLine(e.toString()) + " (an error of Verbena itself; --stacktrace shows where)";
         };

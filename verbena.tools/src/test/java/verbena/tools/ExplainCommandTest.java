@@ -77,6 +77,6 @@ class ExplainCommandTest {
                 .contains("three packets");
         assertThat(Cli.run("explain", "refused", "--rehearse", "0", "--html", "/no/such/folder/x.html")
                         .error())
-                .contains("/no/such/folder/x.html: cannot be written");
+                .contains("cannot write /no/such/folder/x.html: no such file or folder");
     }
 }

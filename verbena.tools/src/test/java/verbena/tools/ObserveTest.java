@@ -105,6 +105,13 @@ class ObserveTest {
             }
             assertThat(capture.get().status()).isZero();
             assertThat(capture.get().err()).contains("capturing rocev2").contains("20 packets, ");
+
+            if (Files.exists(Path.of("/dev/full"))) { // Linux's disk without room
+                Cli full = Cli.run("capture", "--pid", Long.toString(server.pid()), "/dev/full");
+                assertThat(full.status()).isEqualTo(1);
+                assertThat(full.err().lines().skip(1))
+                        .containsExactly("verbena capture: cannot write /dev/full: No space left on device");
+            }
         }
         Cli decoded = Cli.run("decode", "--strict", file.toString());
         assertThat(decoded.status()).isZero();

@@ -13,7 +13,12 @@ class PerfUsageTest {
                     write-bw -n 4             | -n: 5 to 100000000, got 4
                     write-bw -n many          | 'many' is not a number
                     write-bw -s 0             | 1 to 2147483647 bytes, got 0
-                    write-bw -s 2G            | '2G' is not a number
+                    write-bw -s 2G            | 1 to 2147483647 bytes, got 2G
+                    write-bw -s 4G            | 1 to 2147483647 bytes, got 4G
+                    write-bw -s 4294967296K   | '4294967296' is too large
+                    write-bw -s K             | 'K' is not a number
+                    write-bw -s 999999999999  | '999999999999' is too large
+                    write-bw --timeout 1G     | '1G' is not a number
                     write-bw -q 0             | -q: 1 to 16384, got 0
                     write-bw -t 0             | -t: 1 to 15000, got 0
                     write-bw -m 1000          | -m: 256, 512, 1024, 2048 or 4096, got 1000

@@ -20,6 +20,9 @@ import verbena.verbs.Mtu;
 public final class Interfaces {
     private static final long BITS_PER_MEGABIT = 1_000_000;
 
+    /// The words by which the JDK says that there is none; it has no exception of its own for that.
+    private static final String NO_INTERFACES = "No network interfaces configured";
+
     private Interfaces() {}
 
     /// One interface.
@@ -60,7 +63,8 @@ public final class Interfaces {
         }
     }
 
-    /// All of them, in the order of their indexes.
+    /// All of them, in the order of their indexes; none where not even loopback has an address, as in a new network
+    /// namespace.
     ///
     /// @throws LinkException when the system does not tell
     public static List<HostInterface> all() {
@@ -72,6 +76,9 @@ public final class Interfaces {
             found.sort(Comparator.comparingInt(HostInterface::index));
             return List.copyOf(found);
         } catch (SocketException e) {
+            if (NO_INTERFACES.equals(e.getMessage())) {
+                return List.of();
+            }
             throw new LinkException(LinkException.Kind.FAILED, "interfaces: " + e.getMessage(), e);
         }
     }
@@ -85,7 +92,7 @@ public final class Interfaces {
                 .findFirst()
                 .orElseThrow(() -> new LinkException(
                         LinkException.Kind.UNSUPPORTED,
-                        "interfaces: no loopback interface; in a new network namespace it has to be set up first"));
+                        "there is no loopback interface, or it is down: set it up first (Linux: ip link set lo up)"));
     }
 
     private static HostInterface describe(NetworkInterface one) throws SocketException {

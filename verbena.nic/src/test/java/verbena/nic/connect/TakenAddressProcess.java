@@ -27,7 +27,8 @@ final class TakenAddressProcess {
             try {
                 ConnectionListener.bind("127.0.0.1", 0).close();
             } catch (ConnectionException e) {
-                System.out.println("listen: " + e.reason() + ", " + e.getMessage().split(" \\(", 2)[0]);
+                System.out.println(
+                        "listen: " + e.reason() + ", " + e.getMessage().split(" \\(", 2)[0]);
             }
         }
     }
@@ -53,10 +54,10 @@ final class TakenAddressProcess {
                 var acceptedToo = threads.submit(() -> listener.accept());
                 try (var other = Connection.connect(address, port);
                         var _ = acceptedToo.get()) {
-                InetAddress own = client.localAddress().getAddress();
-                System.out.println(address + ": " + in.segment().getString(0)
-                        + (own.isLoopbackAddress() && !own.getHostAddress().equals(address) ? " from loopback" : "")
-                        + (other.localAddress().getAddress().equals(own) ? ", both clients at one address" : ""));
+                    InetAddress own = client.localAddress().getAddress();
+                    System.out.println(address + ": " + in.segment().getString(0)
+                            + (own.isLoopbackAddress() && !own.getHostAddress().equals(address) ? " from loopback" : "")
+                            + (other.localAddress().getAddress().equals(own) ? ", both clients at one address" : ""));
                 }
             }
         }

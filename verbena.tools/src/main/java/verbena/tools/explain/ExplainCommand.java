@@ -162,9 +162,9 @@ public final class ExplainCommand implements Callable<Integer> {
         try {
             Files.writeString(Path.of(file), text, StandardCharsets.UTF_8);
         } catch (IOException e) {
-            throw new CommandFailed(file + ": cannot be written: " + e, e);
+            throw CommandFailed.io("cannot write " + file, e);
         } catch (UncheckedIOException e) {
-            throw new CommandFailed(file + ": cannot be written: " + e.getCause(), e);
+            throw new CommandFailed("cannot write " + file + ": " + e.getMessage(), e);
         }
         out.println("written: " + file);
         out.flush();

@@ -12,7 +12,7 @@ import java.nio.file.NotDirectoryException;
 import org.jspecify.annotations.Nullable;
 
 /// What the file system refuses, in words for whoever waits for the file.
-final class Failures {
+public final class Failures {
     private Failures() {}
 
     /// `name: why`, without paths of this host.
@@ -20,7 +20,8 @@ final class Failures {
         return name + ": " + why(e);
     }
 
-    static String why(IOException e) {
+    /// The words for an error; the JDK's message is only the path for some of them.
+    public static String why(IOException e) {
         return switch (e) {
             case NoSuchFileException _ -> "no such file or folder";
             case AccessDeniedException _ -> "permission denied";

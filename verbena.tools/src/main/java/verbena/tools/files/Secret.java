@@ -75,7 +75,7 @@ final class Secret {
         } catch (NoSuchFileException e) {
             throw new CommandFailed("--secret-file: there is no " + file, e);
         } catch (IOException e) {
-            throw new CommandFailed("--secret-file: " + file + " cannot be read: " + e.getMessage(), e);
+            throw CommandFailed.io("--secret-file: cannot read " + file, e);
         }
     }
 

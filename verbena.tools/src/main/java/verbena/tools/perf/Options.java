@@ -225,7 +225,7 @@ final class Options {
             names = {"-s", "--size"},
             paramLabel = "BYTES",
             converter = Size.class,
-            description = "Bytes of a message; K and M are understood (default 65536, for latencies 2).")
+            description = "Bytes of a message; K, M and G are understood (default 65536, for latencies 2).")
     private @Nullable Integer sizeWanted;
 
     @Option(
@@ -679,17 +679,18 @@ final class Options {
         return new ParameterException(command.commandLine(), message);
     }
 
-    /// A number of bytes, with K or M behind it for 2^10 and 2^20.
+    /// A number of bytes, with K, M or G behind it for 2^10, 2^20 and 2^30. A request of the API takes one byte less
+    /// than the 2 GiB that the standard allows a message.
     static final class Size implements ITypeConverter<Integer> {
         @Override
-        public Integer convert(String text) throws Exception {
-            int factor = text.endsWith("K") ? 1 << 10 : text.endsWith("M") ? 1 << 20 : 1;
-            String number = factor == 1 ? text : text.substring(0, text.length() - 1);
-            long bytes = (long) new CNumber().convert(number) * factor;
-            if (bytes < 1 || bytes > Integer.MAX_VALUE) {
+        public Integer convert(String text) {
+            int last = text.length() - 1;
+            int shift = last < 1 ? 0 : 10 * (1 + "KMG".indexOf(Character.toUpperCase(text.charAt(last))));
+            long bytes = new CNumber().convert(shift == 0 ? text : text.substring(0, last));
+            if (bytes < 1 || bytes > Integer.MAX_VALUE >> shift) {
                 throw new TypeConversionException("1 to 2147483647 bytes, got " + text);
             }
-            return (int) bytes;
+            return (int) bytes << shift;
         }
     }
 }

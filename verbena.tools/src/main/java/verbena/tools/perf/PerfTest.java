@@ -304,7 +304,7 @@ final class PerfTest implements Callable<Integer> {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {
-            throw new CommandFailed(option + ": cannot write " + file + ": " + e.getMessage(), e);
+            throw CommandFailed.io(option + ": cannot write " + file, e);
         }
     }
 
