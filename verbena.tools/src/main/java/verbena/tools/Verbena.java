@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -69,6 +70,9 @@ import verbena.verbs.VerbsException;
 public final class Verbena implements Runnable {
     private static final long CLEAN_UP_MILLIS = 3_000;
     private static final int SUGGESTIONS_MAX = 2;
+
+    /// By a signal. Whatever a command fails with from then on comes of that.
+    private static volatile boolean isInterrupted;
 
     @Spec
     private CommandSpec spec;
@@ -146,6 +150,7 @@ public final class Verbena implements Runnable {
         if (done.getCount() == 0) {
             return;
         }
+        isInterrupted = true;
         command.interrupt();
         try {
             done.await(CLEAN_UP_MILLIS, TimeUnit.MILLISECONDS);
@@ -159,7 +164,7 @@ public final class Verbena implements Runnable {
         PrintWriter err = line.getErr();
         String name = line.getCommandSpec().qualifiedName();
         if (e.getMessage() == null || e.getMessage().isEmpty()) {
-            line.usage(err);
+            line.usage(err, Ansi.OFF); // standard output may be a terminal, and standard error a file
             return line.getCommandSpec().exitCodeOnInvalidInput();
         }
         err.println(name + ": " + complaint(e) + " See '" + name + " --help'.");
@@ -205,6 +210,7 @@ public final class Verbena implements Runnable {
                 yield cause == null ? String.valueOf(failure.getMessage()) : explanation(cause);
             }
             case InterruptedException _ -> "interrupted";
+            case Exception _ when isInterrupted -> "interrupted";
             default -> oneLine(e.toString()) + " (an error of Verbena itself; --stacktrace shows where)";
         };
     }

@@ -1,0 +1,84 @@
+package verbena.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+
+/// Each command ends as docs/tools.md says, with one line on standard error.
+class ExitStatusTest {
+    private static final Map<String, Integer> WRONG_USAGE_AS_IN_C =
+            Map.of("rping", 22, "ucmatose", 1, "udaddy", 1, "mckey", 1, "xclient", 1, "xserver", 1);
+
+    @Test
+    void wrongUsageOfEveryCommand() {
+        var commands = new TreeMap<String, CommandLine>();
+        collect(Verbena.commandLine(), "", commands);
+        assertThat(commands).hasSizeGreaterThan(30);
+        commands.keySet().forEach(command -> {
+            Cli cli = Cli.run((command + " --no-such-option").split(" ", -1));
+            assertThat(cli.status()).as(command).isEqualTo(WRONG_USAGE_AS_IN_C.getOrDefault(command, 2));
+            assertThat(cli.error()).startsWith("verbena " + command + ": ");
+            assertThat(cli.out()).isEmpty();
+        });
+    }
+
+    private static void collect(CommandLine line, String prefix, Map<String, CommandLine> into) {
+        line.getSubcommands().forEach((name, command) -> {
+            into.put(prefix + name, command);
+            collect(command, prefix + name + " ", into);
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                pingpong rc -p PORT 127.0.0.1               | 1   | refused
+                perf write-lat -p PORT 127.0.0.1            | 1   | refused
+                perf write-lat -R -p PORT 127.0.0.1         | 1   | nobody listens
+                cp --port PORT pom.xml 127.0.0.1:           | 1   | nobody listens
+                rping -c -a 127.0.0.1 -p PORT               | 255 | nobody listens
+                ucmatose -s 127.0.0.1 -p PORT               | 8   | nobody listens
+                udaddy -s 127.0.0.1 --port PORT             | 1   | nobody takes datagrams
+                xclient -s 127.0.0.1 -p PORT                | 255 | nobody listens
+                pingpong rc ::g                             | 1   | unknown host
+                perf write-lat ::g                          | 1   | unknown host
+                rping -c -a ::g                             | 255 | no such host
+                info none                                   | 1   | there is no
+                conform none                                | 1   | there is no
+                demo -d none                                | 1   | there is no
+                decode /none                                | 1   | no such file
+                status NONE                                 | 2   | there is no
+                explain none                                | 2   | there is no
+                """)
+    void aPeerOrAThingThatIsNotThere(String command, int status, String words) throws Exception {
+        int port;
+        try (var free = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            port = free.getLocalPort();
+        }
+        Cli cli = Cli.run(command.replace("PORT", String.valueOf(port)).split(" ", -1));
+        assertThat(cli.status()).isEqualTo(status);
+        assertThat(cli.error()).contains(words);
+    }
+
+    @Test
+    void helpOnStandardErrorHasNoColours() {
+        for (List<String> arguments : List.of(List.<String>of(), List.of("perf"))) {
+            CommandLine line = Verbena.commandLine();
+            line.setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.ON)); // standard output is a terminal
+            var err = new StringWriter();
+            line.setErr(new PrintWriter(err));
+            assertThat(line.execute(arguments.toArray(String[]::new))).isEqualTo(2);
+            assertThat(err.toString()).contains("Commands:").doesNotContain("\u001b");
+        }
+    }
+}
