@@ -53,7 +53,31 @@ class ReadmeTest {
                 .toList();
         assertThat(sources).as("programs").isNotEmpty();
         compile(sources, classes);
+        assertThat(printed(sources, classes)).isEqualTo(promised.group(1));
+        return promised.group(1);
+    }
 
+    @Test
+    void eachExamplePrintsWhatItSays(@TempDir Path classes) throws Exception {
+        var examples = new ArrayList<String>();
+        try (var files = Files.newDirectoryStream(ROOT.resolve("examples"), "*.java")) {
+            for (Path file : files) {
+                examples.add(Files.readString(file));
+            }
+        }
+        assertThat(examples).hasSizeGreaterThan(5);
+        compile(examples, classes);
+        for (String example : examples) {
+            var promised = Pattern.compile("/// Prints: (.*)").matcher(example);
+            assertThat(promised.find()).as("what it prints").isTrue();
+            assertThat(printed(List.of(example), classes)).isEqualTo(promised.group(1));
+            assertThat(example.lines().count()).as(name(example)).isLessThanOrEqualTo(80);
+            assertThat(Files.readString(ROOT.resolve("examples/README.md"))).contains(name(example) + ".java");
+        }
+    }
+
+    /// What programs print that run at once.
+    private String printed(List<String> sources, Path classes) throws Exception {
         var printed = new ByteArrayOutputStream();
         PrintStream before = System.out;
         try (var loader = new URLClassLoader(
@@ -74,8 +98,7 @@ class ReadmeTest {
         } finally {
             System.setOut(before);
         }
-        assertThat(printed.toString(StandardCharsets.UTF_8).strip()).isEqualTo(promised.group(1));
-        return promised.group(1);
+        return printed.toString(StandardCharsets.UTF_8).strip();
     }
 
     /// A client that comes too early is told so, and comes again.
