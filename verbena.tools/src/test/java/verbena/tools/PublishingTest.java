@@ -1,0 +1,69 @@
+package verbena.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/// What Maven Central, and whoever imports the BOM, rely on.
+class PublishingTest {
+    private static final String BOM = "verbena-bom";
+
+    @Test
+    void theBomListsWhatIsPublishedUnderTheVersionOfAll() {
+        String parent = pom("");
+        List<String> published = all("<module>(.*?)</module>", parent).stream()
+                .filter(module -> !module.equals(BOM))
+                .filter(module -> !pom(module).contains("<maven.deploy.skip>true</maven.deploy.skip>"))
+                .toList();
+        assertThat(published).contains("verbena.verbs", "verbena.nic").doesNotContain("bench", "fuzz", "jcstress");
+
+        String bom = pom(BOM);
+        List<String> listed = all("<artifactId>(verbena\\..*?)</artifactId>", bom);
+        assertThat(listed).containsExactlyInAnyOrderElementsOf(published);
+        assertThat(bom).contains(version(parent)).doesNotContain("<parent>");
+        published.forEach(
+                module -> assertThat(pom(module)).contains(version(parent), "<name>" + module, "<description>"));
+    }
+
+    @Test
+    void whatIsPublishedSaysWhatCentralAsksFor() {
+        for (String module : List.of("", BOM)) {
+            assertThat(pom(module))
+                    .contains("<name>", "<description>", "<url>", "<license>", "<developer>", "<scm", "<connection>");
+        }
+    }
+
+    @Test
+    void theReadmesDependencyIsThisVersion() throws IOException {
+        String readme = Files.readString(Cli.root().resolve("README.md"));
+        String version = version(pom("")).replaceAll("</?version>", "");
+        assertThat(all("dev\\.verbena:verbena-bom:(.*?)\"", readme)).containsExactly(version);
+        assertThat(all("<version>(.*?)</version>", readme)).containsExactly(version);
+    }
+
+    private static String version(String pom) {
+        return all("(<version>.*?</version>)", pom).getFirst();
+    }
+
+    private static List<String> all(String pattern, String text) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map(result -> result.group(1))
+                .toList();
+    }
+
+    private static String pom(String module) {
+        Path file = Cli.root().resolve(module).resolve("pom.xml");
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new AssertionError("no " + file, e);
+        }
+    }
+}
