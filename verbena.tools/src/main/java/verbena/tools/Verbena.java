@@ -5,6 +5,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -29,7 +31,7 @@ import verbena.tools.files.ServeCommand;
 import verbena.tools.perf.PerfCommand;
 import verbena.verbs.VerbsException;
 
-/// The root of the command line. A subcommand is one class of this package, named in `subcommands` below.
+/// The root of the command line. A subcommand is one class, named in the list `COMMANDS` below.
 ///
 /// Every command ends with 0 when it did what it was asked for, 1 when it could not, and 2 when it was not called
 /// rightly, but those that C programs have made known end as these do; an error is one line on standard error.
@@ -37,12 +39,19 @@ import verbena.verbs.VerbsException;
         name = "verbena",
         header = "RDMA for every JVM: devices, tests and tools of the command line.",
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
+        footer = {
+            "",
+            "'verbena COMMAND --help' tells more of each. Start with 'verbena demo'.",
+            "Exit status: 0 done, 1 failed, 2 wrong usage."
+        })
+public final class Verbena implements Runnable {
+    private static final List<Class<?>> COMMANDS = List.of(
             DemoCommand.class,
             ExplainCommand.class,
             DevicesCommand.class,
             InfoCommand.class,
             DoctorCommand.class,
+            RunCommand.class,
             PingpongCommand.class,
             RpingCommand.class,
             UcmatoseCommand.class,
@@ -59,17 +68,16 @@ import verbena.verbs.VerbsException;
             CaptureCommand.class,
             SimCommand.class,
             ConformCommand.class,
+            HelpCommand.class,
             DemoPeerCommand.class,
-            CpPeerCommand.class
-        },
-        footer = {
-            "",
-            "'verbena COMMAND --help' tells more of each. Start with 'verbena demo'.",
-            "Exit status: 0 done, 1 failed, 2 wrong usage."
-        })
-public final class Verbena implements Runnable {
+            CpPeerCommand.class,
+            TrainCommand.class);
+
     private static final long CLEAN_UP_MILLIS = 3_000;
     private static final int SUGGESTIONS_MAX = 2;
+    private static final Pattern FOR_CHILDREN = Pattern.compile(
+            "-X(ms|mx|mn|ss|share:|int).*|-Xlog:(disable|[^:]*(=off|:stderr))"
+                    + "|-XX:(AOTCache=|AOTMode=|SharedArchiveFile=|Tier|[+-](Tiered|Use)).*|-XX:[+]DisplayVMOutputToStderr");
 
     /// By a signal. Whatever a command fails with from then on comes of that.
     private static volatile boolean isInterrupted;
@@ -87,7 +95,7 @@ public final class Verbena implements Runnable {
         var done = new CountDownLatch(1);
         Thread command = Thread.currentThread();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupt(command, done), "verbena-interrupt"));
-        int status = commandLine().execute(args);
+        int status = commandLine(args).execute(args);
         if (System.out.checkError()) {
             status = Math.max(status, notWritten());
         }
@@ -95,9 +103,28 @@ public final class Verbena implements Runnable {
         System.exit(status);
     }
 
-    /// The command line, ready to execute; tests and the workbench give it writers of their own.
+    /// The command line with all commands, ready to execute; tests and the workbench give it writers of their own.
     public static CommandLine commandLine() {
+        return commandLine(COMMANDS);
+    }
+
+    /// The command line for these arguments: when they begin with the name of a command, it has no other, because to
+    /// make the models of all of them takes longer than many a command runs.
+    static CommandLine commandLine(String[] args) {
+        if (args.length == 1 && (args[0].equals("-V") || args[0].equals("--version"))) {
+            return commandLine(List.of());
+        }
+        List<Class<?>> named = COMMANDS.stream()
+                .filter(command -> args.length > 0
+                        && command != HelpCommand.class
+                        && command.getAnnotation(Command.class).name().equals(args[0]))
+                .toList();
+        return commandLine(named.isEmpty() ? COMMANDS : named);
+    }
+
+    private static CommandLine commandLine(List<Class<?>> commands) {
         var line = new CommandLine(new Verbena());
+        commands.forEach(line::addSubcommand);
         Standard.addTo(line);
         Numbers.addTo(line);
         line.setPosixClusteredShortOptionsAllowed(true);
@@ -107,10 +134,11 @@ public final class Verbena implements Runnable {
         return line;
     }
 
-    /// The command that starts this program again, from the same modules or classes.
+    /// The command that starts this program again, from the same modules or classes, in a JVM with the same options.
     public static List<String> javaCommand() {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(forChildren(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         Module module = Verbena.class.getModule();
         if (module.isNamed()) {
             String path = System.getProperty("jdk.module.path");
@@ -124,6 +152,14 @@ public final class Verbena implements Runnable {
             command.addAll(List.of("--enable-native-access=ALL-UNNAMED", Verbena.class.getName()));
         }
         return command;
+    }
+
+    /// Those options of a JVM that a child is to have too: collector, sizes of the heap, compilers, and the cache that
+    /// makes the start fast. Not those that name a file or a port for one process to write to or to listen at.
+    static List<String> forChildren(List<String> jvmOptions) {
+        return jvmOptions.stream()
+                .filter(option -> FOR_CHILDREN.matcher(option).matches())
+                .toList();
     }
 
     @Override

@@ -2,6 +2,7 @@ package verbena.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +25,8 @@ class CommandLineTest {
                 "mckey",
                 "xclient",
                 "xserver",
+                "run",
+                "help",
                 "decode",
                 "status",
                 "top",
@@ -60,6 +63,8 @@ class CommandLineTest {
                 "mckey",
                 "xclient",
                 "xserver",
+                "run",
+                "help",
                 "decode",
                 "status",
                 "top",
@@ -94,8 +99,10 @@ class CommandLineTest {
                         "top ",
                         "capture ",
                         "sim ",
+                        "run ",
+                        "help ",
                         "conform ")
-                .doesNotContain("demo-peer");
+                .doesNotContain("demo-peer", "cp-peer", "train");
     }
 
     @Test
@@ -140,5 +147,48 @@ class CommandLineTest {
         assertThat(traced.err()).contains("\tat verbena.tools.DecodeCommand");
         assertThat(Cli.run("--stacktrace", "decode", "/no/such.pcap").err())
                 .contains("\tat verbena.tools.DecodeCommand");
+    }
+
+    @Test
+    void helpOfACommandIsWhatItsOptionShows() {
+        assertThat(Cli.run("help")).isEqualTo(Cli.run("--help"));
+        assertThat(Cli.run("help", "perf", "write-bw")).isEqualTo(Cli.run("perf", "write-bw", "--help"));
+        assertThat(Cli.run("help", "perf", "writ").error())
+                .isEqualTo("verbena help: there is no command 'writ'. See 'verbena help --help'.");
+    }
+
+    @Test
+    void onlyTheModelOfTheNamedCommandIsMade() {
+        assertThat(Verbena.commandLine(new String[] {"perf", "write-bw"}).getSubcommands())
+                .containsOnlyKeys("perf");
+        assertThat(Verbena.commandLine(new String[] {"--version"}).getSubcommands())
+                .isEmpty();
+        assertThat(Verbena.commandLine(new String[] {"help", "perf"}).getSubcommands())
+                .containsKeys("perf", "help", "demo");
+        assertThat(Verbena.commandLine(new String[] {"per"}).getSubcommands()).containsKeys("perf", "demo");
+    }
+
+    @Test
+    void childrenHaveTheOptionsOfTheirParentsJvmButNoneThatNamesAFileToWrite() {
+        assertThat(Verbena.forChildren(List.of(
+                        "-XX:+UseSerialGC",
+                        "-XX:AOTCache=/a/b.aot",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx200m",
+                        "-Xlog:disable",
+                        "-Xlog:all=warning,aot*=off:stderr",
+                        "-Xlog:gc:gc.log",
+                        "-XX:AOTCacheOutput=new.aot",
+                        "-XX:StartFlightRecording=filename=x.jfr",
+                        "-agentlib:jdwp=server=y",
+                        "--module-path=/a",
+                        "-Dcom.sun.management.jmxremote.port=1")))
+                .containsExactly(
+                        "-XX:+UseSerialGC",
+                        "-XX:AOTCache=/a/b.aot",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx200m",
+                        "-Xlog:disable",
+                        "-Xlog:all=warning,aot*=off:stderr");
     }
 }
