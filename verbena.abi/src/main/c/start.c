@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <jni.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "operations.h"
 
 #define OPTIONS_MAX 64
+#define MODULES_MAX 8192
 
 static const char *const call_names[] = {
 #define CALL(name, arguments) #name,
@@ -23,6 +25,8 @@ static const char *const call_names[] = {
 static verbena_function calls[VERBENA_CALL_COUNT];
 static int started;
 static int is_forked;
+/* The JVM that writes an AOT cache when it is destroyed, if it was told to. */
+static JavaVM *recording;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 static long no_device(long a, long b, long c, long d, long e, long f) {
@@ -65,13 +69,45 @@ static int add_words(JavaVMOption *options, int count, const char *words) {
 static void leave(void) {
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
         java(leave, 0);
+        if (recording) {
+            (*recording)->DestroyJavaVM(recording);
+        }
     }
 }
 
+/* What this library needs stands beside it (lib/NAME of ours, and runtime, modules), unless an environment variable names
+ * another. NULL when it is not there. */
+static const char *find(const char *variable, const char *name, char *path) {
+    const char *named = getenv(variable);
+    if (named) {
+        return *named ? named : NULL;
+    }
+    Dl_info us;
+    char beside[PATH_MAX];
+    if (!dladdr(calls, &us) || !realpath(us.dli_fname, path)) {
+        return NULL;
+    }
+    *strrchr(path, '/') = 0;
+    if (snprintf(beside, sizeof beside, "%s/../%s", path, name) >= (int) sizeof beside) {
+        return NULL;
+    }
+    return realpath(beside, path);
+}
+
+static JavaVMOption option(char *text, const char *prefix, const char *value) {
+    return (JavaVMOption) {.optionString = strcat(strcpy(text, prefix), value)};
+}
+
 static int start_java(void) {
-    const char *jvm = getenv("VERBENA_JVM"), *modules = getenv("VERBENA_MODULES");
-    if (!jvm || !modules) {
+    static char jvm_path[PATH_MAX], modules_path[PATH_MAX], cache_path[PATH_MAX];
+    const char *jvm = find("VERBENA_JVM", "runtime/lib/server/libjvm.so", jvm_path);
+    const char *modules = find("VERBENA_MODULES", "modules", modules_path); /* none: the runtime has them */
+    const char *cache = find("VERBENA_AOT_CACHE", "lib/run.aot", cache_path); /* none: the start is slower */
+    if (!jvm) {
         return fail("this libibverbs is Verbena's; start the program with `verbena run PROGRAM`", NULL);
+    }
+    if (modules && strlen(modules) >= MODULES_MAX) {
+        return fail("VERBENA_MODULES is too long", NULL);
     }
     /* librspreload.so makes the program's sockets rsockets: the JVM's are to stay what they are. */
     const char *preloaded = getenv("LD_PRELOAD");
@@ -85,20 +121,25 @@ static int start_java(void) {
         return fail("no JVM", dlerror());
     }
 
-    char path[8192];
-    if (snprintf(path, sizeof path, "--module-path=%s", modules) >= (int) sizeof path) {
-        return fail("VERBENA_MODULES is too long", NULL);
-    }
     JavaVMOption options[OPTIONS_MAX] = {
-        {.optionString = path},
         {.optionString = "--add-modules=verbena.abi"},
         {.optionString = "--enable-native-access=verbena.nic,verbena.abi,verbena.ibverbs"},
         {.optionString = "-Dverbena.libibverbs=none"}, /* the system's: that is us */
         {.optionString = "-Dverbena.librdmacm=none"},
         {.optionString = "-Xrs"}, /* signals are the program's */
         {.optionString = "-XX:+UseSerialGC"},
+        {.optionString = "-XX:+DisplayVMOutputToStderr"}, /* standard output is the program's */
+        {.optionString = "-Xlog:disable"},
+        {.optionString = "-Xlog:all=warning,aot*=off,cds*=off:stderr"}, /* without a cache that fits all works, too */
     };
-    int count = 7;
+    int count = 9;
+    static char modules_option[MODULES_MAX + 32], cache_option[PATH_MAX + 32];
+    if (modules) {
+        options[count++] = option(modules_option, "--module-path=", modules);
+    }
+    if (cache && strlen(cache) < PATH_MAX) {
+        options[count++] = option(cache_option, "-XX:AOTCache=", cache);
+    }
     if (getenv("VERBENA_JVM_OPTIONS")) {
         count = add_words(options, count, getenv("VERBENA_JVM_OPTIONS"));
     }
@@ -108,6 +149,8 @@ static int start_java(void) {
     if (create(&vm, (void **) &env, &arguments) != JNI_OK) {
         return fail("the JVM does not start", jvm);
     }
+    const char *more = getenv("VERBENA_JVM_OPTIONS");
+    recording = more && strstr(more, "-XX:AOTCacheOutput=") ? vm : NULL;
 
     jclass abi = (*env)->FindClass(env, "verbena/abi/Abi");
     jmethodID start = abi ? (*env)->GetStaticMethodID(env, abi, "start", "(JJIJJI)V") : NULL;
