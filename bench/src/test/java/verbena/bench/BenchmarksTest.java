@@ -2,6 +2,8 @@ package verbena.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -16,9 +18,20 @@ import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
+import picocli.CommandLine;
 
 /// Benchmarks compile with every build; this is that they also run.
 class BenchmarksTest {
+    /// It is in the launcher too, which shows it without building anything.
+    @Test
+    void theHelpOfTheLauncherNamesEachOptionOfBench() throws Exception {
+        String launcher = Files.readString(Path.of(System.getProperty("verbena.root"), "verbena"));
+
+        assertThat(new CommandLine(Bench.class).getCommandSpec().options())
+                .hasSizeGreaterThan(3)
+                .allSatisfy(option -> assertThat(launcher).contains(option.longestName() + " "));
+    }
+
     @Test
     @EnabledIfSystemProperty(named = "verbena.deep", matches = "true", disabledReason = "deep: runs every benchmark")
     void eachBenchmarkRunsWithEachOfItsParameters() throws Exception {
