@@ -41,6 +41,7 @@ final class Demo {
     private final long seed = new SecureRandom().nextLong();
     private long packetsSent;
     private long packetsReceived;
+    private long peerPid;
 
     Demo(DemoStory story, String device, String peerDevice, double seconds) {
         this.story = story;
@@ -82,7 +83,7 @@ final class Demo {
                         + (hasAtomics ? "" : "FETCH_ADD CMP_SWAP"));
             }
             if (seconds > 0) {
-                result = new DemoFigures(story, we, peer, memory, seconds).run();
+                result = new DemoFigures(story, we, peer, peerPid, memory, seconds).run();
             }
             story.end("All verified: every completion, every byte of both memories.");
         }
@@ -91,11 +92,10 @@ final class Demo {
 
     private DemoEnd connect(Context context, DemoPeerProcess peer) throws InterruptedException {
         String[] started = peer.started();
+        peerPid = Long.parseLong(started[0]);
         var address = new InetSocketAddress(InetAddress.ofLiteral(started[1]), Integer.parseInt(started[2]));
         Connection connection = Connection.connect(address, DemoEnd.options(context));
-        story.line(
-                "the peer",
-                end(Long.parseLong(started[0]), address, connection.peer().qpn()));
+        story.line("the peer", end(peerPid, address, connection.peer().qpn()));
         story.line(
                 "we",
                 end(

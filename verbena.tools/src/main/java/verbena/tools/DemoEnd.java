@@ -11,6 +11,7 @@ import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePair;
 import verbena.verbs.RemoteMemory;
+import verbena.verbs.SendBatch;
 import verbena.verbs.TransportType;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
@@ -43,6 +44,8 @@ final class DemoEnd implements AutoCloseable {
     private final Connection connection;
     private final WorkCompletion wc = new WorkCompletion();
     private long completionsTaken;
+    private long sends;
+    private int sendsToTake;
 
     /// @param connection closed with this
     DemoEnd(Context context, Connection connection) {
@@ -53,6 +56,13 @@ final class DemoEnd implements AutoCloseable {
         qp = connection.queuePair();
     }
 
+    /// The length of the message that ends a ping-pong.
+    static final int LAST_BYTES = 1;
+
+    /// One in so many short messages completes visibly.
+    private static final int SIGNAL_EVERY = 16;
+    private static final int LOOKS = 1 << 12;
+
     /// For a connection of the demo.
     static ConnectionOptions options(Context context) {
         return ConnectionOptions.defaults().withDevice(context).withTimeout(PATIENCE);
@@ -62,9 +72,16 @@ final class DemoEnd implements AutoCloseable {
     ///
     /// @throws CommandFailed when it is not, or does not come
     WorkCompletion await(String what, WcOpcode opcode) throws InterruptedException {
+        return take(what, opcode, false);
+    }
+
+    /// The same.
+    ///
+    /// @param polls looks again and again, and never sleeps
+    WorkCompletion take(String what, WcOpcode opcode, boolean polls) throws InterruptedException {
         boolean isReceive = opcode == WcOpcode.RECV || opcode == WcOpcode.RECV_RDMA_WITH_IMM;
         CompletionQueue cq = isReceive ? connection.receiveCompletions() : connection.sendCompletions();
-        if (!cq.await(wc, PATIENCE)) {
+        if (!(polls ? isPolled(cq) : cq.await(wc, PATIENCE))) {
             throw new CommandFailed(what + ": no completion in " + PATIENCE.toSeconds() + " s");
         }
         completionsTaken++;
@@ -75,6 +92,50 @@ final class DemoEnd implements AutoCloseable {
             throw new CommandFailed(what + ": a completion of " + opcode + " expected, got " + wc.opcode());
         }
         return wc;
+    }
+
+    private boolean isPolled(CompletionQueue cq) throws InterruptedException {
+        long start = 0;
+        for (int looks = 0; !cq.poll(wc); looks++) {
+            Thread.onSpinWait();
+            if (looks < LOOKS) {
+                continue;
+            }
+            looks = 0;
+            long now = System.nanoTime();
+            start = start == 0 ? now : start;
+            if (now - start > PATIENCE.toNanos()) {
+                return false;
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
+        return true;
+    }
+
+    /// Sends bytes of the region for messages, inline. The completion of one in a few is asked for, and is taken a
+    /// few messages later, when it is there already.
+    void send(long offset, int bytes, boolean polls) throws InterruptedException {
+        boolean isSignaled = ++sends % SIGNAL_EVERY == 0 || bytes == LAST_BYTES;
+        try (SendBatch batch = qp.send()) {
+            batch.send(1).inline(messages.segment().asSlice(offset, bytes));
+            if (isSignaled) {
+                batch.signaled();
+                sendsToTake++;
+            }
+            batch.submit();
+        }
+        if (sends % SIGNAL_EVERY == SIGNAL_EVERY / 2) {
+            takeSends(polls);
+        }
+    }
+
+    /// Takes the completions of those messages that have been sent.
+    void takeSends(boolean polls) throws InterruptedException {
+        for (; sendsToTake > 0; sendsToTake--) {
+            take("a short message", WcOpcode.SEND, polls);
+        }
     }
 
     /// Waits until what was written is where it belongs. Where a WRITE is acknowledged, it is; iWARP completes it

@@ -1,107 +1,235 @@
 package verbena.tools;
 
 import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Locale;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.tools.files.Costs;
+import verbena.tools.report.Spread;
+import verbena.tools.report.Steady;
 import verbena.verbs.RemoteMemory;
-import verbena.verbs.SendBatch;
-import verbena.verbs.TransportType;
 import verbena.verbs.WcOpcode;
 
 /// The demo's figures: throughput and latency of this run, and those of a plain TCP socket between the same two
-/// processes.
+/// processes. All contenders of a figure take turns, round by round: at first until their figures stand still, then
+/// for the rounds that count.
 final class DemoFigures {
     private static final int BLOCK_BYTES = 64 << 10;
     private static final int WINDOW = 16;
-    private static final double WARM_UP = 0.3;
+    private static final int ROUNDS = 5;
+    private static final long WARM_UP_ROUND_NANOS = 40_000_000;
+    /// A warm-up takes at most so many times as long as the measurement of one contender.
+    private static final int WARM_UP_FACTOR = 6;
+
     private static final int SAMPLES_MAX = 1_000_000;
-    private static final long NANOS_PER_SECOND = 1_000_000_000;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final int DIGITS = 3;
 
     private final DemoStory story;
     private final DemoEnd we;
     private final DemoPeerProcess peer;
+    private final long peerPid;
     private final RemoteMemory memory;
-    private final double seconds;
+    private final long nanos;
+    private final long[] samples = new long[SAMPLES_MAX];
+    private boolean receivePosted;
+    private final CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
 
-    DemoFigures(DemoStory story, DemoEnd we, DemoPeerProcess peer, RemoteMemory memory, double seconds) {
+    /// @param peerPid of the second process
+    /// @param seconds how long each contender is measured
+    DemoFigures(DemoStory story, DemoEnd we, DemoPeerProcess peer, long peerPid, RemoteMemory memory, double seconds) {
         this.story = story;
         this.we = we;
         this.peer = peer;
+        this.peerPid = peerPid;
         this.memory = memory;
-        this.seconds = seconds;
+        nanos = (long) (seconds * NANOS_PER_SECOND);
     }
 
-    /// What was measured.
+    /// What was measured: medians, in bytes a second and nanoseconds.
     ///
-    /// @param write bytes a second
-    /// @param message nanoseconds, median
-    /// @param stream of a TCP socket, bytes a second
-    /// @param echo of a TCP socket, nanoseconds
-    record Result(double write, double message, double stream, double echo) {}
+    /// @param stream of a TCP socket
+    /// @param echo of a TCP socket
+    record Result(double write, double stream, double polled, double awaited, double echo) {}
 
     Result run() throws IOException, InterruptedException {
-        story.table("How fast, in this run, on this host:", "Verbena", "TCP socket", "ratio");
-        double write = writeThroughput();
-        double[] message = messageLatency();
         String[] at = peer.order("tcp");
         var address = new InetSocketAddress(InetAddress.ofLiteral(at[0]), Integer.parseInt(at[1]));
-        double stream = tcpThroughput(address);
-        double[] echo = tcpLatency(address);
-        peer.answer("the end of the TCP connections");
-        story.row(
-                "WRITE of 64 KiB, " + WINDOW + " under way",
-                Map.of("verbena_bytes_per_second", write, "tcp_bytes_per_second", stream),
-                gigabytes(write),
-                gigabytes(stream),
-                ratio(write / stream));
-        latency("8-byte message, one way, median", message[0], echo[0]);
-        latency("the same, 99th percentile", message[1], echo[1]);
-        verdict(write / stream, echo[0] / message[0]);
-        return new Result(write, message[0], stream, echo[0]);
-    }
+        var load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        int cores = Runtime.getRuntime().availableProcessors();
+        story.table(
+                "How fast, in this run, on this host: medians of " + ROUNDS + " rounds in turn, " + cores
+                        + (cores == 1 ? " core" : " cores")
+                        + (load < 0 ? "" : ", load " + DemoVerdict.digits(load)),
+                "Verbena",
+                "least - most",
+                "TCP socket",
+                "least - most",
+                "ratio");
+        try (var tcp = new DemoTcp(address)) {
+            var write = new Tally(this::writes);
+            var stream = new Tally(n -> stream(tcp, write.last().messages));
+            String writesWarm = inTurn(write, stream);
+            throughput("WRITE of 64 KiB, " + WINDOW + " under way", write.figure(), stream.figure());
 
-    private void latency(String name, double verbena, double tcp) {
-        story.row(
-                name,
-                Map.of("verbena_seconds_1e6", verbena / 1e3, "tcp_seconds_1e6", tcp / 1e3),
-                micros(verbena),
-                micros(tcp),
-                ratio(verbena / tcp));
-    }
-
-    private void verdict(double throughputGain, double latencyGain) {
-        if (we.context.device().transportType() == TransportType.IWARP) {
-            story.note("Throughput is " + word(throughputGain)
-                    + " than TCP's: it is TCP, with a CRC (the device's option" + " crc=off leaves it out).");
-        } else {
-            story.note("Throughput is " + word(throughputGain) + " than TCP's: in software each packet of 4 KiB passes"
-                    + " the kernel's UDP,");
-            story.note("while TCP hands over 64 KiB at a time; a card does it without the kernel.");
+            var polled = new Tally(n -> messages(n, true));
+            var awaited = new Tally(n -> messages(n, false));
+            var echo = new Tally(n -> latency(n, number -> checkEcho(tcp.echo(number), number)));
+            String messagesWarm = inTurn(polled, awaited, echo);
+            latency("8 bytes one way, polled", polled.figure(), echo.figure());
+            latency("    99th percentile", polled.tail(), echo.tail());
+            latency("8 bytes one way, awaited", awaited.figure(), echo.figure());
+            latency("    99th percentile", awaited.tail(), echo.tail());
+            story.note("Where the ratio is over 1, Verbena is better. WRITEs are awaited, and the TCP socket blocks.");
+            story.note("Warm-up of the WRITEs: " + writesWarm + ".");
+            story.note("Warm-up of the messages: " + messagesWarm + ".");
+            story.note("");
+            var verdict = new DemoVerdict(
+                    we.context.device().name(),
+                    cores,
+                    write.figure().median() / stream.figure().median(),
+                    write.kernel(),
+                    echo.figure().median() / polled.figure().median(),
+                    echo.figure().median() / awaited.figure().median(),
+                    sleeps(polled, awaited, echo));
+            verdict.lines().forEach(story::note);
+            return new Result(
+                    write.figure().median(),
+                    stream.figure().median(),
+                    polled.figure().median(),
+                    awaited.figure().median(),
+                    echo.figure().median());
+        } catch (IOException e) {
+            throw new CommandFailed("TCP: " + e.getMessage(), e);
         }
-        story.note("Latency is " + word(latencyGain) + " than TCP's: Verbena's ends poll before they sleep, which pays"
-                + " with a core");
-        story.note("for each and costs when cores are scarce; those of the socket sleep at once.");
     }
 
-    private static String word(double gain) {
-        return gain >= 1 ? "better" : "worse";
+    // ---- taking turns
+
+    /// What a round has shown.
+    ///
+    /// @param figure bytes a second, or the median in nanoseconds
+    /// @param tail the 99th percentile in nanoseconds; 0 for a throughput
+    /// @param messages that went one way
+    private record Round(double figure, double tail, long messages) {}
+
+    private interface Contender {
+        Round round(long nanos) throws IOException, InterruptedException;
     }
+
+    /// The rounds of one contender that count.
+    private final class Tally {
+        private final Contender contender;
+        private final List<Round> rounds = new ArrayList<>();
+        private Round last = new Round(0, 0, 0);
+        private boolean isKnown = true;
+        private double user;
+        private double system;
+        private long sleeps;
+
+        Tally(Contender contender) {
+            this.contender = contender;
+        }
+
+        double warmUp() throws IOException, InterruptedException {
+            last = contender.round(Math.min(WARM_UP_ROUND_NANOS, nanos));
+            return last.figure;
+        }
+
+        void measure() throws IOException, InterruptedException {
+            Costs before = costs();
+            last = contender.round(nanos / ROUNDS);
+            Costs after = costs();
+            rounds.add(last);
+            if (before == null || after == null) {
+                isKnown = false;
+                return;
+            }
+            Costs since = after.minus(before);
+            user += since.user();
+            system += since.system();
+            sleeps += since.voluntary();
+        }
+
+        Round last() {
+            return last;
+        }
+
+        Spread figure() {
+            return Spread.of(rounds.stream().mapToDouble(Round::figure).toArray());
+        }
+
+        Spread tail() {
+            return Spread.of(rounds.stream().mapToDouble(Round::tail).toArray());
+        }
+
+        @Nullable
+        Double kernel() {
+            return !isKnown || user + system == 0 ? null : system / (user + system);
+        }
+
+        @Nullable
+        Double sleeps() {
+            long messages = rounds.stream().mapToLong(Round::messages).sum();
+            return !isKnown || messages == 0 ? null : (double) sleeps / messages;
+        }
+    }
+
+    // Warms up, measures, and tells how the warm-up went.
+    private String inTurn(Tally... tallies) throws IOException, InterruptedException {
+        var steady = new Steady(tallies.length, WARM_UP_FACTOR * nanos);
+        long start = System.nanoTime();
+        var figures = new double[tallies.length];
+        do {
+            for (int i = 0; i < tallies.length; i++) {
+                figures[i] = tallies[i].warmUp();
+            }
+        } while (!steady.add(System.nanoTime() - start, compiledNanos(), figures));
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Tally tally : tallies) {
+                tally.measure();
+            }
+        }
+        return steady.words();
+    }
+
+    // Of the process whose compilers have worked more.
+    private long compiledNanos() throws InterruptedException {
+        long theirs = Long.parseLong(peer.order("compiled")[0]);
+        return (long) (Math.max(theirs, compilers.getTotalCompilationTime()) * NANOS_PER_MILLI);
+    }
+
+    // What both processes have used so far; null where nobody can tell.
+    private @Nullable Costs costs() {
+        try {
+            return Costs.of(ProcessHandle.current().pid()).plus(Costs.of(peerPid));
+        } catch (IOException _) {
+            return null;
+        }
+    }
+
+    private static DemoVerdict.@Nullable Sleeps sleeps(Tally polled, Tally awaited, Tally echo) {
+        Double byPolling = polled.sleeps();
+        Double byAwaiting = awaited.sleeps();
+        Double byTcp = echo.sleeps();
+        return byPolling == null || byAwaiting == null || byTcp == null
+                ? null
+                : new DemoVerdict.Sleeps(byPolling, byAwaiting, byTcp);
+    }
+
+    // ---- throughput
 
     // Keeps a window of WRITEs under way; counts what has been acknowledged.
-    private double writeThroughput() throws InterruptedException {
-        writesFor(WARM_UP);
-        return writesFor(seconds);
-    }
-
-    private double writesFor(double howLong) throws InterruptedException {
+    private Round writes(long howLong) throws InterruptedException {
         long start = System.nanoTime();
-        long end = start + (long) (howLong * NANOS_PER_SECOND);
         long posted = 0;
         long completed = 0;
         while (posted < WINDOW) {
@@ -110,12 +238,12 @@ final class DemoFigures {
         while (completed < posted) {
             we.await("WRITE of 64 KiB", WcOpcode.RDMA_WRITE);
             completed++;
-            if (System.nanoTime() < end) {
+            if (System.nanoTime() - start < howLong) {
                 postWrite(posted++);
             }
         }
         we.settle(memory);
-        return (double) completed * BLOCK_BYTES * NANOS_PER_SECOND / (System.nanoTime() - start);
+        return throughput(completed, System.nanoTime() - start);
     }
 
     private void postWrite(long number) {
@@ -123,75 +251,40 @@ final class DemoFigures {
         we.qp.postWrite(number, we.region, offset, BLOCK_BYTES, memory.address() + offset, memory.rkey());
     }
 
-    // SEND of 8 bytes there and back: the peer's application answers each.
-    private double[] messageLatency() throws InterruptedException {
-        peer.order("pong");
-        we.qp.postReceive(0, we.messages, 0, Long.BYTES);
-        roundTripsFor(WARM_UP, this::messageRoundTrip);
-        double[] result = roundTripsFor(seconds, this::messageRoundTrip);
-        try (SendBatch batch = we.qp.send()) {
-            batch.send(0).inline(we.messages.segment().asSlice(0, 1)).signaled().submit();
-        }
-        we.await("the last message", WcOpcode.SEND);
-        peer.answer("the end of the ping-pong");
-        return result;
+    // As many bytes as the WRITEs of the round before it.
+    private static Round stream(DemoTcp tcp, long blocks) throws IOException {
+        long start = System.nanoTime();
+        tcp.send(blocks * BLOCK_BYTES);
+        return throughput(blocks, System.nanoTime() - start);
     }
 
-    private void messageRoundTrip(long number) throws InterruptedException {
+    private static Round throughput(long blocks, long nanos) {
+        return new Round(blocks * BLOCK_BYTES * NANOS_PER_SECOND / nanos, 0, blocks);
+    }
+
+    // ---- latency
+
+    // SEND of 8 bytes there and back: the peer's application answers each.
+    private Round messages(long howLong, boolean polls) throws IOException, InterruptedException {
+        peer.order("pong", polls ? "poll" : "await");
+        if (!receivePosted) {
+            receivePosted = true; // and another after each that is taken
+            we.qp.postReceive(0, we.messages, 0, Long.BYTES);
+        }
+        Round round = latency(howLong, number -> messageRoundTrip(number, polls));
+        we.send(0, DemoEnd.LAST_BYTES, polls);
+        we.takeSends(polls);
+        peer.answer("the end of the ping-pong");
+        return round;
+    }
+
+    private void messageRoundTrip(long number, boolean polls) throws InterruptedException {
         long offset = Long.BYTES;
         we.messages.segment().set(DemoEnd.LONG, offset, number);
-        try (SendBatch batch = we.qp.send()) {
-            batch.send(1).inline(we.messages.segment().asSlice(offset, Long.BYTES));
-            batch.signaled().submit();
-        }
-        we.await("8-byte message", WcOpcode.RECV);
+        we.send(offset, Long.BYTES, polls);
+        we.take("8-byte message", WcOpcode.RECV, polls);
         checkEcho(we.messages.segment().get(DemoEnd.LONG, 0), number);
         we.qp.postReceive(0, we.messages, 0, Long.BYTES);
-        we.await("8-byte message", WcOpcode.SEND);
-    }
-
-    private double tcpThroughput(InetSocketAddress address) throws IOException {
-        try (SocketChannel channel = SocketChannel.open(address)) {
-            ByteBuffer block = ByteBuffer.allocateDirect(BLOCK_BYTES);
-            long warm = System.nanoTime() + (long) (WARM_UP * NANOS_PER_SECOND);
-            long before = 0;
-            while (System.nanoTime() < warm) {
-                before += channel.write(block.clear());
-            }
-            long start = System.nanoTime();
-            long end = start + (long) (seconds * NANOS_PER_SECOND);
-            long bytes = before;
-            while (System.nanoTime() < end) {
-                bytes += channel.write(block.clear());
-            }
-            channel.shutdownOutput();
-            ByteBuffer count = ByteBuffer.allocate(Long.BYTES);
-            while (count.hasRemaining() && channel.read(count) >= 0) {
-                // until the peer has told how much it got
-            }
-            long nanos = System.nanoTime() - start;
-            if (count.hasRemaining() || count.flip().getLong() != bytes) {
-                throw new CommandFailed("TCP: the peer did not get all that was sent");
-            }
-            return (double) (bytes - before) * NANOS_PER_SECOND / nanos;
-        }
-    }
-
-    private double[] tcpLatency(InetSocketAddress address) throws IOException, InterruptedException {
-        try (SocketChannel channel = SocketChannel.open(address)) {
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            ByteBuffer buffer = ByteBuffer.allocateDirect(Long.BYTES);
-            RoundTrip roundTrip = number -> {
-                channel.write(buffer.clear().putLong(0, number));
-                buffer.clear();
-                while (buffer.hasRemaining() && channel.read(buffer) >= 0) {
-                    // until all 8 bytes are back
-                }
-                checkEcho(buffer.getLong(0), number);
-            };
-            roundTripsFor(WARM_UP, roundTrip);
-            return roundTripsFor(seconds, roundTrip);
-        }
     }
 
     private static void checkEcho(long actual, long expected) {
@@ -204,35 +297,76 @@ final class DemoFigures {
         void go(long number) throws IOException, InterruptedException;
     }
 
-    // Half of the round trip in nanoseconds: median and 99th percentile.
-    private static double[] roundTripsFor(double howLong, RoundTrip roundTrip) throws InterruptedException {
-        var nanos = new long[SAMPLES_MAX];
+    // Half of the round trip.
+    private Round latency(long howLong, RoundTrip roundTrip) throws IOException, InterruptedException {
         int count = 0;
         long now = System.nanoTime();
-        long end = now + (long) (howLong * NANOS_PER_SECOND);
-        while (now < end && count < SAMPLES_MAX) {
-            try {
-                roundTrip.go(count);
-            } catch (IOException e) {
-                throw new CommandFailed("TCP: " + e.getMessage(), e);
-            }
+        long end = now + howLong;
+        while (now - end < 0 && count < SAMPLES_MAX) {
+            roundTrip.go(count);
             long after = System.nanoTime();
-            nanos[count++] = after - now;
+            samples[count++] = after - now;
             now = after;
         }
-        Arrays.sort(nanos, 0, count);
-        return new double[] {nanos[count / 2] / 2.0, nanos[count * 99 / 100] / 2.0};
+        Arrays.sort(samples, 0, count);
+        return new Round(samples[count / 2] / 2.0, samples[count * 99 / 100] / 2.0, 2L * count);
     }
 
+    // ---- rows
+
+    private void throughput(String name, Spread verbena, Spread tcp) {
+        Unit unit = Unit.of(Math.max(verbena.median(), tcp.median()), BYTES_PER_SECOND);
+        row(name, "bytes_per_second", 1, unit, verbena, tcp, verbena.median() / tcp.median());
+    }
+
+    private void latency(String name, Spread verbena, Spread tcp) {
+        Unit unit = Unit.of(Math.min(verbena.median(), tcp.median()), NANOS);
+        row(name, "seconds_1e6", 1e-3, unit, verbena, tcp, tcp.median() / verbena.median());
+    }
+
+    private void row(String name, String key, double keyUnit, Unit unit, Spread verbena, Spread tcp, double ratio) {
+        var numbers = new LinkedHashMap<String, Double>();
+        Map.of("verbena_", verbena, "tcp_", tcp).forEach((who, spread) -> {
+            numbers.put(who + key, spread.median() * keyUnit);
+            numbers.put(who + key + "_least", spread.least() * keyUnit);
+            numbers.put(who + key + "_most", spread.most() * keyUnit);
+        });
+        numbers.put("ratio", ratio);
+        story.row(
+                name,
+                numbers,
+                unit.format(verbena.median()),
+                unit.range(verbena),
+                unit.format(tcp.median()),
+                unit.range(tcp),
+                DemoVerdict.digits(ratio) + " x");
+    }
+
+    private record Unit(double size, String name) {
+        /// The largest that is not larger than the value, else the smallest.
+        static Unit of(double value, List<Unit> units) {
+            return units.stream().filter(unit -> unit.size <= value).findFirst().orElse(units.getLast());
+        }
+
+        String format(double value) {
+            return DemoVerdict.significant(value / size, DIGITS) + " " + name;
+        }
+
+        String range(Spread spread) {
+            return DemoVerdict.significant(spread.least() / size, DIGITS) + " - "
+                    + DemoVerdict.significant(spread.most() / size, DIGITS);
+        }
+    }
+
+    private static final List<Unit> BYTES_PER_SECOND =
+            List.of(new Unit(1e9, "GB/s"), new Unit(1e6, "MB/s"), new Unit(1e3, "kB/s"));
+    private static final List<Unit> NANOS = List.of(new Unit(1e6, "ms"), new Unit(1e3, "us"));
+
     static String gigabytes(double bytesPerSecond) {
-        return String.format(Locale.ROOT, "%.2f GB/s", bytesPerSecond / 1e9);
+        return Unit.of(bytesPerSecond, BYTES_PER_SECOND).format(bytesPerSecond);
     }
 
     static String micros(double nanos) {
-        return String.format(Locale.ROOT, "%.1f us", nanos / 1e3);
-    }
-
-    private static String ratio(double ratio) {
-        return String.format(Locale.ROOT, "%.2f x", ratio);
+        return Unit.of(nanos, NANOS).format(nanos);
     }
 }

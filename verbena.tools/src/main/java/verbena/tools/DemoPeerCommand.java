@@ -5,13 +5,12 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -31,7 +30,7 @@ import verbena.verbs.cm.ConnectionListener;
 @Command(name = "demo-peer", hidden = true, header = "The second process of the demo; the demo starts it.")
 final class DemoPeerCommand implements Callable<Integer> {
     private static final String END_OF_INPUT = "";
-    private static final int TCP_BUFFER_BYTES = 64 << 10;
+    private static final int PONG_SLOTS = 4;
 
     @Parameters(index = "0", paramLabel = "DEVICE")
     private String deviceName;
@@ -42,6 +41,8 @@ final class DemoPeerCommand implements Callable<Integer> {
     private final LinkedBlockingQueue<String> orders = new LinkedBlockingQueue<>();
     private final PrintStream answers = System.out;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private final CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    private boolean slotsPosted;
     private byte[] expected = new byte[0];
     private long completionsBefore;
     private long sleepCpuNanos;
@@ -124,8 +125,9 @@ final class DemoPeerCommand implements Callable<Integer> {
                     model.putLong(Integer.parseInt(order[1]), Long.parseLong(order[2]));
                     yield check(end);
                 }
-                case "pong" -> pong(end);
+                case "pong" -> pong(end, order[1].equals("poll"));
                 case "tcp" -> tcp(end);
+                case "compiled" -> "ok " + compilers.getTotalCompilationTime();
                 default -> "failed unknown order " + order[0];
             };
         } catch (IOException | VerbsException | CommandFailed | IllegalArgumentException e) {
@@ -159,52 +161,35 @@ final class DemoPeerCommand implements Callable<Integer> {
     }
 
     // Sends each message of 8 bytes back, until one of 1 byte comes.
-    private static String pong(DemoEnd end) throws InterruptedException {
-        int slots = 4;
-        for (int i = 0; i < slots; i++) {
-            end.qp.postReceive(i, end.messages, (long) i * Long.BYTES, Long.BYTES);
+    private String pong(DemoEnd end, boolean polls) throws InterruptedException {
+        if (!slotsPosted) {
+            slotsPosted = true; // and each again when it was used
+            for (int i = 0; i < PONG_SLOTS; i++) {
+                end.qp.postReceive(i, end.messages, (long) i * Long.BYTES, Long.BYTES);
+            }
         }
         // The starter waits for this before its first message.
-        System.out.println("ok");
-        System.out.flush();
+        answer("ok");
         while (true) {
-            WorkCompletion wc = end.await("the peer's ping-pong", WcOpcode.RECV);
+            WorkCompletion wc = end.take("the peer's ping-pong", WcOpcode.RECV, polls);
             long slot = wc.wrId();
-            if (wc.byteLength() < Long.BYTES) {
-                return "ok";
-            }
-            try (var batch = end.qp.send()) {
-                batch.send(slot).inline(end.messages.segment().asSlice(slot * Long.BYTES, Long.BYTES));
-                batch.signaled().submit();
+            boolean isLast = wc.byteLength() == DemoEnd.LAST_BYTES;
+            if (!isLast) {
+                end.send(slot * Long.BYTES, Long.BYTES, polls);
             }
             end.qp.postReceive(slot, end.messages, slot * Long.BYTES, Long.BYTES);
-            end.await("the peer's ping-pong", WcOpcode.SEND);
+            if (isLast) {
+                end.takeSends(polls);
+                return "ok";
+            }
         }
     }
 
-    // One connection for throughput, whose bytes are counted; one for latency, whose messages are sent back.
     private static String tcp(DemoEnd end) throws IOException {
-        try (ServerSocketChannel server = ServerSocketChannel.open()) {
-            server.bind(
-                    new InetSocketAddress(end.context.gids(1).getFirst().gid().address(), 0));
-            var at = (InetSocketAddress) server.getLocalAddress();
-            System.out.println("ok " + Addresses.ip(at.getAddress()) + " " + at.getPort());
-            System.out.flush();
-            ByteBuffer buffer = ByteBuffer.allocateDirect(TCP_BUFFER_BYTES);
-            try (SocketChannel stream = server.accept()) {
-                long bytes = 0;
-                for (int n = stream.read(buffer.clear()); n >= 0; n = stream.read(buffer.clear())) {
-                    bytes += n;
-                }
-                stream.write(buffer.clear().putLong(bytes).flip());
-            }
-            try (SocketChannel echo = server.accept()) {
-                echo.setOption(StandardSocketOptions.TCP_NODELAY, true);
-                while (echo.read(buffer.clear()) >= 0) {
-                    echo.write(buffer.flip());
-                }
-            }
-            return "ok";
-        }
+        ServerSocketChannel server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(end.context.gids(1).getFirst().gid().address(), 0));
+        var at = (InetSocketAddress) server.getLocalAddress();
+        DemoTcp.serve(server);
+        return "ok " + Addresses.ip(at.getAddress()) + " " + at.getPort();
     }
 }

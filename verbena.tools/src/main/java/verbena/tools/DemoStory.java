@@ -72,7 +72,7 @@ final class DemoStory {
     }
 
     void note(String text) {
-        print("  " + text);
+        print(("  " + text).stripTrailing());
     }
 
     /// Ends the story: all was as it should be.

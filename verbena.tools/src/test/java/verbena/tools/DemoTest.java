@@ -33,7 +33,7 @@ class DemoTest {
                         "6 CMP_SWAP",
                         "not asked",
                         "checked",
-                        "GB/s",
+                        "B/s",
                         "All verified");
         assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
         assertNoChildIsLeft();
@@ -55,9 +55,9 @@ class DemoTest {
                         "All verified",
                         "Side by side",
                         "rocev2",
-                        "GB/s",
+                        "B/s",
                         "iwarp",
-                        "GB/s");
+                        "B/s");
         assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
         assertNoChildIsLeft();
         assertThat(Cli.run("demo", "--all", "--device", "iwarp").status()).isEqualTo(2);

@@ -15,12 +15,12 @@ import java.util.stream.Stream;
 /// @param readsAndWrites system calls of the families of read(2) and write(2), sendfile(2) among them; those of
 ///     sendmsg(2) and recvmsg(2), which the devices use, and all that wait or wake are not among them
 /// @param threads context switches of the present threads, by thread: those that end take theirs along
-record Costs(double user, double system, long readsAndWrites, Map<Path, Switches> threads) {
+public record Costs(double user, double system, long readsAndWrites, Map<Path, Switches> threads) {
     /// Of one thread.
     ///
     /// @param voluntary because it waited
     /// @param involuntary because somebody else had a turn
-    record Switches(long voluntary, long involuntary) {
+    public record Switches(long voluntary, long involuntary) {
         static final Switches NONE = new Switches(0, 0);
 
         Switches minus(Switches before) {
@@ -30,7 +30,10 @@ record Costs(double user, double system, long readsAndWrites, Map<Path, Switches
 
     private static final double TICKS_A_SECOND = 100; // USER_HZ, on every Linux
 
-    static Costs of(long pid) throws IOException {
+    /// Of a process of this user.
+    ///
+    /// @throws IOException when there is none, or no `/proc`
+    public static Costs of(long pid) throws IOException {
         Path proc = Path.of("/proc", Long.toString(pid));
         String stat = Files.readString(proc.resolve("stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1); // from the third on
@@ -52,7 +55,8 @@ record Costs(double user, double system, long readsAndWrites, Map<Path, Switches
                 Map.copyOf(threads));
     }
 
-    long voluntary() {
+    /// Of all its threads: how often one waited.
+    public long voluntary() {
         return threads.values().stream().mapToLong(Switches::voluntary).sum();
     }
 
@@ -86,7 +90,7 @@ record Costs(double user, double system, long readsAndWrites, Map<Path, Switches
     }
 
     /// What was used since; switches are of the threads that are there now.
-    Costs minus(Costs before) {
+    public Costs minus(Costs before) {
         var since = new HashMap<>(threads);
         since.replaceAll((thread, now) -> now.minus(before.threads.getOrDefault(thread, Switches.NONE)));
         return new Costs(
@@ -94,7 +98,7 @@ record Costs(double user, double system, long readsAndWrites, Map<Path, Switches
     }
 
     /// That of another process as well.
-    Costs plus(Costs other) {
+    public Costs plus(Costs other) {
         var both = new HashMap<>(threads);
         both.putAll(other.threads);
         return new Costs(
