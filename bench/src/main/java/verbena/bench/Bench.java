@@ -88,8 +88,14 @@ public final class Bench implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object, and nothing else.")
     private boolean json;
 
-    @Option(names = "--report", paramLabel = "FILE.html", description = "Write a page with plots, for a browser.")
+    @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots, for a browser.")
     private @Nullable Path page;
+
+    /// The name that `--html` had before.
+    @Option(names = "--report", hidden = true)
+    private void setReport(Path file) {
+        page = file;
+    }
 
     @Option(
             names = {"-h", "--help"},
@@ -127,7 +133,7 @@ public final class Bench implements Callable<Integer> {
                 "--seconds: " + SECONDS_MIN + " to " + SECONDS_MAX + ", got " + seconds);
         if (page != null) {
             Path folder = page.toAbsolutePath().getParent();
-            require(folder != null && Files.isDirectory(folder), "--report: no such folder: " + folder);
+            require(folder != null && Files.isDirectory(folder), "--html: no such folder: " + folder);
         }
         List<Double> allocated = new ArrayList<>();
         List<Double> idle = new ArrayList<>();

@@ -83,14 +83,15 @@ final class VerbenaPair implements Contender {
 
     /// One measurement; answers with what the client printed, and what both ends allocated.
     private Answer run(Devices devices, String command) throws Exception {
-        Worker.order(server, "perf " + command + devices.server + " -p 0 --source_ip 127.0.0.1 --json");
+        // These processes are warm, and stay so.
+        Worker.order(server, "perf " + command + devices.server + " --warm-up 0 -p 0 --source_ip 127.0.0.1 --json");
         String port = server.hear();
         if (!port.startsWith(VerbenaEnd.LISTENING)) {
             Worker.read(port, JsonNode.class); // tells why
         }
         Worker.order(
                 client,
-                "perf " + command + devices.client + " -p " + port.substring(VerbenaEnd.LISTENING.length())
+                "perf " + command + devices.client + " --warm-up 0 -p " + port.substring(VerbenaEnd.LISTENING.length())
                         + " --json 127.0.0.1");
         String hereSaid = client.hear();
         String thereSaid = server.hear(); // both, also when one has failed: the next order is to get its own answer

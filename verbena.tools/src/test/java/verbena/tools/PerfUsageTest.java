@@ -57,7 +57,10 @@ class PerfUsageTest {
                     write-bw -p 0 HOST        | -p: 1 to 65535, got 0
                     send-bw --use-srq -q 4 -r 2 | --use-srq: -r has to be at least -q
                     send-bw -b --run_infinitely | --run_infinitely: not with -b
-                    write-bw --report /nowhere/x.html | --report: cannot write /nowhere/x.html
+                    write-bw --html /nowhere/x.html | --html: cannot write /nowhere/x.html
+                    write-bw --report /nowhere/x.html | --html: cannot write /nowhere/x.html
+                    write-bw --warm-up -1     | --warm-up: 0 to 600, got -1
+                    write-bw --warm-up x      | --warm-up
                     write-bw --out_json_file /nowhere/x | --out_json_file: cannot write /nowhere/x
                     write-bw one two          | one argument too many: 'two'
                     """)
@@ -86,8 +89,8 @@ class PerfUsageTest {
                         "ib_write_bw",
                         "--loopback");
         assertThat(Cli.run("perf", "write-bw", "--help").out())
-                .contains("--iters", "--report_gbits")
-                .doesNotContain("--report-histogram", "--with-parent");
+                .contains("--iters", "--report_gbits", "--html", "--warm-up")
+                .doesNotContain("--report-histogram", "--with-parent", "--report=");
         assertThat(Cli.run("perf").status()).isEqualTo(2);
     }
 

@@ -9,6 +9,7 @@ final class BandwidthRun {
 
     private final PerfEnd end;
     private final Options options;
+    private final boolean isDuration;
     private final Progress progress;
     private final boolean sends;
     private final boolean receives;
@@ -40,6 +41,20 @@ final class BandwidthRun {
     /// @param sends whether messages go out from here
     /// @param receives whether messages are to be received here
     BandwidthRun(PerfEnd end, Exchange exchange, int size, boolean sends, boolean receives, Progress progress) {
+        this(end, exchange, size, sends, receives, progress, 0);
+    }
+
+    /// A round of the warm-up.
+    ///
+    /// @param messages of each queue pair; 0 for the run that counts, whose number the options tell
+    BandwidthRun(
+            PerfEnd end,
+            Exchange exchange,
+            int size,
+            boolean sends,
+            boolean receives,
+            Progress progress,
+            int messages) {
         this.end = end;
         this.size = size;
         this.sends = sends;
@@ -47,16 +62,18 @@ final class BandwidthRun {
         this.progress = progress;
         options = end.options;
         queuePairs = options.queuePairs;
-        limit = options.isDuration() ? Long.MAX_VALUE : options.iterations;
-        total = options.isDuration() ? Long.MAX_VALUE : limit * queuePairs;
-        clock = new Clock(options);
+        boolean isWarmUp = messages > 0;
+        isDuration = options.isDuration() && !isWarmUp;
+        limit = isWarmUp ? messages : isDuration ? Long.MAX_VALUE : options.iterations;
+        total = isDuration ? Long.MAX_VALUE : limit * queuePairs;
+        clock = isWarmUp ? new Clock() : new Clock(options);
         patience = new Patience(end, exchange, clock, this::soFar);
         sent = new long[queuePairs];
         completed = new long[queuePairs];
         received = new long[queuePairs];
         receivesPosted = new long[queuePairs];
         receivesFree = new int[queuePairs];
-        peak = !options.noPeak && sends;
+        peak = !options.noPeak && sends && !isWarmUp;
         postedAt = new long[peak ? (int) total : 0];
         completedAt = new long[peak ? (int) total : 0];
         end.begin(size);
@@ -66,7 +83,7 @@ final class BandwidthRun {
     }
 
     private void postReceives() {
-        int each = options.receiveDepth / (options.sharedReceiveQueue ? queuePairs : 1);
+        int each = (int) Math.min(limit, options.receiveDepth / (options.sharedReceiveQueue ? queuePairs : 1));
         int lists = each / options.receivePostList;
         for (int i = 0; i < queuePairs; i++) {
             for (int j = 0; j < lists; j++) {
@@ -74,24 +91,6 @@ final class BandwidthRun {
             }
             receivesPosted[i] = (long) lists * options.receivePostList;
         }
-    }
-
-    /// As many messages as fit into the queues, before anything is measured.
-    void warmUp() {
-        int list = options.postList;
-        for (int i = 0; i < queuePairs; i++) {
-            int all = options.sendDepth / list * list;
-            for (int j = 0; j < all; j += list) {
-                end.post(i, j, list, all);
-            }
-            for (int left = all; left > 0 && !isGivenUp(); ) {
-                if (end.pollSend() >= 0) {
-                    left -= Math.min(left, options.moderation);
-                    patience.progress();
-                }
-            }
-        }
-        end.begin(size);
     }
 
     /// Runs to the end, or until the thread is interrupted.
@@ -120,7 +119,7 @@ final class BandwidthRun {
                 maySend = sends;
                 idle = false;
             }
-            if (options.isDuration()) {
+            if (isDuration) {
                 tick(eachPeriod);
             }
             if (idle) {
@@ -134,16 +133,14 @@ final class BandwidthRun {
         }
         lastNanos = System.nanoTime();
         clock.stop(lastNanos);
-        if (options.isDuration() && sends && !receives) {
+        if (isDuration && sends && !receives) {
             drain();
         }
         return result();
     }
 
     private boolean isUnfinished() {
-        return options.isDuration()
-                ? !clock.isOver()
-                : (sends && allCompleted < total) || (receives && allReceived < total);
+        return isDuration ? !clock.isOver() : (sends && allCompleted < total) || (receives && allReceived < total);
     }
 
     private void start() {
@@ -222,8 +219,7 @@ final class BandwidthRun {
     }
 
     private String soFar() {
-        return allSent + " messages sent, " + allReceived + " received, of "
-                + (options.isDuration() ? "any number" : total);
+        return allSent + " messages sent, " + allReceived + " received, of " + (isDuration ? "any number" : total);
     }
 
     // What is still on its way belongs to nobody's figures, but is to arrive before the queue pairs go.
@@ -241,7 +237,7 @@ final class BandwidthRun {
     }
 
     private Bandwidth result() {
-        if (options.isDuration()) {
+        if (isDuration) {
             return Bandwidth.of(size, clock.takeCounted(), clock.sampleNanos(), 0, options.gigabits);
         }
         long messages = interrupted ? (sends ? allCompleted : allReceived) : total;

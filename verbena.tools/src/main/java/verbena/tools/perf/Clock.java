@@ -14,6 +14,13 @@ final class Clock {
     private long messages;
     private long sampled;
 
+    /// A clock that never ends a run, and all of it counts.
+    Clock() {
+        durationNanos = Long.MAX_VALUE;
+        marginNanos = 0;
+        periodNanos = Long.MAX_VALUE;
+    }
+
     /// @param options with a duration; without one this clock never ends a run, and all of it counts
     Clock(Options options) {
         Integer duration = options.durationSeconds;

@@ -59,6 +59,11 @@ final class Credits implements AutoCloseable {
         }
     }
 
+    /// So many messages can be received without telling the peer.
+    int untoldMax() {
+        return Math.max(1, depth / 3) - 1;
+    }
+
     /// Whether the peer has a receive for message number `last`, counted from 1.
     boolean allows(int i, long last) {
         int taken = (int) COUNT.getAcquire(region.segment(), theirs(i));

@@ -21,6 +21,9 @@ interface Exchange extends AutoCloseable {
     /// What Verbena says of itself behind the version, where a C program does not look.
     String NAME = "verbena";
 
+    /// What it adds when it is ready to warm up together with its peer.
+    String WARMS_UP = "w";
+
     int TERMS_BYTES = 96;
     double VERSION_MIN = 5.70;
     int PAGE_BYTES = 4_096;
@@ -30,7 +33,8 @@ interface Exchange extends AutoCloseable {
     ///
     /// @param cycle the larger page, in bytes
     /// @param cacheLine the larger cache line, in bytes
-    record Agreement(Mtu mtu, int cycle, int cacheLine) {}
+    /// @param warmsUp whether both ends are ready to warm up together
+    record Agreement(Mtu mtu, int cycle, int cacheLine, boolean warmsUp) {}
 
     /// Says something and hears as many bytes.
     byte[] swap(byte[] mine) throws InterruptedException;
@@ -68,9 +72,10 @@ interface Exchange extends AutoCloseable {
     /// compare the options that have to be the same; C programs have no words for them.
     ///
     /// @param terms those options
-    default Agreement agree(Mtu mtu, List<String> terms) throws InterruptedException {
-        String[] version =
-                text(swap(bytes(VERSION + "\0" + NAME, VERSION_BYTES))).split("\0", 3);
+    /// @param warmsUp whether this end is ready to warm up together with its peer
+    default Agreement agree(Mtu mtu, List<String> terms, boolean warmsUp) throws InterruptedException {
+        String mine = VERSION + "\0" + NAME + (warmsUp ? "\0" + WARMS_UP : "");
+        String[] version = text(swap(bytes(mine, VERSION_BYTES))).split("\0", 4);
         check(version[0]);
         if (version.length > 1 && version[1].equals(NAME)) {
             String theirs =
@@ -81,7 +86,8 @@ interface Exchange extends AutoCloseable {
         int cacheLine = number(CACHE_LINE_BYTES, "cache line", 1 << 12);
         byte[] code = swap(new byte[] {(byte) ('0' + mtu.code()), 0});
         boolean isCode = code[0] >= '1' && code[0] <= '5';
-        return new Agreement(isCode ? mtu.min(Mtu.ofCode(code[0] - '0')) : mtu, cycle, cacheLine);
+        boolean bothWarmUp = warmsUp && version.length > 2 && version[1].equals(NAME) && version[2].equals(WARMS_UP);
+        return new Agreement(isCode ? mtu.min(Mtu.ofCode(code[0] - '0')) : mtu, cycle, cacheLine, bothWarmUp);
     }
 
     private static byte[] bytes(String text, int length) {

@@ -12,6 +12,8 @@ final class LatencyRun {
 
     private final PerfEnd end;
     private final Options options;
+    private final boolean isDuration;
+    private final boolean isWarmUp;
     private final Progress progress;
     private final int size;
     private final long limit;
@@ -19,6 +21,8 @@ final class LatencyRun {
     private final Patience patience;
     /// Times from one post to the next, the last so many.
     private final long[] between;
+    /// Messages of this size before this run: those of the warm-up.
+    private final long before;
     private long times;
     private long postedAt;
     private long sent;
@@ -26,19 +30,34 @@ final class LatencyRun {
     private long received;
     private boolean interrupted;
 
-    LatencyRun(PerfEnd end, Exchange exchange, int size, Progress progress) {
+    /// @param before how many messages of this size both ends have exchanged already, to warm up
+    LatencyRun(PerfEnd end, Exchange exchange, int size, Progress progress, long before) {
+        this(end, exchange, size, progress, before, 0);
+    }
+
+    /// A round of the warm-up.
+    ///
+    /// @param messages in this round; 0 for the run that counts, which has as many as the options say
+    LatencyRun(PerfEnd end, Exchange exchange, int size, Progress progress, long before, int messages) {
         this.end = end;
         this.size = size;
         this.progress = progress;
+        this.before = before;
         options = end.options;
-        limit = options.isDuration() ? Long.MAX_VALUE : options.iterations;
-        clock = new Clock(options);
+        isWarmUp = messages > 0;
+        isDuration = options.isDuration() && !isWarmUp;
+        limit = isWarmUp ? messages : isDuration ? Long.MAX_VALUE : options.iterations;
+        clock = isWarmUp ? new Clock() : new Clock(options);
         patience = new Patience(end, exchange, clock, this::soFar);
         between = new long[(int) Math.min(limit, TIMES_MAX)];
         end.begin(size);
         if (options.verb.takesReceives()) {
-            end.postReceives(0, options.receiveDepth);
+            end.postReceives(0, receiveDepth());
         }
+    }
+
+    private int receiveDepth() {
+        return (int) Math.min(options.receiveDepth, limit);
     }
 
     /// Runs to the end, or until the thread is interrupted.
@@ -59,7 +78,7 @@ final class LatencyRun {
         clock.start(System.nanoTime());
         while (sent < limit || received < limit) {
             if (received < limit && !(sent == 0 && !options.isClient())) {
-                byte next = (byte) ++received;
+                byte next = (byte) (before + ++received);
                 while ((byte) BYTE.getAcquire(memory, theirs) != next) {
                     if (end.pollSend() >= 0) {
                         completed++;
@@ -72,7 +91,7 @@ final class LatencyRun {
             }
             if (sent < limit) {
                 stamp();
-                memory.set(ValueLayout.JAVA_BYTE, last, (byte) ++sent);
+                memory.set(ValueLayout.JAVA_BYTE, last, (byte) (before + ++sent));
                 end.postOne(true);
                 while (completed < sent) {
                     if (end.pollSend() >= 0) {
@@ -103,7 +122,7 @@ final class LatencyRun {
                 }
                 received++;
                 count();
-                if (received + options.receiveDepth <= limit) {
+                if (received + receiveDepth() <= limit) {
                     end.postReceives(0, 1);
                 }
             }
@@ -138,14 +157,14 @@ final class LatencyRun {
     }
 
     private void stamp() {
-        if (options.gapMicros > 0) {
+        if (options.gapMicros > 0 && !isWarmUp) {
             long until = System.nanoTime() + options.gapMicros * 1_000L;
             while (System.nanoTime() < until) {
                 Thread.onSpinWait();
             }
         }
         long now = System.nanoTime();
-        if (sent > 0 && (!options.isDuration() || clock.samples())) {
+        if (sent > 0 && (!isDuration || clock.samples())) {
             between[(int) (times++ % between.length)] = now - postedAt;
         }
         postedAt = now;
@@ -154,7 +173,7 @@ final class LatencyRun {
     private void count() {
         patience.progress();
         progress.at(sent);
-        if (options.isDuration()) {
+        if (isDuration) {
             clock.tick(System.nanoTime());
             clock.count(1);
         }
@@ -162,7 +181,7 @@ final class LatencyRun {
 
     // Nothing has come: whether to stop.
     private boolean isOver() {
-        if (options.isDuration()) {
+        if (isDuration) {
             clock.tick(System.nanoTime());
             if (clock.isOver()) {
                 return true;
@@ -173,7 +192,7 @@ final class LatencyRun {
     }
 
     private String soFar() {
-        return sent + " messages sent, " + received + " received, of " + (options.isDuration() ? "any number" : limit);
+        return sent + " messages sent, " + received + " received, of " + (isDuration ? "any number" : limit);
     }
 
     /// Whether it was ended before its time.
@@ -183,7 +202,7 @@ final class LatencyRun {
 
     /// Messages that were counted.
     long messages() {
-        return options.isDuration() ? clock.takeCounted() : sent;
+        return isDuration ? clock.takeCounted() : sent;
     }
 
     /// The times between two posts that count, in nanoseconds; the last four million, for there may be many.

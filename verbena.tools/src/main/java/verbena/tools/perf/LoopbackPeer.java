@@ -22,7 +22,16 @@ final class LoopbackPeer implements AutoCloseable {
 
     /// Options that are for the end that the user looks at.
     private static final List<String> NOT_FOR_THE_PEER = List.of(
-            "--loopback", "-p", "--source_ip", "--json", "--out_json", "--out_json_file", "--report", "-w", "-y");
+            "--loopback",
+            "-p",
+            "--source_ip",
+            "--json",
+            "--out_json",
+            "--out_json_file",
+            "--html",
+            "--report",
+            "-w",
+            "-y");
 
     private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
     private static final long START_SECONDS = 20;

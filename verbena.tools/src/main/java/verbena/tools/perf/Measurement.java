@@ -24,13 +24,17 @@ final class Measurement {
     private final PerfEnd end;
     private final PerfPeer self;
     private final Mtu mtu;
+    private final WarmUp warmUp;
     private final List<Result> results = new ArrayList<>();
     private boolean interrupted;
     private boolean missed;
 
     /// @param self what to tell of the first queue pair whenever the ends wait for each other
-    Measurement(PerfEnd end, Exchange exchange, PerfPeer self, Mtu mtu, Printer printer, PrintWriter err) {
+    /// @param warmUp what comes before
+    Measurement(
+            PerfEnd end, Exchange exchange, PerfPeer self, Mtu mtu, Printer printer, PrintWriter err, WarmUp warmUp) {
         this.end = end;
+        this.warmUp = warmUp;
         this.exchange = exchange;
         this.self = self;
         this.mtu = mtu;
@@ -115,13 +119,81 @@ final class Measurement {
         return new Bandwidth(0, 0, 0, 0, 0);
     }
 
+    // ---- warm-up
+
+    private Progress warmingUp(int size) {
+        return new Progress(err, "warming up with " + size + " bytes", 0);
+    }
+
+    private double round(BandwidthRun run, int messages) throws InterruptedException {
+        long start = System.nanoTime();
+        Bandwidth _ = run.run(_ -> {});
+        stop(run.isInterrupted());
+        return messages * 1e9 / (System.nanoTime() - start);
+    }
+
+    private double round(LatencyRun run, int messages) throws InterruptedException {
+        long start = System.nanoTime();
+        run.run();
+        stop(run.isInterrupted());
+        long[] times = run.betweenPosts();
+        Arrays.sort(times);
+        return times.length > 0 ? times[times.length / 2] : (double) (System.nanoTime() - start) / messages;
+    }
+
+    // Nothing has been measured yet, so there is nothing to tell.
+    private static void stop(boolean interrupted) throws InterruptedException {
+        if (interrupted) {
+            boolean _ = Thread.interrupted();
+            throw new InterruptedException();
+        }
+    }
+
+    private void warmUpWithWritesOrReads(int size) throws InterruptedException {
+        try (var progress = warmingUp(size)) {
+            warmUp.alone(
+                    size,
+                    (messages, _) ->
+                            round(new BandwidthRun(end, exchange, size, true, false, progress, messages), messages));
+        }
+    }
+
+    private void warmUpWithMessages(int size, boolean receives) throws InterruptedException {
+        try (var progress = warmingUp(size)) {
+            long _ = warmUp.together(size, end.messagesAtOnceMax(), (messages, _) -> {
+                var run = new BandwidthRun(end, exchange, size, options.sends(), receives, progress, messages);
+                meet();
+                end.meet();
+                return round(run, messages);
+            });
+        }
+    }
+
+    // How many messages it had that count in the peer's memory.
+    private long warmUpLatency(int size) throws InterruptedException {
+        try (var progress = warmingUp(size)) {
+            if (verb.isAnswered()) {
+                warmUp.alone(
+                        size,
+                        (messages, before) ->
+                                round(new LatencyRun(end, exchange, size, progress, before, messages), messages));
+                return 0;
+            }
+            return warmUp.together(size, WarmUp.messagesMax(), (messages, before) -> {
+                var run = new LatencyRun(end, exchange, size, progress, before, messages);
+                if (verb.takesReceives()) {
+                    meet();
+                }
+                return round(run, messages);
+            });
+        }
+    }
+
     // WRITE, READ and atomics: the peer's program has no part in it, unless it does the same.
     private Bandwidth remote(int size) throws InterruptedException {
+        warmUpWithWritesOrReads(size);
         try (var progress = progress(size)) {
             var run = new BandwidthRun(end, exchange, size, true, false, progress);
-            if (options.warmUp) {
-                run.warmUp();
-            }
             if (options.bidirectional && !options.forEver) {
                 meet();
             }
@@ -141,8 +213,9 @@ final class Measurement {
 
     // SEND and WRITE with immediate: the peer's program receives.
     private Bandwidth messages(int size) throws InterruptedException {
+        boolean receives = !options.isClient() || options.bidirectional;
+        warmUpWithMessages(size, receives);
         try (var progress = progress(size)) {
-            boolean receives = !options.isClient() || options.bidirectional;
             var run = new BandwidthRun(end, exchange, size, options.sends(), receives, progress);
             meet();
             end.meet();
@@ -213,8 +286,9 @@ final class Measurement {
             printer.heading();
         }
         for (int size : sizes()) {
+            long before = warmUpLatency(size);
             try (var progress = progress(size)) {
-                var run = new LatencyRun(end, exchange, size, progress);
+                var run = new LatencyRun(end, exchange, size, progress, before);
                 if (verb.takesReceives()) {
                     meet();
                 }

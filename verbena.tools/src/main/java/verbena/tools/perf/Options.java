@@ -49,6 +49,8 @@ final class Options {
     /// Times of all posts are kept for the peak up to so many iterations.
     private static final int PEAK_ITERATIONS_MAX = 20_000;
 
+    private static final int WARM_UP_SECONDS_MAX = 600;
+
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
@@ -306,8 +308,17 @@ final class Options {
     @Nullable
     String output;
 
-    @Option(names = "--perform_warm_up", description = "Some messages before measuring, as many as -t.")
-    boolean warmUp;
+    @Option(names = "--perform_warm_up", description = "Accepted; Verbena warms up unless told otherwise.")
+    @SuppressWarnings("UnusedVariable") // there is nothing to choose
+    private boolean warmUp;
+
+    @Option(
+            names = "--warm-up",
+            paramLabel = "SECONDS",
+            defaultValue = "3",
+            description = "Warm up until the figures stand still, for so many seconds at most (default"
+                    + " ${DEFAULT-VALUE}); 0: measure cold.")
+    double warmUpSeconds;
 
     @Option(
             names = "--latency_gap",
@@ -375,11 +386,17 @@ final class Options {
     Path jsonFile;
 
     @Option(
-            names = "--report",
-            paramLabel = "FILE.html",
+            names = "--html",
+            paramLabel = "FILE",
             description = "Write a page with plots of the results, for a browser.")
     @Nullable
     Path page;
+
+    /// The name that `--html` had before.
+    @Option(names = "--report", hidden = true)
+    void setReport(Path file) {
+        page = file;
+    }
 
     @Option(
             names = "--timeout",
@@ -425,7 +442,6 @@ final class Options {
                                 "-w",
                                 "-y",
                                 "--recv_post_list",
-                                "--perform_warm_up",
                                 "--report-both",
                                 "--report_gbits",
                                 "--run_infinitely")
@@ -440,9 +456,7 @@ final class Options {
         } else {
             names.addAll(Set.of("-a", "-s"));
         }
-        if (verb.takesReceives()) {
-            names.add("--perform_warm_up");
-        } else {
+        if (!verb.takesReceives()) {
             names.addAll(Set.of("-r", "--use-srq", "--recv_post_list"));
         }
         if (verb == Verb.WRITE) {
@@ -466,6 +480,9 @@ final class Options {
         range("--retry_count", retryCount, 0, 7);
         range("--latency_gap", gapMicros, 0, Integer.MAX_VALUE);
         range("--timeout", timeoutSeconds, 1, 86_400);
+        require(
+                warmUpSeconds >= 0 && warmUpSeconds <= WARM_UP_SECONDS_MAX,
+                "--warm-up: 0 to " + WARM_UP_SECONDS_MAX + ", got " + warmUpSeconds);
         type = typeOf(connection);
         size = verb == Verb.ATOMIC
                 ? SIZE_ATOMIC
@@ -482,7 +499,7 @@ final class Options {
             jsonFile = Path.of("perftest_out.json");
         }
         settleFile("--out_json_file", jsonFile);
-        settleFile("--report", page);
+        settleFile("--html", page);
         if (gidIndex != null) {
             range("-x", gidIndex, 0, 65_535);
         }

@@ -317,6 +317,14 @@ final class PerfEnd implements AutoCloseable {
         }
     }
 
+    /// How many messages a round of the warm-up may have on each queue pair, in one direction or both.
+    int messagesAtOnceMax() {
+        if (credits != null) {
+            return credits.untoldMax();
+        }
+        return options.type == QpType.RC ? WarmUp.messagesMax() : 0; // what gets lost would be waited for
+    }
+
     /// The ends have met, and send and receive from now on.
     void meet() {
         if (credits != null) {

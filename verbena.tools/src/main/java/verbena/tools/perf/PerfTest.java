@@ -143,8 +143,8 @@ final class PerfTest implements Callable<Integer> {
         }
         Mtu own = options.mtu(active);
         Agreement agreed = options.noVersions
-                ? new Agreement(own, Exchange.PAGE_BYTES, Exchange.CACHE_LINE_BYTES)
-                : exchange.agree(own, options.terms());
+                ? new Agreement(own, Exchange.PAGE_BYTES, Exchange.CACHE_LINE_BYTES, false)
+                : exchange.agree(own, options.terms(), options.warmUpSeconds > 0);
         fitDatagram(agreed.mtu());
         var layout = new Layout(options.type, options.queuePairs, agreed.cycle(), agreed.cacheLine(), options.size);
         int outstanding = outstanding(context);
@@ -159,15 +159,20 @@ final class PerfTest implements Callable<Integer> {
             }
             printer.settings(context, agreed.mtu(), gid.index(), outstanding);
             introduce(exchange, end, agreed.mtu(), gid, printer);
+            var warmUp = new WarmUp(options, exchange, agreed.warmsUp());
             var measurement = new Measurement(
                     end,
                     exchange,
                     end.local(0, gid),
                     agreed.mtu(),
                     printer,
-                    spec.commandLine().getErr());
+                    spec.commandLine().getErr(),
+                    warmUp);
             measurement.run();
-            report(context, exchange.peer(), agreed.mtu(), measurement.results());
+            if (options.isClient() && !warmUp.isWarm()) {
+                note("warm-up: " + warmUp.words());
+            }
+            report(context, exchange.peer(), agreed.mtu(), warmUp, measurement.results());
             if (measurement.isInterrupted()) {
                 throw new InterruptedException();
             }
@@ -275,7 +280,7 @@ final class PerfTest implements Callable<Integer> {
         }
     }
 
-    private void report(Context context, String peer, Mtu mtu, List<Result> results) {
+    private void report(Context context, String peer, Mtu mtu, WarmUp warmUp, List<Result> results) {
         var facts = new LinkedHashMap<String, String>();
         facts.put(
                 "command",
@@ -286,6 +291,7 @@ final class PerfTest implements Callable<Integer> {
         facts.put("path MTU", mtu.toString());
         facts.put("connection", options.type.toString());
         facts.put("queue pairs", Integer.toString(options.queuePairs));
+        facts.put("warm-up", warmUp.words());
         var report = new Report("perf " + options.command(), facts, results);
         if (options.json) {
             PrintWriter out = spec.commandLine().getOut();
@@ -296,7 +302,7 @@ final class PerfTest implements Callable<Integer> {
             write(options.jsonFile, report.json() + "\n", "--out_json_file");
         }
         if (options.page != null) {
-            write(options.page, report.html(), "--report");
+            write(options.page, report.html(), "--html");
         }
     }
 
