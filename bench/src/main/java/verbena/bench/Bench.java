@@ -1,7 +1,6 @@
 package verbena.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,6 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import verbena.tools.report.Goal;
+import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
 import verbena.tools.report.Result;
 
@@ -135,6 +134,7 @@ public final class Bench implements Callable<Integer> {
             Path folder = page.toAbsolutePath().getParent();
             require(folder != null && Files.isDirectory(folder), "--html: no such folder: " + folder);
         }
+        Map<String, String> machine = Machine.facts(); // the load is that before the measurement
         List<Double> allocated = new ArrayList<>();
         List<Double> idle = new ArrayList<>();
         var verbena = new VerbenaPair();
@@ -181,7 +181,7 @@ public final class Bench implements Callable<Integer> {
         }
         progress("");
         var goals = new Goals(entries, allocated, idle);
-        var report = new Report("Side by side", facts(rounds, seconds, goals), goals.known, medians());
+        var report = new Report("Side by side", facts(machine, rounds, seconds, goals), goals.known, medians());
         if (json) {
             System.out.println(report.json());
         } else {
@@ -238,13 +238,8 @@ public final class Bench implements Callable<Integer> {
         return entries.stream().map(entry -> Medians.of(entry.results)).toList();
     }
 
-    private Map<String, String> facts(int rounds, double seconds, Goals goals) throws IOException {
-        var facts = new LinkedHashMap<String, String>();
-        facts.put("machine", Runtime.getRuntime().availableProcessors() + " x " + processor());
-        facts.put(
-                "system",
-                System.getProperty("os.name") + " " + System.getProperty("os.version") + ", Java "
-                        + System.getProperty("java.version"));
+    private Map<String, String> facts(Map<String, String> machine, int rounds, double seconds, Goals goals) {
+        var facts = new LinkedHashMap<>(machine);
         facts.put("measured", "medians of " + rounds + " rounds of " + seconds + " s each; two processes on loopback");
         if (!missing.isEmpty()) {
             facts.put("missing", String.join("; ", missing));
@@ -253,22 +248,6 @@ public final class Bench implements Callable<Integer> {
             facts.put("not measured", String.join("; ", goals.unknown));
         }
         return facts;
-    }
-
-    private static String processor() throws IOException {
-        Path file = Path.of("/proc/cpuinfo");
-        if (Files.isReadable(file)) {
-            // The rows of the first core: "model name : AMD EPYC" says little without its family.
-            Map<String, String> core = Files.readAllLines(file).stream()
-                    .takeWhile(line -> !line.isBlank())
-                    .map(line -> line.split("\\s*:\\s*", 2))
-                    .collect(Collectors.toMap(words -> words[0], words -> words[words.length - 1]));
-            if (core.containsKey("model name")) {
-                return core.get("model name") + " (family " + core.get("cpu family") + ", model " + core.get("model")
-                        + ")";
-            }
-        }
-        return System.getProperty("os.arch");
     }
 
     // ---- for the eye

@@ -63,7 +63,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
     }
 
     /// One page that needs no other file.
-    String html() {
+    public String html() {
         try (InputStream in = ComparisonReport.class.getResourceAsStream("compare.html")) {
             if (in == null) {
                 throw new IllegalStateException("not in the build: compare.html");

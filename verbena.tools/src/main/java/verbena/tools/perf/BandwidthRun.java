@@ -1,11 +1,14 @@
 package verbena.tools.perf;
 
+import java.util.Arrays;
 import java.util.function.Consumer;
+import verbena.tools.report.Timeline;
 
 /// The loop that measures bandwidth: keeps the send queues full, or the receive queues, or both. For one thread,
 /// once for each size.
 final class BandwidthRun {
     private static final int POLL_BATCH = 16;
+    private static final int SAMPLES_MAX = 2 * Timeline.POINTS;
 
     private final PerfEnd end;
     private final Options options;
@@ -35,6 +38,12 @@ final class BandwidthRun {
     private final boolean peak;
     private final long[] postedAt;
     private final long[] completedAt;
+    // For the timeline: what was through at some times. Taken every so many messages, or every so many nanoseconds.
+    private final long[] sampleNanos = new long[SAMPLES_MAX];
+    private final long[] sampleMessages = new long[SAMPLES_MAX];
+    private int samples;
+    private long nextSample;
+
     private long firstNanos;
     private long lastNanos;
 
@@ -129,6 +138,10 @@ final class BandwidthRun {
             } else {
                 patience.progress();
                 progress.at(allCompleted + allReceived);
+                if (!isDuration && allCompleted + allReceived >= nextSample) {
+                    nextSample = allCompleted + allReceived + Math.max(1, total / Timeline.POINTS);
+                    sample(System.nanoTime());
+                }
             }
         }
         lastNanos = System.nanoTime();
@@ -146,6 +159,8 @@ final class BandwidthRun {
     private void start() {
         firstNanos = System.nanoTime();
         clock.start(firstNanos);
+        sample(firstNanos);
+        nextSample = isDuration ? firstNanos + clock.part(Timeline.POINTS) : Math.max(1, total / Timeline.POINTS);
     }
 
     private boolean post() {
@@ -207,10 +222,29 @@ final class BandwidthRun {
     private void tick(Consumer<Bandwidth> eachPeriod) {
         long now = System.nanoTime();
         clock.tick(now);
+        if (clock.isStarted() && now >= nextSample) {
+            nextSample = now + clock.part(Timeline.POINTS);
+            sample(now);
+        }
         long period = clock.takePeriod(now);
         if (period > 0) {
             eachPeriod.accept(Bandwidth.of(size, clock.takeCounted(), period, 0, options.gigabits));
         }
+    }
+
+    private void sample(long now) {
+        if (samples < SAMPLES_MAX) {
+            sampleNanos[samples] = now;
+            sampleMessages[samples++] = allCompleted + allReceived;
+        }
+    }
+
+    /// How the bandwidth was through the run.
+    Timeline timeline() {
+        long[] bytes = Arrays.stream(sampleMessages, 0, samples)
+                .map(messages -> messages * size)
+                .toArray();
+        return Timeline.ofBytes(Arrays.copyOf(sampleNanos, samples), bytes);
     }
 
     private boolean isGivenUp() {

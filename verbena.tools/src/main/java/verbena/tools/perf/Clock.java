@@ -31,6 +31,11 @@ final class Clock {
         periodNanos = options.forEver ? nanos : Long.MAX_VALUE;
     }
 
+    /// One of so many equal parts of the run, or of a period of a run without end; in nanoseconds.
+    long part(int parts) {
+        return Math.min(durationNanos, periodNanos) / parts;
+    }
+
     void start(long now) {
         started = true;
         startNanos = now;

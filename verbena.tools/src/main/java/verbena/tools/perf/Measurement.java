@@ -5,9 +5,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import verbena.tools.CommandFailed;
+import verbena.tools.report.Distribution;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
+import verbena.tools.report.Timeline;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
 
@@ -26,6 +29,8 @@ final class Measurement {
     private final Mtu mtu;
     private final WarmUp warmUp;
     private final List<Result> results = new ArrayList<>();
+    /// Of the last bandwidth, for the report.
+    private @Nullable Timeline timeline;
     private boolean interrupted;
     private boolean missed;
 
@@ -199,6 +204,7 @@ final class Measurement {
             }
             Bandwidth here = run.run(this::show);
             interrupted(run.isInterrupted());
+            timeline = run.timeline();
             if (!options.bidirectional || options.forEver || interrupted) {
                 show(here);
                 return here;
@@ -221,6 +227,7 @@ final class Measurement {
             end.meet();
             Bandwidth here = run.run(this::show);
             interrupted(run.isInterrupted());
+            timeline = run.timeline();
             if (interrupted || !options.bidirectional || options.isDuration()) {
                 show(here);
             } else {
@@ -264,6 +271,8 @@ final class Measurement {
                 result.messages(),
                 result.averageMegabytes(options.gigabits),
                 result.messageRate(),
+                null,
+                options.all ? null : timeline,
                 null));
     }
 
@@ -341,7 +350,12 @@ final class Measurement {
                         found.median() * unit,
                         found.percentile(0.99) * unit,
                         found.percentile(0.999) * unit,
-                        found.max() * unit)));
+                        found.max() * unit),
+                options.all ? null : Timeline.ofTimes(run.betweenPosts(), 1e-3 / legs),
+                options.all
+                        ? null
+                        : Distribution.of(
+                                Arrays.stream(times).map(time -> time * unit).toArray())));
     }
 
     private void meet() throws InterruptedException {

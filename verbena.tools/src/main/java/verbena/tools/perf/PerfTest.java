@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import picocli.CommandLine.Spec;
 import verbena.tools.Addresses;
 import verbena.tools.CommandFailed;
 import verbena.tools.perf.Exchange.Agreement;
+import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
 import verbena.tools.report.Result;
 import verbena.verbs.Context;
@@ -168,11 +170,12 @@ final class PerfTest implements Callable<Integer> {
                     printer,
                     spec.commandLine().getErr(),
                     warmUp);
+            Map<String, String> machine = Machine.facts(); // the load is that before the measurement
             measurement.run();
             if (options.isClient() && !warmUp.isWarm()) {
                 note("warm-up: " + warmUp.words());
             }
-            report(context, exchange.peer(), agreed.mtu(), warmUp, measurement.results());
+            report(context, exchange.peer(), agreed.mtu(), warmUp, machine, measurement.results());
             if (measurement.isInterrupted()) {
                 throw new InterruptedException();
             }
@@ -280,8 +283,9 @@ final class PerfTest implements Callable<Integer> {
         }
     }
 
-    private void report(Context context, String peer, Mtu mtu, WarmUp warmUp, List<Result> results) {
-        var facts = new LinkedHashMap<String, String>();
+    private void report(
+            Context context, String peer, Mtu mtu, WarmUp warmUp, Map<String, String> machine, List<Result> results) {
+        var facts = new LinkedHashMap<>(machine);
         facts.put(
                 "command",
                 "verbena "

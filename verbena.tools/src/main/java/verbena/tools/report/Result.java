@@ -9,10 +9,25 @@ import org.jspecify.annotations.Nullable;
 /// @param iterations how many messages
 /// @param bandwidthMBps bandwidth in 2^20 bytes a second, as perftest, UCX and iperf3 have it
 /// @param messageRateMpps million messages a second
+/// @param timeline the bandwidth, else the latency, through the run
+/// @param distribution of the latencies
 public record Result(
         @Nullable String series,
         long size,
         long iterations,
         @Nullable Double bandwidthMBps,
         @Nullable Double messageRateMpps,
-        @Nullable Latency latencyUs) {}
+        @Nullable Latency latencyUs,
+        @Nullable Timeline timeline,
+        @Nullable Distribution distribution) {
+    /// A result without the course of the run.
+    public Result(
+            @Nullable String series,
+            long size,
+            long iterations,
+            @Nullable Double bandwidthMBps,
+            @Nullable Double messageRateMpps,
+            @Nullable Latency latencyUs) {
+        this(series, size, iterations, bandwidthMBps, messageRateMpps, latencyUs, null, null);
+    }
+}
