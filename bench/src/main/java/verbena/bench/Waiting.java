@@ -9,11 +9,11 @@ import java.util.Map;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
 
-/// What waiting costs: messages of 8 bytes to and fro between two processes, beside a blocking TCP socket, on all
+/// What waiting costs: messages of 8 bytes to and fro between two processes, beside a blocking TCP socket. On all
 /// cores,
-/// on one, and with as many busy threads beside as there are cores. Which of them is the right way is decided by
-/// `verbena.nic.engine.SpinPolicy`; this is its judge.
+/// on one, and with as many busy threads beside as there are cores. It judges `verbena.nic.engine.SpinPolicy`.
 public final class Waiting {
+    private static final List<String> REGIMES = List.of("cores", "one", "busy");
     private static final int ROUNDS = 5;
     private static final double SECONDS = 0.4;
     private static final double WARM_UP_SECONDS = 8;
@@ -26,7 +26,13 @@ public final class Waiting {
 
     /// @param args the regimes, all of them unless told: `cores`, `one`, `busy`
     public static void main(String[] args) throws Exception {
-        for (String regime : args.length == 0 ? List.of("cores", "one", "busy") : List.of(args)) {
+        for (String regime : args) {
+            if (!REGIMES.contains(regime)) {
+                System.err.println("verbena bench waiting: " + REGIMES + " are there, got " + regime);
+                System.exit(2);
+            }
+        }
+        for (String regime : args.length == 0 ? REGIMES : List.of(args)) {
             new Waiting().measure(regime);
         }
         System.exit(0);
@@ -129,27 +135,35 @@ public final class Waiting {
     }
 
     private void print(String regime) {
-        System.out.printf("%n%s: one way, us%n  %-28s %9s %9s %9s%n", regime, "", "median", "p99", "neighbours");
-        double[] theirs = left.values().iterator().next().stream()
-                .mapToDouble(Double::doubleValue)
-                .sorted()
-                .toArray();
+        System.out.printf(
+                "%n%s%n",
+                switch (regime) {
+                    case "one" -> "One core";
+                    case "busy" -> "All cores, with as many busy threads beside";
+                    default -> "All cores";
+                });
+        System.out.printf("  %-28s %9s %9s   %s%n", "8 bytes one way, us", "median", "p99", "medians of rounds");
+        double[] besideTcp = steps(left.values().iterator().next());
         found.forEach((who, rounds) -> {
             double[] p50 = rounds.stream().mapToDouble(Latency::p50).sorted().toArray();
             double[] p99 = rounds.stream().mapToDouble(Latency::p99).sorted().toArray();
-            double[] steps = left.get(who).stream()
-                    .mapToDouble(Double::doubleValue)
-                    .sorted()
-                    .toArray();
             System.out.printf(
                     Locale.ROOT,
-                    "  %-28s %9.1f %9.1f %9.2f   (%.1f to %.1f)%n",
+                    "  %-28s %9.1f %9.1f   %.1f to %.1f%s%n",
                     who,
                     Medians.of(p50),
                     Medians.of(p99),
-                    Medians.of(steps) / Medians.of(theirs),
                     p50[0],
-                    p50[p50.length - 1]);
+                    p50[p50.length - 1],
+                    regime.equals("busy") ? neighbours(Medians.of(steps(left.get(who))) / Medians.of(besideTcp)) : "");
         });
+    }
+
+    private static double[] steps(List<Double> rounds) {
+        return rounds.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    }
+
+    private static String neighbours(double share) {
+        return String.format(Locale.ROOT, "; the busy threads get %.2f of what they get beside TCP", share);
     }
 }

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 import org.openjdk.jcstress.infra.results.Z_Result;
 import verbena.nic.SoftContext;
-import verbena.nic.engine.Patience;
+import verbena.nic.engine.SpinPolicy;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -170,27 +170,34 @@ public final class Devices {
     @JCStressTest
     @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "Looks again before it sleeps.")
     @State
-    public static class PatienceIsShared {
-        private final Patience patience = new Patience();
+    public static class SpinPolicyIsShared {
+        private static final long LATER = 10_000_000_000L;
+
+        private final SpinPolicy policy = new SpinPolicy(2);
+
+        private boolean waits(long now, long nanos) {
+            policy.begin(now);
+            boolean looks = policy.looks() && policy.looksAgain(now + nanos);
+            policy.end(now + nanos);
+            return looks;
+        }
 
         @Actor
         public void one() {
-            patience.waited(Long.MAX_VALUE);
-            boolean _ = patience.looksAgain(0, 0, 1);
+            boolean _ = waits(0, 1_000_000);
+            boolean _ = waits(2_000_000, 1_000);
         }
 
         @Actor
         public void other() {
-            patience.waited(1_000_000);
-            patience.waited(0);
+            boolean _ = waits(1_000, 1_000);
         }
 
         @Arbiter
         public void learnt(Z_Result r) {
-            for (int i = 0; i < 64; i++) {
-                patience.waited(0);
+            for (int i = 0; i < 400; i++) {
+                r.r1 = waits(LATER + i * 10_000_000L, 10_000);
             }
-            r.r1 = patience.looksAgain(0, 0, 1);
         }
     }
 }

@@ -245,8 +245,9 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
         sleepers.lockInterruptibly();
         context.parked(1);
         try {
-            if (!isOver()) {
-                long _ = woken.awaitNanos(nanos);
+            long left = nanos;
+            while (left > 0 && !isOver()) {
+                left = woken.awaitNanos(left);
             }
         } finally {
             context.parked(-1);

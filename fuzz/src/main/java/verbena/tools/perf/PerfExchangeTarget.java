@@ -45,7 +45,7 @@ public final class PerfExchangeTarget {
             default ->
                 Contract.worksOrFailsBy(CommandFailed.class, () -> {
                     Exchange.Agreement agreed =
-                            new Scripted(said).agree(Mtu.MTU_1024, List.of("--rate-limit", "size 4096"));
+                            new Scripted(said).agree(Mtu.MTU_1024, List.of("--rate-limit", "size 4096"), true);
                     Contract.holds(agreed.mtu().compareTo(Mtu.MTU_1024) <= 0, "no larger path MTU than here");
                     Contract.holds(agreed.cycle() >= 4_096 && agreed.cacheLine() >= 64, "no less than here");
                 });

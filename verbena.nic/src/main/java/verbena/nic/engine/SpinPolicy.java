@@ -106,7 +106,8 @@ public final class SpinPolicy {
             giveUp(now, PAUSE_NANOS_MAX_TAKEN);
             limit = 0;
         }
-        return isLooking = now - start < limit;
+        isLooking = now - start < limit;
+        return isLooking;
     }
 
     /// The wait has ended.
