@@ -29,6 +29,7 @@ class BenchmarksTest {
 
         assertThat(new CommandLine(Bench.class).getCommandSpec().options())
                 .hasSizeGreaterThan(3)
+                .filteredOn(option -> !option.hidden())
                 .allSatisfy(option -> assertThat(launcher).contains(option.longestName() + " "));
     }
 

@@ -41,7 +41,7 @@ class DemoTest {
 
     @Test
     void everyKindOfDeviceSideBySide() throws Exception {
-        Cli cli = Cli.run("demo", "--all", "--seconds", "0.1");
+        Cli cli = Cli.run("demo", "--all", "--seconds", "0.03");
 
         assertThat(cli.err()).isEmpty();
         assertThat(cli.status()).isZero();
