@@ -1,16 +1,12 @@
 package verbena.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -78,35 +74,10 @@ class DoctorNamespaceTest {
 
     /// What the doctor said of each target.
     private static Map<String, String> run() throws IOException, InterruptedException {
-        String error = "";
-        for (String rights : List.of("--net", "--map-root-user --net")) {
-            var command = new ArrayList<>(List.of("timeout", "60", "unshare"));
-            command.addAll(List.of(rights.split(" ", -1)));
-            command.addAll(List.of("sh", "-c", NETWORK, "sh"));
-            command.addAll(List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-XX:TieredStopAtLevel=1",
-                    "-XX:+UseSerialGC",
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    Verbena.class.getName()));
-            Process process;
-            try {
-                process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            } catch (IOException e) {
-                error = e.getMessage(); // there is no unshare
-                continue;
-            }
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            process.waitFor(10, TimeUnit.SECONDS);
-            if (output.contains("### ")) {
-                return reports(output);
-            }
-            error = output;
-        }
-        assumeTrue(false, "no network namespace can be made here: " + error);
-        return Map.of();
+        var command = new ArrayList<>(List.of("sh", "-c", NETWORK, "sh"));
+        command.addAll(Verbena.javaCommand());
+        return reports(
+                NetworkNamespace.run(command, output -> output.contains("### ")).output());
     }
 
     private static Map<String, String> reports(String output) {
