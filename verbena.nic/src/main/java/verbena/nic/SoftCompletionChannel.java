@@ -12,7 +12,7 @@ import verbena.verbs.spi.OwnedObject;
 final class SoftCompletionChannel extends OwnedObject implements CompletionChannel {
     private final SoftContext context;
     private final EventQueue<CompletionQueue> notifications;
-    private final SpinPolicy policy = new SpinPolicy(Runtime.getRuntime().availableProcessors());
+    private final SpinPolicy policy = new SpinPolicy();
     /// The engine of the queue that was notified last: driven by those who poll.
     private volatile Engine notifiedLast;
 

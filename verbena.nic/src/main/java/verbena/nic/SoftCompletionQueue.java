@@ -52,7 +52,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     private boolean polling;
 
     private final AtomicBoolean notified = new AtomicBoolean();
-    private final SpinPolicy policy = new SpinPolicy(Runtime.getRuntime().availableProcessors());
+    private final SpinPolicy policy = new SpinPolicy();
     /// That has been told.
     private final AtomicBoolean overflowed = new AtomicBoolean();
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -88,9 +87,7 @@ class AttendTest {
     /// Returns when the thread sleeps in the link.
     private static void sleepsInTheLink(Thread thread) {
         long end = System.nanoTime() + SOON.toNanos();
-        while (Arrays.stream(thread.getStackTrace())
-                .noneMatch(frame -> frame.getMethodName().equals("poll")
-                        && frame.getClassName().endsWith("LinuxSockets"))) {
+        while (!InTheLink.sleeps(thread)) {
             assertThat(System.nanoTime() - end).as("nanoseconds late").isNegative();
             Thread.onSpinWait();
         }
@@ -181,7 +178,7 @@ class AttendTest {
         }
     }
 
-    /// Nobody acknowledges: the thread that waits meets the deadlines itself.
+    /// The peer acknowledges nothing: the thread that waits meets the deadlines itself.
     @Test
     void aGuestMeetsTheDeadlines() throws Exception {
         var here = new End(a);

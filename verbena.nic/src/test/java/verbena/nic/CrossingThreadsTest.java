@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.AbstractSet;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
@@ -83,15 +82,10 @@ class CrossingThreadsTest {
         /// It waits for something, in Java or in the link, or it has ended.
         void settle() {
             until(() -> result.isDone()
-                    || Arrays.stream(thread.getStackTrace()).anyMatch(Call::sleepsInTheLink)
+                    || InTheLink.sleeps(thread)
                     || thread.getState() == Thread.State.WAITING
                     || thread.getState() == Thread.State.TIMED_WAITING
                     || thread.getState() == Thread.State.BLOCKED);
-        }
-
-        private static boolean sleepsInTheLink(StackTraceElement frame) {
-            return frame.getClassName().endsWith("LinuxSockets")
-                    && frame.getMethodName().equals("poll");
         }
     }
 

@@ -45,7 +45,7 @@ import verbena.wire.ib.Packet;
 /// `turns` first and then looks at `sleeping`. All of these are volatile and so have one order that all agree on:
 /// in it, one side of each pair sees the other.
 ///
-/// # Who attends
+/// # The attendant
 ///
 /// One thread at a time attends: it looks after arrivals and deadlines, and sleeps in the link. At first that is the
 /// engine's own thread. A thread of the application that waits for a completion takes its place ([#attend]), so
@@ -86,8 +86,8 @@ public final class Engine implements AutoCloseable {
     /// After so many polls in vain, some 30 µs, a poller lets others have the processor: who shares it may be the
     /// one that it waits for.
     private static final int YIELD_POLLS = 64;
-    /// A thread of the application that waits for the place of the engine's thread looks so often, should nobody wake
-    /// it.
+    /// A thread of the application that waits for the place of the engine's thread looks so often, when no
+    /// other thread wakes it.
     private static final long HEIR_NANOS = 1_000_000;
     /// The answers to so many packets may wait for what a poller without pause does next.
     private static final int FEW = 2;
@@ -180,7 +180,7 @@ public final class Engine implements AutoCloseable {
     private volatile boolean away;
     /// A poller has said that it stops, or a guest has left while others wait.
     private volatile boolean handedOver;
-    /// Who attends: the engine's thread, or a guest; null for a moment when a guest has left.
+    /// The engine's thread, or a guest; null for a moment when a guest has left.
     private final AtomicReference<@Nullable Thread> attendant = new AtomicReference<>();
     /// A thread that wants to attend in place of the engine's thread.
     private final AtomicReference<@Nullable Thread> heir = new AtomicReference<>();
@@ -188,7 +188,7 @@ public final class Engine implements AutoCloseable {
     private volatile long visits;
     /// The engine's thread sleeps until the guest leaves.
     private volatile boolean offDuty;
-    /// Threads that wait for completions and do not attend: each needs somebody who wakes it.
+    /// Threads that wait for completions and do not attend: each needs another thread to wake it.
     private final AtomicInteger parked = new AtomicInteger();
     /// A thread looks again and again before it sleeps: one is enough.
     private final AtomicBoolean looked = new AtomicBoolean();
@@ -415,10 +415,11 @@ public final class Engine implements AutoCloseable {
 
     private void leave() {
         attendant.set(null);
-        if (parked.get() > 0) {
+        boolean othersWait = parked.get() > 0;
+        if (othersWait) {
             handedOver = true;
-            LockSupport.unpark(thread);
-        } else if (offDuty) {
+        }
+        if (othersWait || offDuty) {
             LockSupport.unpark(thread);
         }
     }
@@ -1041,16 +1042,16 @@ public final class Engine implements AutoCloseable {
         OWNER.setVolatile(this, null);
     }
 
-    // ---- who attends
+    // ---- the attendant
 
     private boolean isAlive() {
         return !closed && failure == null;
     }
 
-    /// The engine's own thread: attends when nobody else does.
+    /// The engine's own thread: attends when no guest does.
     private void run() {
         Thread me = Thread.currentThread();
-        var policy = new SpinPolicy(Runtime.getRuntime().availableProcessors());
+        var policy = new SpinPolicy();
         while (isAlive()) {
             if (attendant.compareAndSet(null, me)) {
                 attend(() -> heir.get() != null, Protocol.NEVER, policy);

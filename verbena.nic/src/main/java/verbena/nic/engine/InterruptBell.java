@@ -7,12 +7,12 @@ import java.nio.channels.spi.AbstractSelector;
 import java.util.Set;
 
 /// Rings when a thread is interrupted that sleeps in a system call of ours, of which Java knows nothing. The JDK tells
-/// that to nobody but a selector, so this is one, as far as it has to be: it selects nothing. One thread at a time.
+/// that to selectors only, so this is one, as far as it has to be: it selects nothing. One thread at a time.
 final class InterruptBell extends AbstractSelector {
     private final Runnable bell;
 
     /// @param bell called by the thread that interrupts
-    @SuppressWarnings("NullAway") // no provider: nobody asks for it
+    @SuppressWarnings("NullAway") // no provider: no caller asks for it
     InterruptBell(Runnable bell) {
         super(null);
         this.bell = bell;

@@ -14,8 +14,8 @@ package verbena.nic.engine;
 ///
 /// A thread from which the processor is taken while it looks spends what another thread needs: a compiler, or a
 /// neighbour. It stops at once. The pause before the next trial doubles each time that looking did not last, so that
-/// looking in vain costs no more than some hundredths of the time. On a single processor nobody looks: the one who
-/// could answer waits for the processor meanwhile.
+/// looking in vain costs no more than some hundredths of the time. On a single processor no thread looks: the one
+/// that could answer waits for the processor meanwhile.
 ///
 /// One thread at a time.
 public final class SpinPolicy {
@@ -35,7 +35,7 @@ public final class SpinPolicy {
     /// Between two trials.
     static final long PAUSE_NANOS_MIN = 2_000_000;
     static final long PAUSE_NANOS_MAX = 1_000_000_000;
-    /// Who takes the processor away is often gone soon: a compiler, or a neighbour in the same host.
+    /// A thread that takes the processor away is often gone soon: a compiler, or a neighbour in the same host.
     static final long PAUSE_NANOS_MAX_TAKEN = 100_000_000;
     /// Looking that has paid for so long was no mistake.
     static final long LASTING_NANOS = 50_000_000;
@@ -68,6 +68,11 @@ public final class SpinPolicy {
     private long limit;
     /// Between two looks.
     private boolean isLooking;
+
+    /// For the processors that this process may use now.
+    public SpinPolicy() {
+        this(Runtime.getRuntime().availableProcessors());
+    }
 
     /// @param processors how many this process may use
     public SpinPolicy(int processors) {
