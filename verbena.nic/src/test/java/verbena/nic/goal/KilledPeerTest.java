@@ -53,7 +53,7 @@ class KilledPeerTest {
     @Timeout(3_600)
     void nothingIsLostOrDoneTwiceWhenThePeerIsKilledAndTrafficGoesOn() throws Exception {
         long start = System.nanoTime();
-        int kills = Goal.size(50, 500);
+        int kills = Goal.size(15, 500);
         InetAddress address = LoopbackAddress.find(4_791);
         PeerProcess next = new PeerProcess(address);
         try (Context device = Device.named("rocev2").open();

@@ -49,8 +49,8 @@ class PausedPeerTest {
     @Test
     void aProcessThatIsStoppedUnderLoadGoesOnAndNothingIsLostOrChanged() throws Exception {
         long start = System.nanoTime();
-        int pauses = Goal.size(10, 200);
-        long pauseMillisMax = Goal.size(3_000, 10_000);
+        int pauses = Goal.size(8, 200);
+        long pauseMillisMax = Goal.size(2_000, 10_000);
         InetAddress address = LoopbackAddress.find(4_791);
         long paused = 0;
         long longest = 0;

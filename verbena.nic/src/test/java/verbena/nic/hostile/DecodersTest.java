@@ -274,7 +274,7 @@ class DecodersTest {
     @Test
     void tsharkReadsWhatWeReadAndFindsNothingMalformed() throws Exception {
         assumeTrue(isThere("tshark", "--version"), "tshark is not installed");
-        int packets = (int) Goal.size(100_000, 1_000_000);
+        int packets = (int) Goal.size(40_000, 1_000_000);
         long started = System.nanoTime();
         Path file = export(packets);
         var command = new ArrayList<>(List.of(

@@ -35,7 +35,7 @@ import verbena.wire.notation.PacketText;
 /// device goes on and stays right.
 class HostileDatagramsTest {
     private static final int BATCH = 32;
-    private static final long CHECK_DATAGRAMS = 1 << 19;
+    private static final long CHECK_DATAGRAMS = 1 << 17;
     private static final int BLOCK = 4_096;
     /// The victim is driven by the thread that attacks it, and looks at its memory now and then: that may take a while.
     private static final ConnectOptions PATIENT = ConnectOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
@@ -177,7 +177,7 @@ class HostileDatagramsTest {
 
     @Test
     void hostileDatagramsHarmNobody() throws Exception {
-        long datagrams = Goal.size(1_000_000, 10_000_000);
+        long datagrams = Goal.size(400_000, 10_000_000);
         long seed = Goal.seed();
         try (var arena = Arena.ofShared();
                 var link = loopback();

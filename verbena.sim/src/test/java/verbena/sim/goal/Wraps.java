@@ -18,9 +18,9 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
-/// Goal N5: PSNs go round and round under loss, and every message is as sent.
+/// Goal N5: PSNs go round under loss, once by default and sixteen times in the deep run, and every message is as sent.
 abstract class Wraps {
-    static final long WRAPS = Goal.size(2, 16);
+    static final long WRAPS = Goal.size(1, 16);
     static final int PSNS = 1 << 24;
     static final double LOSS = 0.05;
     static final int MTU = 256;

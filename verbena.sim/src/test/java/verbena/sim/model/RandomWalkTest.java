@@ -27,7 +27,7 @@ import verbena.verbs.WcStatus;
 class RandomWalkTest {
     /// So long that ten thousand seeds are ten million calls.
     private static final int STEPS = 900;
-    private static final long SECONDS = Long.getLong("verbena.walk.seconds", 20);
+    private static final long SECONDS = Long.getLong("verbena.walk.seconds", 10);
     /// So that all is met that has to be.
     private static final int SEEDS_MIN = 120;
     private static final int DEEP_SEEDS = 10_000;
