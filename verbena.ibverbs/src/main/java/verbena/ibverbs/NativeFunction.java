@@ -7,6 +7,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import org.jspecify.annotations.Nullable;
 
 /// A C function off the data path. Numbers and pointers go in and come out as `long`, the system's `errno` with
 /// them.
@@ -32,23 +33,29 @@ final class NativeFunction {
         }
     }
 
-    private final String name;
-    private final MethodHandle handle;
+    private final MemorySegment address;
+    private final String signature;
     private final boolean isInt;
+    /// Linked by the first call. Linking takes some milliseconds of a cold JVM, and most processes call few of the
+    /// functions that the libraries have; two threads may link it twice.
+    private volatile @Nullable MethodHandle handle;
 
-    private NativeFunction(String name, MethodHandle handle, boolean isInt) {
-        this.name = name;
-        this.handle = handle;
-        this.isInt = isInt;
+    private NativeFunction(MemorySegment address, String signature) {
+        this.address = address;
+        this.signature = signature;
+        this.isInt = signature.startsWith("u32 ");
     }
 
     /// @param signature as `ptr ibv_reg_mr(ptr, ptr, u64, u32)`: what it returns, name, and parameters;
     ///     `...` stands before those that vary
-    @SuppressWarnings("restricted") // calling C is what this room is for
     static NativeFunction of(MemorySegment address, String signature) {
-        int blank = signature.indexOf(' ');
+        return new NativeFunction(address, signature);
+    }
+
+    @SuppressWarnings("restricted") // calling C is what this room is for
+    private MethodHandle link() {
         int open = signature.indexOf('(');
-        String result = signature.substring(0, blank);
+        String result = signature.substring(0, signature.indexOf(' '));
         String inside = signature.substring(open + 1, signature.length() - 1);
         int fixed = inside.indexOf(", ...");
         String[] parameters =
@@ -60,7 +67,7 @@ final class NativeFunction {
         FunctionDescriptor descriptor = result.equals("void")
                 ? FunctionDescriptor.ofVoid(layouts)
                 : FunctionDescriptor.of(layout(result), layouts);
-        MethodHandle handle = fixed < 0
+        MethodHandle linked = fixed < 0
                 ? LINKER.downcallHandle(address, descriptor, ERRNO_OPTION)
                 : LINKER.downcallHandle(
                         address,
@@ -68,10 +75,7 @@ final class NativeFunction {
                         ERRNO_OPTION,
                         Linker.Option.firstVariadicArg(
                                 inside.substring(0, fixed).split(", ", -1).length));
-        return new NativeFunction(
-                signature.substring(blank + 1, open),
-                handle.asSpreader(Object[].class, parameters.length + 1),
-                result.equals("u32"));
+        return linked.asSpreader(Object[].class, parameters.length + 1);
     }
 
     private static MemoryLayout layout(String type) {
@@ -88,6 +92,11 @@ final class NativeFunction {
     ///
     /// @param arguments `Long`, `Integer`, `Short`, `Byte` as the signature says; a segment is its address
     Result call(Object... arguments) {
+        MethodHandle linked = handle;
+        if (linked == null) {
+            linked = link();
+            handle = linked;
+        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
             var all = new Object[arguments.length + 1];
@@ -95,19 +104,19 @@ final class NativeFunction {
             for (int i = 0; i < arguments.length; i++) {
                 all[i + 1] = arguments[i] instanceof MemorySegment segment ? (Object) segment.address() : arguments[i];
             }
-            Object value = handle.invoke(all);
+            Object value = linked.invoke(all);
             return new Result(
                     value == null ? 0 : isInt ? (Integer) value : ((Number) value).longValue(),
                     state.get(ValueLayout.JAVA_INT, ERRNO));
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {
-            throw new AssertionError(name + " throws nothing", e);
+            throw new AssertionError(this + " throws nothing", e);
         }
     }
 
     @Override
     public String toString() {
-        return name;
+        return signature.substring(signature.indexOf(' ') + 1, signature.indexOf('('));
     }
 }
