@@ -27,7 +27,8 @@ import picocli.CommandLine.Command;
 final class TrainCommand implements Callable<Integer> {
     private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
     private static final long PATIENCE_SECONDS = 20;
-    private static final int FILES = 20;
+    /// So many that a copy of them goes in batches and packs, as a tree of a user's does.
+    private static final int FILES = 600;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -96,7 +97,8 @@ final class TrainCommand implements Callable<Integer> {
         Path to = Files.createDirectories(folder.resolve("to"));
         Files.write(from.resolve("large"), new byte[8 << 20]);
         for (int i = 0; i < FILES; i++) {
-            Files.write(from.resolve("small" + i), new byte[1000 * i]);
+            Path in = Files.createDirectories(from.resolve("folder" + i % 10));
+            Files.write(in.resolve("small" + i), new byte[100 * (i % 100)]);
         }
         var server = new Server("serve --writable -P 0 " + to);
         ask("cp -r -P " + server.port() + " " + from + " 127.0.0.1:");

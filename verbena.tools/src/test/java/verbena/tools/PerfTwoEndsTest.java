@@ -156,6 +156,12 @@ class PerfTwoEndsTest {
                     .as(end.err())
                     .matches("\\d.*stood? still.*|\\d.*did not stand still.*|as long as the client wanted");
             assertThat(report.get("results")).isNotEmpty();
+            String words = report.at("/facts/90 % of the rate").asText();
+            if (report.at("/facts/warm-up").textValue().startsWith("as long as")) {
+                assertThat(words).as("an end that follows has no figures").isEmpty();
+            } else {
+                assertThat(words).matches("\\d+\\.\\d\\d s after the process began; .*");
+            }
         }
     }
 

@@ -296,6 +296,7 @@ final class PerfTest implements Callable<Integer> {
         facts.put("connection", options.type.toString());
         facts.put("queue pairs", Integer.toString(options.queuePairs));
         facts.put("warm-up", warmUp.words());
+        warmUp.fast().ifPresent(words -> facts.put("90 % of the rate", words));
         var report = new Report("perf " + options.command(), facts, results);
         if (options.json) {
             PrintWriter out = spec.commandLine().getOut();

@@ -3,7 +3,10 @@ package verbena.tools.perf;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import verbena.tools.CommandFailed;
+import verbena.tools.report.RampUp;
 import verbena.tools.report.Steady;
 
 /// The warm-up before a measurement: rounds like the run that counts, until their figures stand still. Where the
@@ -28,6 +31,7 @@ final class WarmUp {
     private final boolean isPeerReady;
     private final CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
     private String words;
+    private @Nullable String fast;
     private boolean isWarm;
     private boolean isFirst = true;
 
@@ -52,6 +56,11 @@ final class WarmUp {
     /// How it went.
     String words() {
         return words;
+    }
+
+    /// When this process was fast; nothing when it led no warm-up.
+    Optional<String> fast() {
+        return Optional.ofNullable(fast);
     }
 
     /// Whether the figures stood still at its end.
@@ -97,6 +106,7 @@ final class WarmUp {
     private long lead(int size, int step, int max, Round round, boolean together) throws InterruptedException {
         double seconds = isFirst ? options.warmUpSeconds : options.warmUpSeconds / FURTHER_SIZES;
         var steady = new Steady(1, (long) (seconds * NANOS_PER_SECOND));
+        var rampUp = new RampUp();
         long before = 0;
         long start = System.nanoTime();
         long wanted = Math.clamp(FIRST_BYTES / Math.max(1, size) / options.queuePairs, 1, FIRST_MESSAGES);
@@ -108,6 +118,7 @@ final class WarmUp {
             double figure = round.figure(messages, before);
             long now = System.nanoTime();
             before += messages;
+            rampUp.add(ManagementFactory.getRuntimeMXBean().getUptime(), messages / (double) Math.max(1, now - began));
             compiled = Math.max(compiled, compilers.getTotalCompilationTime());
             over = steady.add(now - start, (long) (compiled * NANOS_PER_MILLI), figure);
             wanted = Math.clamp(messages * ROUND_NANOS / Math.max(1, now - began), 1, (long) messages * GROWTH_MAX);
@@ -117,6 +128,7 @@ final class WarmUp {
         }
         if (isFirst) {
             words = steady.words();
+            fast = rampUp.words();
             isWarm = steady.isReached();
             isFirst = false;
         }
