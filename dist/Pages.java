@@ -42,7 +42,9 @@ public final class Pages {
         Files.writeString(zsh, """
                 #compdef verbena
                 autoload -U +X bashcompinit && bashcompinit
+                (( $+functions[compopt] )) || compopt() { : } # zsh has none, and does without
                 source "${${(%):-%x}:A:h}/../../bash-completion/completions/verbena"
+                _bash_complete -o default -F _complete_verbena # for this first time; from now on zsh calls it
                 """);
         String date = Instant.ofEpochSecond(Long.parseLong(args[2])).atOffset(ZoneOffset.UTC).toLocalDate().toString();
         new Pages(Files.createDirectories(share.resolve("man/man1")), args[1], date).write(line);

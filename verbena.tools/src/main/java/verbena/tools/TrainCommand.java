@@ -39,6 +39,7 @@ final class TrainCommand implements Callable<Integer> {
                 "help decode",
                 "devices",
                 "info rocev2",
+                "doctor",
                 "status",
                 "decode --help",
                 "perf write-bw --help",
