@@ -39,6 +39,16 @@ class PublishingTest {
     }
 
     @Test
+    void theRepositorysAddressStandsOnceInEachOfTheTwoThatHaveNoParent() {
+        String parent = pom("");
+        List<String> address = all("<repository.url>(.*?)</repository.url>", parent);
+        assertThat(address).hasSize(1).isEqualTo(all("<repository.url>(.*?)</repository.url>", pom(BOM)));
+        for (String module : List.of("", BOM)) {
+            assertThat(pom(module)).containsOnlyOnce(address.getFirst());
+        }
+    }
+
+    @Test
     void theReadmesDependencyIsThisVersion() throws IOException {
         String readme = Files.readString(Cli.root().resolve("README.md"));
         String version = version(pom("")).replaceAll("</?version>", "");
