@@ -30,7 +30,7 @@ final class BusyEnd implements Worker.End {
             for (int i = 0; i < STEPS; i++) {
                 value = value * 6_364_136_223_846_793_005L + 1;
             }
-            count += value == 0 ? 2 : 1; // so that nobody leaves out the multiplications
+            count += value == 0 ? 2 : 1; // so that no compiler leaves out the multiplications
             steps = count;
         }
     }

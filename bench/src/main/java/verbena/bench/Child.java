@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 final class Child implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 30;
     private static final String END = "\0";
-    /// Guards itself, and `isEnding`: none is started behind the back of who ends them all.
+    /// Guards itself, and `isEnding`: none is started while all are being ended.
     private static final Set<Process> RUNNING = new HashSet<>();
 
     private static boolean isEnding;

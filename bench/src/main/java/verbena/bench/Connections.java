@@ -41,7 +41,7 @@ public final class Connections {
         }
     }
 
-    // ---- the one who asks
+    // ---- the client
 
     private void measure(int count) throws Exception {
         Process peer = new ProcessBuilder(
@@ -126,7 +126,7 @@ public final class Connections {
                 (after.resident - before.resident) / count);
     }
 
-    // ---- the one who answers
+    // ---- the server
 
     private void serve() throws Exception {
         Context device = Device.named("rocev2").open();

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/// Who is compared: what it brings along, and its figures.
+/// A contender of the comparison: what it brings along, and its figures.
 interface Contender extends AutoCloseable {
     /// Starts what runs throughout; returns what is to be measured, each by itself.
     ///

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.report.Result;
 
-/// One figure of the comparison: who, what, with which size; and its results, round by round.
+/// One figure of the comparison: the contender, what it does, with which size; and its results, round by round.
 final class Entry {
     /// Measures once.
     interface Measurement {

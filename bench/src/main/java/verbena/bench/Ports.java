@@ -16,7 +16,7 @@ final class Ports {
 
     private Ports() {}
 
-    /// One that nobody listens on.
+    /// One that no process listens on.
     static int free() throws IOException {
         try (var socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -24,7 +24,7 @@ final class Ports {
         }
     }
 
-    /// Waits until somebody listens, without connecting, which would be taken for a client (proc(5),
+    /// Waits until a process listens, without connecting, which would be taken for a client (proc(5),
     /// `/proc/net/tcp`).
     ///
     /// @param hasGivenUp whether the server will not listen any more
@@ -37,7 +37,7 @@ final class Ports {
                 return false;
             }
             if (System.nanoTime() > deadline) {
-                throw new Child.Failed("nobody listens on port " + port);
+                throw new Child.Failed("no process listens on port " + port);
             }
             Thread.sleep(2);
         }

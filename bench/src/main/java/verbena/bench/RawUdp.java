@@ -15,7 +15,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.ByteOrder;
 import java.util.Map;
 
-/// What the kernel's UDP carries when nobody looks at the bytes: sendmsg(2) with UDP_SEGMENT from the same 64 KiB
+/// What the kernel's UDP carries when no program looks at the bytes: sendmsg(2) with UDP_SEGMENT from the same 64 KiB
 /// again and again, recvmmsg(2) with UDP_GRO into the same 1 MiB (udp(7)). It is the ceiling of everything over
 /// UDP, and has nothing in common with the links of Verbena. Linux, 64 bits.
 final class RawUdp implements Worker.End {

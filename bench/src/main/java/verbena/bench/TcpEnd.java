@@ -30,7 +30,7 @@ final class TcpEnd implements Worker.End {
         return words[0].equals("stream") ? stream(address, size, seconds) : pingPong(address, size, seconds);
     }
 
-    // ---- the one who answers
+    // ---- the server
 
     private static int listen() throws IOException {
         ServerSocketChannel server = ServerSocketChannel.open();
@@ -66,7 +66,7 @@ final class TcpEnd implements Worker.End {
         }
     }
 
-    // ---- the one who asks
+    // ---- the client
 
     private static Result stream(InetSocketAddress address, int size, double seconds) throws IOException {
         try (SocketChannel channel = connect(address, STREAM, size)) {

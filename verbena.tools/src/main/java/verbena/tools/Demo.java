@@ -216,7 +216,7 @@ final class Demo {
         we.await("FETCH_ADD", WcOpcode.FETCH_ADD);
         same("FETCH_ADD: the number before", we.region.segment().get(DemoEnd.LONG, 0), before);
         String[] noticed = peer.order("long", DemoEnd.COUNTER_OFFSET, before + ADD);
-        story.fact("posted", "we: one FETCH_ADD; nobody else's can come between its reading and writing");
+        story.fact("posted", "we: one FETCH_ADD; no other request can come between its reading and writing");
         packets(we);
         uninvolved(noticed);
         story.checked("it was " + before + ", as we were told, and is " + ADD + " more");

@@ -207,7 +207,7 @@ final class DemoFigures {
         return (long) (Math.max(theirs, compilers.getTotalCompilationTime()) * NANOS_PER_MILLI);
     }
 
-    // What both processes have used so far; null where nobody can tell.
+    // What both processes have used so far; null where the system does not tell.
     private @Nullable Costs costs() {
         try {
             return Costs.of(ProcessHandle.current().pid()).plus(Costs.of(peerPid));

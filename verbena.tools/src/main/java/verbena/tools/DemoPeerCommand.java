@@ -152,7 +152,7 @@ final class DemoPeerCommand implements Callable<Integer> {
         return "ok " + Integer.toUnsignedLong(wc.immediate()) + " " + wc.byteLength();
     }
 
-    // Every byte of the region, also those that nobody should have touched; and what the application noticed.
+    // Every byte of the region, also those that should not have been touched; and what the application noticed.
     private String check(DemoEnd end) {
         String difference = DemoEnd.difference(end.region.segment(), expected);
         return difference.isEmpty()

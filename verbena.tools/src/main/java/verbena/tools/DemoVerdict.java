@@ -23,7 +23,7 @@ record DemoVerdict(
         double polled,
         double awaited,
         @Nullable Sleeps sleeps) {
-    /// Nearer to 1 than this, nobody is faster.
+    /// Nearer to 1 than this, neither is faster.
     private static final double EQUAL = 0.05;
 
     /// How often threads slept for one message.

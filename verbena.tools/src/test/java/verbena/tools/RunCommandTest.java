@@ -16,7 +16,8 @@ class RunCommandTest {
     private static final Pattern LABEL = Pattern.compile("(?m)^ +(-[^)]*)\\)");
     private static final List<String> ENDS = List.of("--", "-*");
 
-    private final List<OptionSpec> documented = new CommandLine(RunCommand.class).getCommandSpec().options();
+    private final List<OptionSpec> documented =
+            new CommandLine(RunCommand.class).getCommandSpec().options();
 
     @Test
     void theStartScriptTakesTheOptionsThatAreDocumentedAndNoOthers() throws IOException {

@@ -11,7 +11,7 @@ import java.util.Set;
 /// What there is to know of a file: what is kept, and what tells whether it is still the same.
 ///
 /// @param mode permissions, 9 bits; setuid, setgid, the sticky bit and owners stay behind
-/// @param identity of the file on its host, whatever its name; 0 where nobody knows
+/// @param identity of the file on its host, whatever its name; 0 where it is not known
 record Attributes(Type type, int mode, long size, Instant modified, long identity) {
     /// On the wire its ordinal.
     enum Type {

@@ -144,7 +144,7 @@ final class Comparison {
         }
     }
 
-    /// Bytes of a file in the page cache; empty when nobody can tell.
+    /// Bytes of a file in the page cache; empty when the system does not tell.
     static OptionalLong cached(Path file) throws InterruptedException {
         return output("fincore", "--bytes", "--noheadings", "--output", "RES", file.toString())
                 .filter(text -> text.matches("\\d+"))

@@ -27,7 +27,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
     ///
     /// @param readsAndWrites system calls that `/proc` counts, of both ends
     /// @param systemCalls all of both ends, in a run of its own; null where they cannot be counted
-    /// @param sourceCachedMiB what the file has in the page cache afterwards; null where nobody can tell
+    /// @param sourceCachedMiB what the file has in the page cache afterwards; null where the system does not tell
     /// @param copies see [Way]
     public record Row(
             String way,

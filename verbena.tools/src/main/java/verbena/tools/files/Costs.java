@@ -19,7 +19,7 @@ public record Costs(double user, double system, long readsAndWrites, Map<Path, S
     /// Of one thread.
     ///
     /// @param voluntary because it waited
-    /// @param involuntary because somebody else had a turn
+    /// @param involuntary because another thread had a turn
     public record Switches(long voluntary, long involuntary) {
         static final Switches NONE = new Switches(0, 0);
 

@@ -182,7 +182,7 @@ public final class CpCommand extends FilesCommand {
         return progress.failures() == 0 ? 0 : 1;
     }
 
-    /// Each has its own name at the destination, which nobody but the user decides.
+    /// Each has its own name at the destination, which only the user decides.
     private static void requireNamesOnce(List<Location> sources) {
         Set<Path> names = new HashSet<>();
         for (Location source : sources) {

@@ -61,7 +61,7 @@ public final class CpPeerCommand implements Callable<Integer> {
             }
             case "accept" -> {
                 if (listening == null) {
-                    throw new IllegalArgumentException("accept: nobody listens");
+                    throw new IllegalArgumentException("accept: there is no listener");
                 }
                 end = listening.accept();
                 yield "";
@@ -73,7 +73,7 @@ public final class CpPeerCommand implements Callable<Integer> {
             }
             case "go" -> {
                 if (end == null) {
-                    throw new IllegalArgumentException("go: nobody is there");
+                    throw new IllegalArgumentException("go: there is no connection");
                 }
                 long start = System.nanoTime();
                 end.run();

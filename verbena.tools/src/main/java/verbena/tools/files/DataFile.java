@@ -35,7 +35,7 @@ final class DataFile implements AutoCloseable {
         }
     }
 
-    /// The JDK has O_DIRECT in jdk.unsupported only, and javac lets nobody name that without a warning.
+    /// The JDK has O_DIRECT in jdk.unsupported only, and javac warns wherever that is named.
     ///
     /// @throws UnsupportedOperationException when this JDK does not have it
     static OpenOption bypass() {

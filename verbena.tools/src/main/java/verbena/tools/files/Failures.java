@@ -11,7 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import org.jspecify.annotations.Nullable;
 
-/// What the file system refuses, in words for whoever waits for the file.
+/// What the file system refuses, in words for the user that waits for the file.
 public final class Failures {
     private Failures() {}
 

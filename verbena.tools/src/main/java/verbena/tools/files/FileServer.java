@@ -24,7 +24,7 @@ import verbena.verbs.cm.ConnectionListener;
 
 /// Serves one folder to clients, each on a thread and in a protection domain of its own.
 final class FileServer implements AutoCloseable {
-    /// Connections that may be proving who they are.
+    /// Connections that may be proving their secret.
     static final int STRANGERS_MAX = 16;
 
     private static final Duration HANDSHAKE = Duration.ofSeconds(10);
@@ -70,7 +70,7 @@ final class FileServer implements AutoCloseable {
         strangers = isForOthers ? Places.shared(STRANGERS_MAX) : Places.unshared(STRANGERS_MAX);
     }
 
-    /// Serves those who come until the listener is closed or the thread interrupted.
+    /// Serves the clients that come until the listener is closed or the thread interrupted.
     void serve(ConnectionListener listener) throws InterruptedException {
         while (true) {
             Connection connection;
@@ -218,7 +218,7 @@ final class FileServer implements AutoCloseable {
         }
     }
 
-    /// Ends all connections; who comes later is served.
+    /// Ends all connections; a client that comes later is served.
     void disconnectAll() {
         connected.forEach(Mailbox::disconnect);
     }

@@ -67,7 +67,7 @@ final class Finder implements AutoCloseable {
         }
     }
 
-    /// Closes the folders in which nobody has a place any more, and keeps no others.
+    /// Closes the folders in which no request has a place any more, and keeps no others.
     @Override
     public synchronized void close() {
         isClosed = true;

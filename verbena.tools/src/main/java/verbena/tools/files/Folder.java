@@ -114,7 +114,7 @@ final class Folder {
         } catch (OutsideException _) {
             return false;
         } catch (NoSuchFileException | NotDirectoryException | FileSystemLoopException _) {
-            return true; // nobody gets anywhere by it
+            return true; // it leads nowhere
         }
     }
 

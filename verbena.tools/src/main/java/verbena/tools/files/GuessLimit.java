@@ -5,15 +5,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/// How often an address may be wrong about the secret: a few times at once, then once in a while. So nobody tries
-/// many, and nobody keeps others from trying. Any thread may use it.
+/// How often an address may be wrong about the secret: a few times at once, then once in a while. So no peer tries
+/// many, and none keeps others from trying. Any thread may use it.
 final class GuessLimit {
     /// Wrong ones at once.
     static final int BURST = 5;
     /// After this time one more.
     static final long REFILL_NANOS = 2_000_000_000L;
 
-    /// Who is forgotten first was wrong longest ago.
+    /// The address that is forgotten first was wrong longest ago.
     private static final int ADDRESSES_MAX = 1024;
 
     private final LongSupplier clockNanos;

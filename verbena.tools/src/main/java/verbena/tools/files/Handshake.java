@@ -10,7 +10,7 @@ import java.util.Optional;
 import verbena.tools.CommandFailed;
 
 /// The first messages: what is spoken here, how much may be under way, and that both know the secret. The client
-/// proves it first, so a server tells nothing to those who do not.
+/// proves it first, so a server tells nothing to clients that do not.
 final class Handshake {
     static final int VERSION = 3;
 

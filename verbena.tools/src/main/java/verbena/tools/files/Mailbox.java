@@ -35,7 +35,7 @@ final class Mailbox implements AutoCloseable {
     private static final long READ = 1L << 32;
 
     private static final long WRITE = 1L << 33;
-    /// How long a peer may say nothing, where nobody says another time.
+    /// How long a peer may say nothing, where no other time is given.
     private static final Duration SILENCE = Duration.ofSeconds(60);
     /// How often a peer hears that this end is busy.
     private static final Duration BEAT = Duration.ofSeconds(1);
@@ -56,7 +56,7 @@ final class Mailbox implements AutoCloseable {
     private final Letter[] departures = new Letter[LETTERS];
     private final WorkCompletion arrived = new WorkCompletion();
     private final Thread completions;
-    private volatile IntConsumer onRead = Mailbox::nobody;
+    private volatile IntConsumer onRead = Mailbox::ignore;
     private volatile @Nullable String why;
     private volatile @Nullable String failure;
     private volatile boolean isAborted;
@@ -154,9 +154,9 @@ final class Mailbox implements AutoCloseable {
                         from.rkey());
     }
 
-    /// Who is told that the READ into a slot is done; on a thread of the mailbox's own.
+    /// The listener that is told when the READ into a slot is done, on a thread of the mailbox's own.
     void onRead(@Nullable IntConsumer listener) {
-        onRead = listener == null ? Mailbox::nobody : listener;
+        onRead = listener == null ? Mailbox::ignore : listener;
     }
 
     /// The peer is told why nothing more will come, if it can be, and has not said so itself.
@@ -203,14 +203,14 @@ final class Mailbox implements AutoCloseable {
         busy.addAndGet(change);
     }
 
-    /// Ends the connection from any thread; whoever receives gets to know it.
+    /// Ends the connection from any thread; the receiving thread gets to know it.
     void disconnect() {
         if (connection.id().state() == ConnectionId.State.CONNECTED) {
             connection.id().disconnect();
         }
     }
 
-    private static void nobody(int slot) {}
+    private static void ignore(int slot) {}
 
     private void complete() {
         var done = new WorkCompletion();
@@ -231,7 +231,7 @@ final class Mailbox implements AutoCloseable {
                         why = done.cause().isEmpty() ? done.status().label() : done.cause();
                     }
                     if ((done.wrId() & (READ | WRITE)) == 0) {
-                        free.add(departures[(int) done.wrId()]); // nobody may wait for a letter for ever
+                        free.add(departures[(int) done.wrId()]); // no thread may wait for a letter for ever
                     }
                 } else if ((done.wrId() & READ) != 0) {
                     onRead.accept((int) done.wrId());

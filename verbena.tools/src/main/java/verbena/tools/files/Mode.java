@@ -1,6 +1,6 @@
 package verbena.tools.files;
 
-/// Who moves the bytes: the sender WRITEs into the receiver's window, or the receiver READs from the sender's.
+/// Which end moves the bytes: the sender WRITEs into the receiver's window, or the receiver READs from the sender's.
 enum Mode {
     WRITE,
     READ

@@ -6,7 +6,7 @@ import java.nio.file.SecureDirectoryStream;
 import java.nio.file.attribute.PosixFileAttributeView;
 import org.jspecify.annotations.Nullable;
 
-/// A folder that is held open by everybody who has a place in it; the last to let it go closes it. Any thread may use
+/// A folder that is held open by all places in it; the last that is let go closes it. Any thread may use
 /// it.
 final class OpenFolder {
     private final Folder root;
@@ -15,7 +15,7 @@ final class OpenFolder {
     private @Nullable String key;
     private int holders;
 
-    /// Nobody holds it yet.
+    /// No place holds it yet.
     ///
     /// @param path to read a link's text by, and to ask how much room there is
     OpenFolder(Folder root, SecureDirectoryStream<Path> stream, Path path) {

@@ -56,7 +56,7 @@ final class PartFile implements AutoCloseable {
     /// Opens what an earlier attempt has left, or begins anew.
     ///
     /// @param spot of the file's own name; closed with this
-    /// @throws IOException when somebody else is writing it, or the file system refuses
+    /// @throws IOException when another process or request is writing it, or the file system refuses
     static PartFile open(Spot spot, Attributes source, Terms terms, boolean isDirect) throws IOException {
         String key = spot.key();
         if (!OPEN.add(key)) {

@@ -29,7 +29,7 @@ final class Places {
         return new Places(all, Math.max(1, all - Math.max(1, all / 4)));
     }
 
-    /// Places that are all for one address: nobody else comes.
+    /// Places that are all for one address: no other comes.
     static Places unshared(int all) {
         return new Places(all, all);
     }

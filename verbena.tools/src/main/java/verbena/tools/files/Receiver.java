@@ -99,7 +99,7 @@ final class Receiver {
     /// @param missing why its bytes are not among those of the slot; empty when they are
     private record Packed(Incoming file, String missing) {}
 
-    /// A slot of the window; from CHUNK or PACK to its answer it belongs to whoever works on it.
+    /// A slot of the window; from CHUNK or PACK to its answer it belongs to the thread that works on it.
     private final class Slot implements Runnable {
         private final int index;
         private final ByteBuffer bytes;
@@ -128,7 +128,7 @@ final class Receiver {
                     takePack();
                 }
             } catch (VerbsException | InterruptedException _) {
-                // The connection has ended, which whoever receives hears too.
+                // The connection has ended, which the receiving thread hears too.
             }
         }
 
@@ -664,7 +664,7 @@ final class Receiver {
         try {
             room = room(file);
         } catch (IOException _) {
-            // Then nobody knows.
+            // Then it cannot be known.
         }
         full(file.name, Failures.why(e), missing, room);
     }
@@ -705,7 +705,7 @@ final class Receiver {
             forget(file);
             mailbox.send(mailbox.write(Kind.DONE).int32(file.entry.id()).text(why));
         } catch (VerbsException | InterruptedException _) {
-            // The connection has ended, which whoever receives hears too.
+            // The connection has ended, which the receiving thread hears too.
         }
     }
 

@@ -131,7 +131,7 @@ final class Sender {
         }
     }
 
-    /// A slot of the window, with what is in it; whoever it was given to has it alone.
+    /// A slot of the window, with what is in it; the thread that it was given to has it alone.
     private final class Slot implements Runnable {
         private final int index;
         private final ByteBuffer bytes;
@@ -160,7 +160,7 @@ final class Sender {
                     sendPack();
                 }
             } catch (VerbsException | InterruptedException _) {
-                // The connection has ended, which whoever receives hears too.
+                // The connection has ended, which the receiving thread hears too.
             }
         }
 
@@ -656,7 +656,7 @@ final class Sender {
             }
             mailbox.send(mailbox.write(Kind.END).int32(file.id).put(digest));
         } catch (VerbsException | InterruptedException _) {
-            // The connection has ended, which whoever receives hears too.
+            // The connection has ended, which the receiving thread hears too.
         }
     }
 

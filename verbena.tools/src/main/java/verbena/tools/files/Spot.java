@@ -120,7 +120,7 @@ final class Spot implements AutoCloseable {
         void make(Path at) throws IOException;
     }
 
-    // Neither can be made relative to an open folder from Java; renaming can. Nobody moves the root away.
+    // Neither can be made relative to an open folder from Java; renaming can. The root is never moved away.
     private void make(Maker maker) throws IOException {
         var random = new byte[8];
         RANDOM.nextBytes(random);

@@ -43,7 +43,7 @@ final class Walk {
     ///
     /// @param name what it is called at its destination
     record Source(Folder folder, Path path, Path name) {
-        /// By the name that who asks for it expects.
+        /// By the name that the asking end expects.
         static Source of(Folder folder, Path path) {
             return new Source(folder, path, Request.nameOf(path));
         }

@@ -68,12 +68,12 @@ final class Window implements AutoCloseable {
         return (long) slot * terms.chunkBytes();
     }
 
-    /// Slot as a buffer; whoever has the slot sets its position and limit.
+    /// Slot as a buffer; the thread that has the slot sets its position and limit.
     ByteBuffer slot(int slot) {
         return slots[slot];
     }
 
-    /// Withdraws it. Nobody may use its buffers any more.
+    /// Withdraws it. Its buffers may not be used any more.
     @Override
     public void close() {
         region.close();

@@ -256,7 +256,7 @@ final class BandwidthRun {
         return allSent + " messages sent, " + allReceived + " received, of " + (isDuration ? "any number" : total);
     }
 
-    // What is still on its way belongs to nobody's figures, but is to arrive before the queue pairs go.
+    // What is still on its way belongs to no figures, but is to arrive before the queue pairs go.
     private void drain() {
         while (allCompleted + options.moderation <= allSent && !isGivenUp()) {
             if (takeSent()) {

@@ -178,7 +178,7 @@ final class CmExchange implements Exchange {
     }
 
     private void send(byte[] message) throws InterruptedException {
-        // Not awaited at once: whoever hears the last word ends the connection, perhaps before it is acknowledged.
+        // Not awaited at once: the end that hears the last word ends the connection, perhaps before it is acknowledged.
         if (sending) {
             await(sendCq);
         }

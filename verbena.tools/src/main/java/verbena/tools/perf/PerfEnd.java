@@ -475,7 +475,7 @@ final class PerfEnd implements AutoCloseable {
     }
 
     /// With `-e`: called when there was nothing to poll; the second time in a row it sleeps until there is.
-    /// (Whoever asks for an event has to look once more: what came before counts for nothing.)
+    /// (A thread that asks for an event has to look once more: what came before counts for nothing.)
     ///
     /// @return false when nothing came in `timeout`, or the thread was interrupted, which it then still is
     boolean sleep(Duration timeout) {

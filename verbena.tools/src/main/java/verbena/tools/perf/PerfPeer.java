@@ -36,7 +36,7 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
         }
     }
 
-    // The last number is that of an XRC receive queue, which nobody has here.
+    // The last number is that of an XRC receive queue, which no device has here.
     private static final Pattern TEXT = Pattern.compile("(\\p{XDigit}+):(\\p{XDigit}+):(\\p{XDigit}+):(\\p{XDigit}+)"
             + ":(\\p{XDigit}+):(\\p{XDigit}+):((?:\\p{XDigit}{2}:){15}\\p{XDigit}{2}):(\\p{XDigit}+):\0");
 

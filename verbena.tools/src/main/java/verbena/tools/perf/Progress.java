@@ -32,7 +32,7 @@ final class Progress implements AutoCloseable {
     private long count;
 
     /// @param what is being done: `65536 bytes`
-    /// @param total messages; 0 when nobody knows
+    /// @param total messages; 0 when that is not known
     Progress(PrintWriter err, String what, long total) {
         this.err = err;
         this.what = what;
