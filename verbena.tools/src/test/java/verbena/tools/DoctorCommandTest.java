@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.Context;
@@ -81,5 +83,15 @@ class DoctorCommandTest {
         assertThat(Cli.run("doctor", "[::1]:65536").error()).contains("PORT: 1 to 65535");
         assertThat(Cli.run("doctor", "--timeout", "0", "host").error()).contains("--timeout");
         assertThat(Cli.run("doctor", "host:0").status()).isEqualTo(2);
+    }
+
+    @Test
+    void anInterruptEndsTheWaitForASilentPeer() throws InterruptedException {
+        var said = new AtomicReference<Cli>();
+        Thread asks = Thread.ofPlatform().start(() -> said.set(Cli.run("doctor", "127.99.98.97", "--timeout", "3600")));
+        asks.interrupt();
+        asks.join(TimeUnit.SECONDS.toMillis(60));
+        assertThat(asks.isAlive()).as("it still waits").isFalse();
+        assertThat(said.get().status()).isNotZero();
     }
 }

@@ -93,7 +93,9 @@ class FilesCommandsTest {
         assertThat(usage("serve", ".", "--timeout", "2")).contains("--timeout: 3 to 86400, got 2");
         assertThat(usage("cp", "--timeout", "2", "a", "h:")).contains("--timeout: 3 to 86400, got 2");
         assertThat(usage("serve", ".", "--clients", "0")).contains("--clients: 1 to 1000, got 0");
-        assertThat(Cli.run("serve", folder.resolve("none").toString()).error()).contains("no such file or folder");
+        Path none = folder.resolve("none");
+        assertThat(Cli.run("serve", none.toString()).error())
+                .isEqualTo("verbena serve: " + none + ": no such file or folder");
     }
 
     private static String usage(String... args) {

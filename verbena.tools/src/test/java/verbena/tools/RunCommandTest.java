@@ -3,6 +3,7 @@ package verbena.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.List;
@@ -36,6 +37,21 @@ class RunCommandTest {
                         .filter(option -> option.arity().max() > 0)
                         .map(option -> option.longestName() + "=*")
                         .toList());
+    }
+
+    @Test
+    void aWrongUsageIsOneLineAndStatusTwo() throws Exception {
+        for (String wrong : List.of("--nope x", "--faults", "-d a -d b --faults loss:1% x", "--")) {
+            Process script = new ProcessBuilder(
+                            "sh", "-c", Cli.root().resolve("dist/bin/verbena") + " run " + wrong + " 2>&1")
+                    .start();
+            String said = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(script.waitFor()).as(said).isEqualTo(2);
+            assertThat(said)
+                    .startsWith("verbena run: ")
+                    .endsWith(". See 'verbena run --help'.\n")
+                    .hasLineCount(1);
+        }
     }
 
     /// What stands in front of the `)` of a case that begins with an option.

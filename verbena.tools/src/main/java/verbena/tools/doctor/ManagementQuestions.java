@@ -9,6 +9,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.nic.link.UdpLink;
+import verbena.tools.CommandFailed;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.cm.CmMessage;
@@ -26,6 +27,9 @@ final class ManagementQuestions implements Surroundings.Questions {
     private static final int BATCH = 8;
     /// A question is lost like any datagram: so often it is asked in all.
     private static final int ATTEMPTS = 4;
+
+    /// A wait in the link is not ended by an interrupt, as Ctrl-C makes it: so often it is looked for.
+    private static final long LOOK_NANOS = 100_000_000;
 
     /// Bits of an ID that are free when others share the address ([Link#slot()]).
     private static final int ID_BITS = 24;
@@ -92,7 +96,10 @@ final class ManagementQuestions implements Surroundings.Questions {
                 }
             }
             if (count == 0) {
-                link.await(untilNanos - System.nanoTime());
+                link.await(Math.min(untilNanos - System.nanoTime(), LOOK_NANOS));
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new CommandFailed("interrupted");
+                }
             }
         }
         return null;

@@ -55,8 +55,7 @@ final class Folder {
             }
             return new Folder(root, opened);
         } catch (IOException e) {
-            throw new CommandFailed(
-                    Failures.text(Names.shown(path.getFileName() == null ? path : path.getFileName()), e), e);
+            throw new CommandFailed(Failures.text(Names.shown(path), e), e);
         }
     }
 
