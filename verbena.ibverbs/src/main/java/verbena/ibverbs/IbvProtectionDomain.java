@@ -166,9 +166,8 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
             throw new IllegalArgumentException("createQueuePair: receiveCq: belongs to another context");
         }
         SharedReceiveQueue srq = options.sharedReceiveQueue().orElse(null);
-        if (srq != null && srq.protectionDomain() != this) {
-            throw new IllegalArgumentException(
-                    "createQueuePair: sharedReceiveQueue: belongs to another protection domain");
+        if (srq != null && srq.protectionDomain().context() != context) {
+            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: belongs to another context");
         }
         return new IbvQueuePair(this, options, sendCq, receiveCq, (IbvSharedReceiveQueue) srq);
     }

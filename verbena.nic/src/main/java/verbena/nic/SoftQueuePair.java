@@ -146,6 +146,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         this.receiveCq = receiveCq;
         this.parameters = new QueuePairParameters(qpn);
         parameters.protectionDomain = domain.number();
+        parameters.sharedDomain = srq == null ? -1 : srq.domain().number();
         parameters.windows = engine.windows();
         parameters.pathMtu = type() == QpType.UD ? context.mtu().bytes() : parameters.pathMtu;
         var inline = new InlineMemory(context.slabs);

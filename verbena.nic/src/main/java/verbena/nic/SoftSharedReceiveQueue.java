@@ -41,6 +41,10 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return queue;
     }
 
+    SoftProtectionDomain domain() {
+        return domain;
+    }
+
     /// Under the lock of the context: see [SoftContext#place].
     @Nullable
     Engine home() {

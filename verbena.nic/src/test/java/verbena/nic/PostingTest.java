@@ -271,6 +271,33 @@ class PostingTest {
     }
 
     @Test
+    void aSharedReceiveQueueOfAnotherDomainTakesThatDomainsMemory() {
+        var other = b.context.allocateProtectionDomain();
+        MemoryRegion memory = other.allocate(64, Access.remoteAll());
+        var srq = other.createSharedReceiveQueue(4, 1);
+        for (boolean ofTheQueue : new boolean[] {true, false}) {
+            try (var from = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                    var to = b.domain.createQueuePair(QueuePairOptions.rc(b.cq).withSharedReceiveQueue(srq))) {
+                from.connect(to.endpoint());
+                to.connect(from.endpoint());
+                MemoryRegion into = ofTheQueue ? memory : b.memory;
+                try (ReceiveBatch batch = srq.receive()) {
+                    batch.receive(1).sge(into.lkey(), into.address(), 64).submit();
+                }
+                from.postSend(2, a.memory, 0, 8);
+                pair.settle();
+                assertThat(b.completions()).containsExactly(ofTheQueue ? "1 SUCCESS" : "1 LOC_PROT_ERR");
+                assertThat(a.completions()).containsExactly(ofTheQueue ? "2 SUCCESS" : "2 REM_OP_ERR");
+                if (ofTheQueue) { // what is no receive is the queue pair's own
+                    from.postWrite(3, a.memory, 0, 8, memory.address(), memory.rkey());
+                    pair.settle();
+                    assertThat(a.completions()).containsExactly("3 REM_ACCESS_ERR");
+                }
+            }
+        }
+    }
+
+    @Test
     void inlineDataHasItsLimits() {
         try (SendBatch batch = a.qp.send()) {
             batch.send(1).inline(MemorySegment.ofArray(new byte[60]));

@@ -10,6 +10,8 @@ public final class QueuePairParameters {
     public final int qpn;
     /// The protection domain it belongs to.
     public int protectionDomain;
+    /// The protection domain of its shared receive queue; -1 when it has none.
+    public int sharedDomain = -1;
 
     public QpState state = QpState.RESET;
 
@@ -52,6 +54,12 @@ public final class QueuePairParameters {
 
     public QueuePairParameters(int qpn) {
         this.qpn = qpn;
+    }
+
+    /// What the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own domain); all other
+    /// accesses are checked with [#protectionDomain].
+    public int receiveDomain() {
+        return sharedDomain >= 0 ? sharedDomain : protectionDomain;
     }
 
     /// Connects two addresses the usual way.

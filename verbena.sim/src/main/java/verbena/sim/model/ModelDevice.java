@@ -171,7 +171,10 @@ public final class ModelDevice {
                 .when(options.maxInlineBytes() > 512, ResourceLimitException.class, "maxInlineBytes")
                 .when(sendCq.device() != this, IllegalArgumentException.class, "sendCq")
                 .when(receiveCq.device() != this, IllegalArgumentException.class, "receiveCq")
-                .when(srq != null && srq.domain() != domain, IllegalArgumentException.class, "sharedReceiveQueue")
+                .when(
+                        srq != null && srq.domain().device() != this,
+                        IllegalArgumentException.class,
+                        "sharedReceiveQueue")
                 .list();
     }
 

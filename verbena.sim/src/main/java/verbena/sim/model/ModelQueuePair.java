@@ -139,6 +139,11 @@ public final class ModelQueuePair extends ModelObject {
         return receiveCq;
     }
 
+    /// What the memory of its receives has to belong to (IBTA 10.2.9).
+    ModelDomain receiveDomain() {
+        return shared == null ? domain : shared.domain();
+    }
+
     public Optional<ModelSharedReceiveQueue> shared() {
         return Optional.ofNullable(shared);
     }

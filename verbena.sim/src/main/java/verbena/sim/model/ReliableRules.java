@@ -184,12 +184,12 @@ final class ReliableRules {
         for (int at = 0; at < data.length; at += mtu) {
             byte[] packet = Arrays.copyOfRange(data, at, Math.min(data.length, at + mtu));
             if (at + packet.length > receive.capacity()) {
-                MemoryRules.leaveUndefined(responder.domain(), receive.pieces());
+                MemoryRules.leaveUndefined(responder.receiveDomain(), receive.pieces());
                 responder.fail(receive, WcStatus.LOC_LEN_ERR);
                 return refuse(responder, Nak.INVALID_REQUEST, receive);
             }
-            if (!MemoryRules.scatter(responder.domain(), receive.pieces(), at, packet)) {
-                MemoryRules.leaveUndefined(responder.domain(), receive.pieces());
+            if (!MemoryRules.scatter(responder.receiveDomain(), receive.pieces(), at, packet)) {
+                MemoryRules.leaveUndefined(responder.receiveDomain(), receive.pieces());
                 responder.fail(receive, WcStatus.LOC_PROT_ERR);
                 return refuse(responder, Nak.REMOTE_OPERATIONAL, receive);
             }

@@ -73,7 +73,7 @@ final class UnreliableRules {
         for (int at = 0; at < data.length; at += mtu) {
             byte[] packet = Arrays.copyOfRange(data, at, Math.min(data.length, at + mtu));
             if (at + packet.length > receive.capacity()) {
-                MemoryRules.leaveUndefined(to.domain(), receive.pieces());
+                MemoryRules.leaveUndefined(to.receiveDomain(), receive.pieces());
                 to.breakOff(WcStatus.LOC_LEN_ERR);
                 return;
             }
@@ -93,9 +93,9 @@ final class UnreliableRules {
 
     /// False when the receive's own memory cannot be used: that ends the queue pair (IBTA 9.9.3.2, class C).
     private static boolean place(ModelQueuePair to, ModelReceive receive, int at, byte[] data) {
-        boolean placed = MemoryRules.scatter(to.domain(), receive.pieces(), at, data);
+        boolean placed = MemoryRules.scatter(to.receiveDomain(), receive.pieces(), at, data);
         if (!placed) {
-            MemoryRules.leaveUndefined(to.domain(), receive.pieces());
+            MemoryRules.leaveUndefined(to.receiveDomain(), receive.pieces());
             to.closeReceive();
             to.fail(receive, WcStatus.LOC_PROT_ERR);
             to.breakDown();

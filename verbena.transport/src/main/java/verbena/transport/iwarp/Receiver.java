@@ -385,7 +385,7 @@ final class Receiver {
                 return passed(TerminateCode.UNTAGGED_NO_BUFFER, opcode + " without a receive for it", in, ulpdu);
             }
             received = 0;
-            MemoryVerdict verdict = core.memory.checkLocal(receive.scatter(), p.protectionDomain, true);
+            MemoryVerdict verdict = core.memory.checkLocal(receive.scatter(), p.receiveDomain(), true);
             if (verdict != MemoryVerdict.OK) {
                 return failReceive(
                         TerminateCode.DDP_CATASTROPHIC,
@@ -619,7 +619,7 @@ final class Receiver {
             case WRITE ->
                 core.memory.write(stag, p.protectionDomain, p.qpn, address, from, at, bytes, Access.REMOTE_WRITE.bit());
             case READ_RESPONSE -> sender.place(from, at, bytes);
-            default -> core.memory.scatter(receive.scatter(), p.protectionDomain, received, from, at, bytes);
+            default -> core.memory.scatter(receive.scatter(), p.receiveDomain(), received, from, at, bytes);
         };
         if (verdict == MemoryVerdict.OK) {
             advance(bytes);
@@ -672,7 +672,7 @@ final class Receiver {
             case WRITE ->
                 core.memory.locate(stag, p.protectionDomain, p.qpn, address, payloadLeft, Access.REMOTE_WRITE.bit());
             case READ_RESPONSE -> sender.locate();
-            default -> core.memory.locate(receive.scatter(), p.protectionDomain, received, true);
+            default -> core.memory.locate(receive.scatter(), p.receiveDomain(), received, true);
         };
         if (verdict != MemoryVerdict.OK) {
             cannotPlace(verdict);

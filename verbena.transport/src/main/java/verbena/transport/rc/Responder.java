@@ -229,13 +229,13 @@ final class Responder {
         }
         MemoryVerdict verdict = core.memory.scatter(
                 receive.scatter(),
-                p.protectionDomain,
+                p.receiveDomain(),
                 received,
                 frame.slot,
                 Packet.payloadOffset(frame, opcode),
                 bytes);
         if (verdict != MemoryVerdict.OK) {
-            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.protectionDomain, true, verdict);
+            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.receiveDomain(), true, verdict);
             failReceive(WcStatus.LOC_PROT_ERR, cause);
             return refuse(psn, Syndrome.NAK_REMOTE_OPERATIONAL, cause);
         }

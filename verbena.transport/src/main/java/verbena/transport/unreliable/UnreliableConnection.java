@@ -133,13 +133,13 @@ public final class UnreliableConnection extends Unreliable {
         }
         MemoryVerdict verdict = core.memory.scatter(
                 receive.scatter(),
-                p.protectionDomain,
+                p.receiveDomain(),
                 received,
                 frame.slot,
                 Packet.payloadOffset(frame, opcode),
                 bytes);
         if (verdict != MemoryVerdict.OK) {
-            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.protectionDomain, true, verdict);
+            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.receiveDomain(), true, verdict);
             receive.fail(WcStatus.LOC_PROT_ERR, cause);
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;

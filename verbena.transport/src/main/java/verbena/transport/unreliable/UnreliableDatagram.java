@@ -88,18 +88,18 @@ public final class UnreliableDatagram extends Unreliable {
         int sourceQpn = Deth.sourceQp(frame.slot, deth);
         // The headroom has been read: the link computed the ICRC there.
         writeGrhArea(frame);
-        MemoryVerdict verdict = core.memory.scatter(receive.scatter(), p.protectionDomain, 0, frame.slot, 0, Grh.BYTES);
+        MemoryVerdict verdict = core.memory.scatter(receive.scatter(), p.receiveDomain(), 0, frame.slot, 0, Grh.BYTES);
         if (verdict == MemoryVerdict.OK) {
             verdict = core.memory.scatter(
                     receive.scatter(),
-                    p.protectionDomain,
+                    p.receiveDomain(),
                     Grh.BYTES,
                     frame.slot,
                     Packet.payloadOffset(frame, opcode),
                     bytes);
         }
         if (verdict != MemoryVerdict.OK) {
-            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.protectionDomain, true, verdict);
+            String cause = "the receive's " + core.memory.explain(receive.scatter(), p.receiveDomain(), true, verdict);
             receive.fail(WcStatus.LOC_PROT_ERR, cause);
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;
