@@ -215,11 +215,16 @@ final class ReliableRules {
             return refuse(responder, Nak.INVALID_REQUEST, null);
         }
         // The whole range is checked before anything is placed, and each packet's part again when it is.
+        int lastAt = (int) (Messages.packets(data.length, requester.mtuBytes()) - 1) * requester.mtuBytes();
         if (requester.arrived == 0 && data.length > 0 && place(responder, request, 0, data.length) == null) {
-            return refuse(responder, Nak.REMOTE_ACCESS, null);
+            // A receive tells of it (IBTA 11.6.2, local access error) when the first packet says that it takes one.
+            ModelReceive told = request.operation().hasImmediate() && lastAt == 0 ? responder.takeReceive() : null;
+            if (told != null) {
+                responder.fail(told, WcStatus.LOC_ACCESS_ERR);
+            }
+            return refuse(responder, Nak.REMOTE_ACCESS, told);
         }
         // All packets but the last, which alone takes a receive.
-        int lastAt = (int) (Messages.packets(data.length, requester.mtuBytes()) - 1) * requester.mtuBytes();
         if (requester.arrived == 0 && lastAt > 0) {
             Place first = place(responder, request, 0, lastAt);
             if (first == null) {

@@ -196,6 +196,28 @@ class AccessTest {
     }
 
     @Test
+    void anAccessErrorOfAWriteWithImmediateInOnePacketIsToldByItsReceive() {
+        // IBTA 11.6.2: a local access error is that of the receive of a WRITE with immediate.
+        rc().run("""
+                b         post  recv wr 1
+                b         post  recv wr 2
+                peer -> b    WRITE_ONLY_IMMEDIATE  psn 100  va 0 rkey 5 imm 5  | 8  => refused
+                b -> peer    NAK access  psn 100
+                b         completion  wr 1 loc-access-err
+                b         completion  wr 2 wr-flush-err
+                """);
+    }
+
+    @Test
+    void anAccessErrorOfAWriteWithImmediateWithoutAReceiveIsToldByAnEvent() {
+        rc().run("""
+                peer -> b    WRITE_ONLY_IMMEDIATE  psn 100  va 0 rkey 5 imm 5  | 8  => refused
+                b -> peer    NAK access  psn 100
+                b         event  QP_ACCESS_ERR
+                """);
+    }
+
+    @Test
     void aRefusedRequestEndsTheConnectionForWhatFollows() {
         rc().run("""
                 b         post  recv 10 wr 1

@@ -288,6 +288,9 @@ final class Responder {
             MemoryVerdict verdict =
                     core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, total, Access.REMOTE_WRITE.bit());
             if (verdict != MemoryVerdict.OK) {
+                if (opcode.hasImmediate()) {
+                    receive.open(); // tells of the refusal (IBTA 11.6.2, local access error), if one is posted
+                }
                 return refuseAccess(psn, "WRITE", verdict, key, at, total);
             }
         }
