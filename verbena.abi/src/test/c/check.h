@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int failures;
 
@@ -49,6 +50,29 @@ static inline struct ibv_context *open_first(void) {
     return context;
 }
 
+/* The next completion; the program ends when none comes within ten seconds. */
+static inline struct ibv_wc next_of(struct ibv_cq *cq, int line) {
+    struct ibv_wc wc;
+    for (time_t end = time(NULL) + 10; time(NULL) < end;) {
+        if (ibv_poll_cq(cq, 1, &wc) > 0) {
+            return wc;
+        }
+    }
+    printf("line %d: no completion comes\n", line);
+    exit(1);
+}
+
+/* The next completion has this number and this status. */
+#define EXPECT_WC(number, wanted, cq) \
+    do { \
+        struct ibv_wc seen = next_of(cq, __LINE__); \
+        if (seen.wr_id != (number) || seen.status != (wanted)) { \
+            printf("line %d: request %lu ended with %s, not %s with %s\n", __LINE__, (unsigned long) seen.wr_id, \
+                ibv_wc_status_str(seen.status), #number, #wanted); \
+            failures++; \
+        } \
+    } while (0)
+
 static inline struct ibv_qp *create_rc(struct ibv_pd *pd, struct ibv_cq *cq) {
     struct ibv_qp_init_attr options = {
         .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
@@ -61,7 +85,10 @@ static inline struct ibv_qp *create_rc(struct ibv_pd *pd, struct ibv_cq *cq) {
 static inline int connect_to(struct ibv_qp *qp, struct ibv_qp *peer) {
     union ibv_gid gid;
     ibv_query_gid(qp->context, 1, 0, &gid);
-    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+    struct ibv_qp_attr init = {
+        .qp_state = IBV_QPS_INIT, .port_num = 1,
+        .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+    };
     struct ibv_qp_attr rtr = {
         .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp_num, .max_dest_rd_atomic = 1,
         .min_rnr_timer = 12, .ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = gid, .hop_limit = 64}},

@@ -1,6 +1,5 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.MW;
 import static verbena.ibverbs.abi.VerbsStructs.MW_BIND;
 
 import java.util.Set;
@@ -157,7 +156,7 @@ final class MemoryCalls {
             SendCalls.flags(batch, Native.getInt(bind + MW_BIND.at("send_flags")));
             batch.submit();
         }
-        Native.putInt(mw + MW.at("rkey"), rkey);
+        window.onBindPosted(rkey);
         return 0;
     }
 }

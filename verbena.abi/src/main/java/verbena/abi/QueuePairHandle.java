@@ -3,6 +3,8 @@ package verbena.abi;
 import static verbena.ibverbs.abi.VerbsStructs.QP;
 import static verbena.ibverbs.abi.VerbsStructs.QP_EX;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
@@ -47,6 +49,8 @@ final class QueuePairHandle extends Handle {
     SendBatch begun;
 
     long error;
+    /// What is to be done once what has been begun is posted.
+    final List<Runnable> whenPosted = new ArrayList<>(0);
 
     QueuePairHandle(QueuePair qp, DomainHandle domain, int datagramBytes) {
         super(Native.allocate(QP_EX.size()), domain.device);

@@ -33,6 +33,7 @@ final class RequestCalls {
         } catch (RuntimeException e) {
             error = Errno.of(e);
         }
+        handle.whenPosted.clear();
         handle.begun = batch;
         handle.error = error;
         return 0;
@@ -44,6 +45,7 @@ final class RequestCalls {
             handle.begun = null;
             if (handle.error == 0 && batch != null) {
                 batch.submit();
+                handle.whenPosted.forEach(Runnable::run);
             }
             return batch == null && handle.error == 0 ? Errno.EINVAL : handle.error;
         }
@@ -105,9 +107,11 @@ final class RequestCalls {
     static long wrBindMw(long qp, long mw, long rkey, long info) {
         long wrId = Native.getLong(qp + WR_ID);
         int flags = Native.getInt(qp + WR_FLAGS);
+        var handle = QueuePairHandle.get(qp);
         return step(qp, batch -> {
-            SendCalls.bind(batch, wrId, mw, (int) rkey, Native.some(info));
+            var window = SendCalls.bind(batch, wrId, mw, (int) rkey, Native.some(info));
             SendCalls.flags(batch, flags);
+            handle.whenPosted.add(() -> window.onBindPosted((int) rkey));
         });
     }
 

@@ -101,7 +101,8 @@ final class SendCalls {
                         Native.getLong(wr + ATOMIC_SWAP));
             case VerbsConstants.IBV_WR_LOCAL_INV -> batch.localInvalidate(wrId, key);
             case VerbsConstants.IBV_WR_BIND_MW ->
-                bind(batch, wrId, Native.getLong(wr + BIND_MW), Native.getInt(wr + BIND_RKEY), wr + BIND_INFO);
+                bind(batch, wrId, Native.getLong(wr + BIND_MW), Native.getInt(wr + BIND_RKEY), wr + BIND_INFO)
+                        .onBindPosted(Native.getInt(wr + BIND_RKEY));
             default -> throw new IllegalArgumentException("opcode: " + opcode);
         }
         int flags = Native.getInt(wr + SEND_FLAGS);
@@ -145,15 +146,17 @@ final class SendCalls {
     }
 
     /// `struct ibv_mw_bind_info`.
-    static void bind(SendBatch batch, long wrId, long mw, int rkey, long info) {
+    static WindowHandle bind(SendBatch batch, long wrId, long mw, int rkey, long info) {
+        var window = Handles.get(mw, WindowHandle.class);
         batch.bindWindow(
                 wrId,
-                Handles.get(mw, WindowHandle.class).window,
+                window.window,
                 rkey,
                 Handles.get(Native.getLong(info), RegionHandle.class).region,
                 Native.getLong(info + 8),
                 Native.getLong(info + 16),
                 windowRights(Native.getInt(info + 24)));
+        return window;
     }
 
     /// What a window can grant; that the region can be written locally is said as well by many.

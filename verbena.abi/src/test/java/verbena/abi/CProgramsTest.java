@@ -31,6 +31,11 @@ class CProgramsTest {
     }
 
     @Test
+    void requestsAndMemoryMeanWhatTheStandardSays() {
+        run(SOURCES.resolve("semantics.c"));
+    }
+
+    @Test
     void signalsAndForksAreTheProgramsOwn() {
         run(SOURCES.resolve("host.c"));
     }

@@ -167,15 +167,16 @@ final class MemoryRules {
         ModelWindow window = request.window();
         ModelRegion region = request.region();
         Set<Access> access = request.access();
-        if (window.isClosed() || window.domain() != queuePair.domain() || request.rkey() >>> 8 != window.key() >>> 8) {
+        if (window.isClosed() || window.domain() != queuePair.domain()) {
             return false;
         }
+        int key = (window.key() & ~0xFF) | (request.rkey() & 0xFF); // the index is the device's (IBTA 10.6.7.2)
         boolean unbinds = request.length() == 0;
-        if (window.type() == 2 && (window.isBound() || unbinds || request.rkey() == window.key())) {
-            return false; // only a free window, only to something, only with a new key (o10-37.2.40)
+        if (window.type() == 2 && (window.isBound() || unbinds)) {
+            return false; // only a free window (o10-37.2.30), only to something (o10-37.2.40)
         }
         if (unbinds) {
-            window.bindNothing(request.rkey());
+            window.bindNothing(key);
             return true;
         }
         boolean allowed = !region.isClosed()
@@ -188,7 +189,7 @@ final class MemoryRules {
         if (allowed) {
             window.bind(
                     new ModelWindow.Binding(region, request.remoteAddress(), request.length(), access, queuePair),
-                    request.rkey());
+                    key);
         }
         return allowed;
     }

@@ -135,6 +135,7 @@ final class Posts {
         }
         request.window = window.window;
         request.rkey = words.accept("same-key") ? window.window.key() : window.nextKey();
+        request.rkey ^= words.accept("index-of-none") ? 0x1234_5600 : 0;
         boolean zeroBased = (request.windowAccess & verbena.verbs.Access.ZERO_BASED.bit()) != 0;
         window.virtualAddress = zeroBased ? 0 : request.windowAddress;
     }

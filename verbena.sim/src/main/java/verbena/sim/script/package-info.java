@@ -24,7 +24,8 @@
 /// post read N <- place   { option }
 /// post fetch-add N -> place, post cmp-swap N N -> place
 /// post atomic-write N -> place, post flush N -> place { "whole" | "global" | "persistent" }
-/// post bind window -> region+N len N access right ... { option },  post invalidate window
+/// post bind window -> region+N len N access right ... [ "same-key" | "index-of-none" ] { option }
+/// post invalidate window
 /// post recv [ N ] { "wr" n | "into" list }
 /// option   = "wr" n | "signaled" | "solicited" | "fence" | "inline" | "rkey" key | ( "from" | "into" ) list
 ///          | "to" ( end | group | handle ) | "qp" n | "qkey" n

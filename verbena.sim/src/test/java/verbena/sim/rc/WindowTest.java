@@ -72,6 +72,34 @@ class WindowTest {
     }
 
     @Test
+    void aWindowCanBeBoundUnderTheKeyThatItHas() {
+        rc().run("""
+                b         window  w1 type 2
+                b         post  bind w1 -> r1+0 len 50 access remote-write same-key  wr 5 signaled
+                b         completion  wr 5 success
+                a         post  write 8 -> w1+0  wr 7 signaled
+                a -> b    WRITE_ONLY  psn 100  w1.0+0 len 8  => accepted
+                b -> a    ACK  psn 100
+                a         completion  wr 7 success
+                b         memory  r1+0 len 8 as sent only
+                """);
+    }
+
+    @Test
+    void ofTheKeyThatABindGivesTheLowEightBitsCount() {
+        rc().run("""
+                b         window  w1 type 2
+                b         post  bind w1 -> r1+0 len 50 access remote-write index-of-none  wr 5 signaled
+                b         completion  wr 5 success
+                a         post  write 8 -> w1+0  wr 7 signaled
+                a -> b    WRITE_ONLY  psn 100  w1.1+0 len 8  => accepted
+                b -> a    ACK  psn 100
+                a         completion  wr 7 success
+                b         memory  r1+0 len 8 as sent only
+                """);
+    }
+
+    @Test
     void aZeroBasedWindowCountsFromItsStart() {
         rc().run("""
                 b         window  w1 type 2

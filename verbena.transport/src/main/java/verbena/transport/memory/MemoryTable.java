@@ -340,16 +340,16 @@ public final class MemoryTable {
 
     /// Binds a window (IBTA 10.6.6.2, ibv_bind_mw(3)); no bytes unbind a type 1 window.
     ///
-    /// @param rkey the window's new key: the same handle, any variant
+    /// @param variant whose low 8 bits the window's new key gets
     public MemoryVerdict bind(
-            Window window, int rkey, Region region, long address, long bytes, int access, int domain, int qpn) {
+            Window window, int variant, Region region, long address, long bytes, int access, int domain, int qpn) {
+        int rkey = window.keyOf(variant);
         int remoteRights = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit() | Access.REMOTE_ATOMIC.bit();
         boolean changes = (access & (Access.REMOTE_WRITE.bit() | Access.REMOTE_ATOMIC.bit())) != 0;
         Window.Binding before = window.binding();
         if (keys.get(window.key >>> 8) != window
-                || rkey >>> 8 != window.key >>> 8
                 || window.protectionDomain != domain
-                || (window.type == 2 && (before != null || rkey == window.key || bytes == 0))) {
+                || (window.type == 2 && (before != null || bytes == 0))) {
             return MemoryVerdict.NOT_ALLOWED;
         }
         if (bytes == 0) {

@@ -37,6 +37,11 @@ public final class Window extends Keyed {
         return type;
     }
 
+    /// Its key when it is bound with these low 8 bits; the upper 24 are its own (IBTA 10.6.7.2).
+    public int keyOf(int variant) {
+        return (key & ~0xFF) | (variant & 0xFF);
+    }
+
     public boolean isBound() {
         return binding != null;
     }
