@@ -172,11 +172,23 @@ static void keys_of_windows(struct ibv_context *context) {
     close_pair(&pair);
 }
 
+/* No NAK is sent (IBTA 9.9.3.1, fault class J): the receive tells, the sender runs out of retries. */
+static void a_key_that_cannot_be_withdrawn(struct ibv_context *context) {
+    struct pair pair = connect_pair(context, NULL);
+    EXPECT_CODE(0, receive_at_b(&pair, 7));
+    EXPECT_CODE(0, post(pair.a, (struct ibv_send_wr) {
+        .wr_id = 1, .opcode = IBV_WR_SEND_WITH_INV, .invalidate_rkey = pair.mr->rkey}));
+    EXPECT_WC(7, IBV_WC_REM_INV_REQ_ERR, pair.cq_b);
+    EXPECT_WC(1, IBV_WC_RETRY_EXC_ERR, pair.cq_a);
+    close_pair(&pair);
+}
+
 int main(void) {
     struct ibv_context *context = open_first();
     a_shared_queue_of_another_domain(context);
     a_refused_write_with_immediate(context);
     keys_of_windows(context);
+    a_key_that_cannot_be_withdrawn(context);
     EXPECT_CODE(0, ibv_close_device(context));
     printf("%d failures\n", failures);
     return failures != 0;

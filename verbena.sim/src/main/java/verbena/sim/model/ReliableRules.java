@@ -197,7 +197,8 @@ final class ReliableRules {
         boolean withdraws = request.operation() == Operation.SEND_WITH_INVALIDATE;
         if (withdraws && !MemoryRules.invalidate(responder, request.number())) {
             responder.fail(receive, WcStatus.REM_INV_REQ_ERR);
-            return refuse(responder, Nak.REMOTE_ACCESS, receive);
+            responder.breakDown();
+            return new Answer.Silence(); // fault class J (IBTA 9.9.3.1): no NAK
         }
         responder.succeed(
                 receive,

@@ -169,15 +169,31 @@ class WindowTest {
     }
 
     @Test
-    void invalidatingAKeyThatDoesNotExistEndsTheConnection() {
-        rc().run("""
+    void invalidatingAKeyThatDoesNotExistEndsTheConnectionWithoutANak() {
+        // IBTA 9.9.3.1, fault class J: the receive ends with an error, the queue pair in ERR, and no NAK is sent.
+        rc().retries(1).run("""
                 b         post  recv 100 wr 1
                 a         post  send 10 inv 0x12345678 wr 7
                 a -> b    SEND_ONLY_INVALIDATE  psn 100  => refused
-                b -> a    NAK access  psn 100
-                a         completion  wr 7 rem-access-err
                 b         completion  wr 1 rem-inv-req-err
                 b         state  ERR
+                +67.108864ms  a -> b    SEND_ONLY_INVALIDATE  psn 100  => dropped.state
+                nothing until +67.108864ms
+                a         completion  wr 7 retry-exc-err
+                """);
+    }
+
+    @Test
+    void whatCameBeforeARefusedInvalidationIsAcknowledged() {
+        rc().run("""
+                b         post  recv 100 wr 1
+                b         post  recv 100 wr 2
+                peer -> b    SEND_ONLY             psn 100  ackreq  | 10
+                peer -> b    SEND_ONLY_INVALIDATE  psn 101  inv 0x12345678  ackreq  | 10  => refused
+                b -> peer    ACK  psn 100  msn 1
+                b         completion  wr 1 success
+                b         completion  wr 2 rem-inv-req-err
+                nothing
                 """);
     }
 
@@ -185,11 +201,9 @@ class WindowTest {
     void aRegionCannotBeInvalidatedByAPeer() {
         rc().run("""
                 b         post  recv 100 wr 1
-                a         post  send 10 inv r1 wr 7
-                a -> b    SEND_ONLY_INVALIDATE  psn 100  => refused
-                b -> a    NAK access  psn 100
-                a         completion  wr 7 rem-access-err
+                peer -> b    SEND_ONLY_INVALIDATE  psn 100  inv r1  | 10  => refused
                 b         completion  wr 1 rem-inv-req-err
+                nothing
                 """);
     }
 
@@ -201,8 +215,8 @@ class WindowTest {
                 b         completion  wr 5 success
                 b         post  recv 100 wr 1
                 peer -> b    SEND_ONLY_INVALIDATE  psn 100  inv w1  | 10  => refused
-                b -> peer    NAK access  psn 100
                 b         completion  wr 1 rem-inv-req-err
+                nothing
                 """);
     }
 

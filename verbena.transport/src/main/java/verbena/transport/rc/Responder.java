@@ -247,8 +247,7 @@ final class Responder {
                 suspect(withdrawn, key);
                 String cause =
                         "SEND with invalidate of key 0x" + Integer.toHexString(key) + ": " + withdrawn.explanation();
-                failReceive(WcStatus.REM_INV_REQ_ERR, cause);
-                return refuse(psn, Syndrome.NAK_REMOTE_ACCESS, cause);
+                return endInSilence(psn, cause);
             }
         }
         if (opcode.endsMessage()) {
@@ -644,6 +643,14 @@ final class Responder {
                             ? AsyncEvent.Type.QP_ACCESS_ERR
                             : AsyncEvent.Type.QP_REQ_ERR);
         }
+        connection.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
+        return PacketFate.REFUSED;
+    }
+
+    /// Fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and the queue
+    /// pair in ERR; no NAK is sent, nor an ACK (decision 0065).
+    private PacketFate endInSilence(int psn, String cause) {
+        receive.fail(WcStatus.REM_INV_REQ_ERR, cause);
         connection.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
         return PacketFate.REFUSED;
     }
