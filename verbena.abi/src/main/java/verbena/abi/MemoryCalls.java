@@ -138,21 +138,12 @@ final class MemoryCalls {
         var sends = Handles.get(qp, QueuePairHandle.class);
         var window = Handles.get(mw, WindowHandle.class);
         long info = Native.some(bind) + MW_BIND.at("bind_info");
-        long length = Native.getLong(info + 16);
-        long region = Native.getLong(info);
         if (window.window.type() != 1) {
             return Errno.EINVAL;
         }
         int rkey = window.window.nextRkey();
         try (SendBatch batch = sends.qp.send()) {
-            batch.bindWindow(
-                    Native.getLong(bind),
-                    window.window,
-                    rkey,
-                    Handles.get(region, RegionHandle.class).region,
-                    Native.getLong(info + 8),
-                    length,
-                    SendCalls.windowRights(Native.getInt(info + 24)));
+            SendCalls.bind(batch, sends, Native.getLong(bind), mw, rkey, info);
             SendCalls.flags(batch, Native.getInt(bind + MW_BIND.at("send_flags")));
             batch.submit();
         }

@@ -49,6 +49,10 @@ final class QueuePairHandle extends Handle {
     SendBatch begun;
 
     long error;
+    /// `enum ibv_wr_opcode` of the request that was begun last, and whether it is to fail in its turn.
+    int opcode;
+
+    boolean isFaulty;
     /// What is to be done once what has been begun is posted.
     final List<Runnable> whenPosted = new ArrayList<>(0);
 

@@ -61,6 +61,11 @@ final class RequestCalls {
         return 0;
     }
 
+    /// What belongs to the request that was begun last. One that is to fail takes nothing more.
+    private static long more(long qp, Step step) {
+        return QueuePairHandle.get(qp).isFaulty ? 0 : step(qp, step);
+    }
+
     private static long step(long qp, Step step) {
         var handle = QueuePairHandle.get(qp);
         SendBatch batch = handle.begun;
@@ -78,6 +83,7 @@ final class RequestCalls {
         long wrId = Native.getLong(qp + WR_ID);
         int flags = Native.getInt(qp + WR_FLAGS);
         int key = (int) rkey;
+        begin(qp, (int) opcode);
         return step(qp, batch -> {
             switch ((int) opcode) {
                 case VerbsConstants.IBV_WR_SEND -> batch.send(wrId);
@@ -98,6 +104,13 @@ final class RequestCalls {
         });
     }
 
+    private static QueuePairHandle begin(long qp, int opcode) {
+        var handle = QueuePairHandle.get(qp);
+        handle.opcode = opcode;
+        handle.isFaulty = false;
+        return handle;
+    }
+
     /// @param kinds `enum ibv_placement_type` in the second byte, `enum ibv_selectivity_level` in the first
     private static void flush(SendBatch batch, long wrId, long address, int rkey, long length, long kinds) {
         long type = kinds >>> 8;
@@ -107,26 +120,48 @@ final class RequestCalls {
     static long wrBindMw(long qp, long mw, long rkey, long info) {
         long wrId = Native.getLong(qp + WR_ID);
         int flags = Native.getInt(qp + WR_FLAGS);
-        var handle = QueuePairHandle.get(qp);
+        var handle = begin(qp, VerbsConstants.IBV_WR_BIND_MW);
         return step(qp, batch -> {
-            var window = SendCalls.bind(batch, wrId, mw, (int) rkey, Native.some(info));
+            var window = SendCalls.bind(batch, handle, wrId, mw, (int) rkey, Native.some(info));
             SendCalls.flags(batch, flags);
             handle.whenPosted.add(() -> window.onBindPosted((int) rkey));
         });
     }
 
     static long wrSetUdAddr(long qp, long ah, long remoteQpn, long remoteQkey) {
-        return step(
-                qp,
-                batch -> batch.to(Handles.get(ah, AddressHandleHandle.class).way, (int) remoteQpn, (int) remoteQkey));
+        var handle = QueuePairHandle.get(qp);
+        return more(qp, batch -> {
+            var way = Handles.get(ah, AddressHandleHandle.class);
+            handle.isFaulty = Faults.failsForWay(batch, handle, way);
+            if (!handle.isFaulty) {
+                batch.to(way.way, (int) remoteQpn, (int) remoteQkey);
+            }
+        });
     }
 
     static long wrSetSge(long qp, long lkey, long address, long length) {
-        return step(qp, batch -> batch.sge((int) lkey, address, (int) length));
+        return more(qp, batch -> {
+            if (fits(batch, qp, 1, length & 0xFFFF_FFFFL)) {
+                batch.sge((int) lkey, address, (int) length);
+            }
+        });
+    }
+
+    private static boolean fits(SendBatch batch, long qp, long pieces, long bytes) {
+        var handle = QueuePairHandle.get(qp);
+        handle.isFaulty = Faults.failsForLength(batch, handle, handle.opcode, pieces, bytes);
+        return !handle.isFaulty;
     }
 
     static long wrSetSgeList(long qp, long count, long list) {
-        return step(qp, batch -> {
+        return more(qp, batch -> {
+            long bytes = 0;
+            for (long sge = list; sge < list + count * SGE_BYTES; sge += SGE_BYTES) {
+                bytes += Integer.toUnsignedLong(Native.getInt(sge + SGE_LENGTH));
+            }
+            if (!fits(batch, qp, count, bytes)) {
+                return;
+            }
             for (long sge = list; sge < list + count * SGE_BYTES; sge += SGE_BYTES) {
                 batch.sge(Native.getInt(sge + SGE_LKEY), Native.getLong(sge), Native.getInt(sge + SGE_LENGTH));
             }
@@ -134,15 +169,15 @@ final class RequestCalls {
     }
 
     static long wrSetInline(long qp, long address, long length) {
-        return step(qp, batch -> {
-            if (length != 0) {
+        return more(qp, batch -> {
+            if (length != 0 && fits(batch, qp, 1, length)) {
                 batch.inline(Native.at(address, length));
             }
         });
     }
 
     static long wrSetInlineList(long qp, long count, long list) {
-        return step(qp, batch -> {
+        return more(qp, batch -> {
             for (long buffer = list; buffer < list + count * BUFFER_BYTES; buffer += BUFFER_BYTES) {
                 long length = Native.getLong(buffer + 8);
                 if (length != 0) {

@@ -11,9 +11,9 @@ import static verbena.ibverbs.abi.VerbsStructs.SGE;
 import java.util.Set;
 import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.Access;
-import verbena.verbs.AddressHandle;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
+import verbena.verbs.WcStatus;
 
 /// Lists of requests are posted. The first that is refused is `bad_wr`; those before it are posted.
 final class SendCalls {
@@ -72,9 +72,12 @@ final class SendCalls {
         int opcode = Native.getInt(wr + OPCODE);
         int key = Native.getInt(wr + IMM_DATA);
         int sges = Native.getInt(wr + NUM_SGE);
-        check(handle, opcode, sges, wr);
-        AddressHandle way =
-                handle.isDatagram ? Handles.get(Native.getLong(wr + UD_AH), AddressHandleHandle.class).way : null;
+        long sge = Native.getLong(wr + SG_LIST);
+        if (sges < 0 || (sges > 0 && sge == 0)) {
+            throw new IllegalArgumentException("num_sge: " + sges);
+        }
+        AddressHandleHandle way =
+                handle.isDatagram ? Handles.get(Native.getLong(wr + UD_AH), AddressHandleHandle.class) : null;
         switch (opcode) {
             case VerbsConstants.IBV_WR_SEND -> batch.send(wrId);
             case VerbsConstants.IBV_WR_SEND_WITH_IMM -> batch.sendWithImmediate(wrId, Native.bigEndian(key));
@@ -101,12 +104,20 @@ final class SendCalls {
                         Native.getLong(wr + ATOMIC_SWAP));
             case VerbsConstants.IBV_WR_LOCAL_INV -> batch.localInvalidate(wrId, key);
             case VerbsConstants.IBV_WR_BIND_MW ->
-                bind(batch, wrId, Native.getLong(wr + BIND_MW), Native.getInt(wr + BIND_RKEY), wr + BIND_INFO)
+                bind(batch, handle, wrId, Native.getLong(wr + BIND_MW), Native.getInt(wr + BIND_RKEY), wr + BIND_INFO)
                         .onBindPosted(Native.getInt(wr + BIND_RKEY));
             default -> throw new IllegalArgumentException("opcode: " + opcode);
         }
         int flags = Native.getInt(wr + SEND_FLAGS);
-        long sge = Native.getLong(wr + SG_LIST);
+        flags(batch, flags);
+        long bytes = 0;
+        for (int i = 0; i < sges; i++) {
+            bytes += Integer.toUnsignedLong(Native.getInt(sge + i * SGE_BYTES + SGE_LENGTH));
+        }
+        if (Faults.failsForLength(batch, handle, opcode, sges, bytes)
+                || (way != null && Faults.failsForWay(batch, handle, way))) {
+            return;
+        }
         for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
             long address = Native.getLong(sge);
             int length = Native.getInt(sge + SGE_LENGTH);
@@ -117,50 +128,28 @@ final class SendCalls {
             }
         }
         if (way != null) {
-            batch.to(way, Native.getInt(wr + UD_QPN), Native.getInt(wr + UD_QKEY));
-        }
-        flags(batch, flags);
-    }
-
-    /// What the batch could not, or would only notice when the next request begins, and blame on that. A request
-    /// that has been begun is posted unless the batch itself refuses it.
-    private static void check(QueuePairHandle handle, int opcode, int sges, long wr) {
-        long list = Native.getLong(wr + SG_LIST);
-        if (sges < 0 || (sges > 0 && list == 0)) {
-            throw new IllegalArgumentException("num_sge: " + sges);
-        }
-        if (opcode == VerbsConstants.IBV_WR_ATOMIC_CMP_AND_SWP
-                || opcode == VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD) {
-            if (sges != 1 || Native.getInt(list + SGE_LENGTH) != Long.BYTES) {
-                throw new IllegalArgumentException("num_sge: an atomic has one entry of 8 bytes");
-            }
-        } else if (handle.isDatagram) {
-            long bytes = 0;
-            for (int i = 0; i < sges; i++) {
-                bytes += Integer.toUnsignedLong(Native.getInt(list + i * SGE_BYTES + SGE_LENGTH));
-            }
-            if (bytes > handle.datagramBytes) {
-                throw new IllegalArgumentException("a datagram of " + bytes + " bytes");
-            }
+            batch.to(way.way, Native.getInt(wr + UD_QPN), Native.getInt(wr + UD_QKEY));
         }
     }
 
     /// `struct ibv_mw_bind_info`.
-    static WindowHandle bind(SendBatch batch, long wrId, long mw, int rkey, long info) {
+    static WindowHandle bind(SendBatch batch, QueuePairHandle handle, long wrId, long mw, int rkey, long info) {
         var window = Handles.get(mw, WindowHandle.class);
-        batch.bindWindow(
-                wrId,
-                window.window,
-                rkey,
-                Handles.get(Native.getLong(info), RegionHandle.class).region,
-                Native.getLong(info + 8),
-                Native.getLong(info + 16),
-                windowRights(Native.getInt(info + 24)));
+        var region = Handles.get(Native.getLong(info), RegionHandle.class);
+        long length = Native.getLong(info + 16);
+        Set<Access> rights = windowRights(Native.getInt(info + 24));
+        String fault = Faults.ofBind(handle, window, region, length, rights);
+        if (fault == null) {
+            batch.bindWindow(wrId, window.window, rkey, region.region, Native.getLong(info + 8), length, rights);
+        } else {
+            batch.localInvalidate(wrId, 0); // of the same queue pairs, and of no data either
+            Faults.fail(batch, WcStatus.MW_BIND_ERR, fault);
+        }
         return window;
     }
 
     /// What a window can grant; that the region can be written locally is said as well by many.
-    static Set<Access> windowRights(int access) {
+    private static Set<Access> windowRights(int access) {
         return Access.ofBits(access & ~Access.LOCAL_WRITE.bit());
     }
 

@@ -36,6 +36,11 @@ class CProgramsTest {
     }
 
     @Test
+    void aMistakeInARequestShowsWhereTheStandardSays() {
+        run(SOURCES.resolve("faults.c"));
+    }
+
+    @Test
     void signalsAndForksAreTheProgramsOwn() {
         run(SOURCES.resolve("host.c"));
     }

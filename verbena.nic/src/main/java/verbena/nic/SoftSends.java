@@ -17,12 +17,14 @@ import verbena.verbs.MemoryWindow;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
+import verbena.verbs.WcStatus;
+import verbena.verbs.spi.FaultySends;
 import verbena.wire.ib.Feth;
 import verbena.wire.ib.Transport;
 
 /// The posting side of a send queue: one per queue pair, used again for every batch. Requests are written straight
 /// into their slots.
-final class SoftSends implements SendBatch {
+final class SoftSends implements SendBatch, FaultySends {
     private static final int WINDOW_ACCESS =
             Access.bits(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.ZERO_BASED));
 
@@ -346,6 +348,11 @@ final class SoftSends implements SendBatch {
         return this;
     }
 
+    @Override
+    public void fail(WcStatus status, String cause) {
+        current().fail(status, cause);
+    }
+
     // ---- the end
 
     @Override
@@ -405,7 +412,7 @@ final class SoftSends implements SendBatch {
         SendRequest request = current;
         if (request != null && request.operation.isAtomic()) {
             checkAtomic(request);
-        } else if (request != null && transport == Transport.UD) {
+        } else if (request != null && transport == Transport.UD && !request.operation.isLocal()) {
             checkDatagram(request);
         }
         current = null;

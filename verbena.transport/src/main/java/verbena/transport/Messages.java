@@ -15,7 +15,7 @@ public final class Messages {
     /// Whether requests of this kind can be posted on the transport (IBTA 9.8, table 38 and 10.8.2).
     public static boolean carries(Transport transport, SendOperation operation) {
         return switch (operation) {
-            case SEND, SEND_WITH_IMMEDIATE -> true;
+            case SEND, SEND_WITH_IMMEDIATE, FAULTY -> true;
             case WRITE, WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_WINDOW -> transport != Transport.UD;
             case SEND_WITH_INVALIDATE, READ, FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE, FLUSH -> transport == Transport.RC;
         };
@@ -40,7 +40,7 @@ public final class Messages {
             case COMPARE_SWAP -> Operation.COMPARE_SWAP;
             case ATOMIC_WRITE -> Operation.ATOMIC_WRITE;
             case FLUSH -> Operation.FLUSH;
-            case LOCAL_INVALIDATE, BIND_WINDOW -> throw new AssertionError(operation + " never leaves this side");
+            case LOCAL_INVALIDATE, BIND_WINDOW, FAULTY -> throw new AssertionError(operation + " never leaves this side");
         };
     }
 

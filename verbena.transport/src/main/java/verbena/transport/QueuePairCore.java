@@ -7,6 +7,7 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
@@ -161,11 +162,14 @@ public final class QueuePairCore {
 
     // ---- requests that never leave this side
 
-    /// Binds a window, or withdraws a key of one's own.
-    public MemoryVerdict executeLocal(SendRequest request) {
+    /// Binds a window, or withdraws a key of one's own. False when that fails: the request says how.
+    public boolean executeLocal(SendRequest request) {
+        if (request.operation == SendOperation.FAULTY) {
+            return false; // its poster has said how
+        }
         Window window = request.window;
         Region region = request.windowRegion;
-        return window != null && region != null
+        MemoryVerdict verdict = window != null && region != null
                 ? memory.bind(
                         window,
                         request.rkey,
@@ -176,6 +180,11 @@ public final class QueuePairCore {
                         parameters.protectionDomain,
                         parameters.qpn)
                 : memory.invalidate(request.immediateOrKey, parameters.protectionDomain, parameters.qpn);
+        if (verdict != MemoryVerdict.OK) {
+            request.localError = WcStatus.MW_BIND_ERR;
+            request.localCause = request.describe() + ": " + verdict.explanation();
+        }
+        return verdict == MemoryVerdict.OK;
     }
 
     // ---- state

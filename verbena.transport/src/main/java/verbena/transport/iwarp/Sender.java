@@ -217,7 +217,7 @@ final class Sender {
             case WRITE_WITH_IMMEDIATE -> immediateDue ? sendImmediate(out, request) : sendWrite(out, request);
             case READ -> sendReadRequest(out, request);
             case FETCH_ADD, COMPARE_SWAP -> sendAtomicRequest(out, request);
-            case SEND_WITH_IMMEDIATE, ATOMIC_WRITE, FLUSH, LOCAL_INVALIDATE, BIND_WINDOW ->
+            case SEND_WITH_IMMEDIATE, ATOMIC_WRITE, FLUSH, LOCAL_INVALIDATE, BIND_WINDOW, FAULTY ->
                 failLocally(request, WcStatus.LOC_QP_OP_ERR, "iWARP has no " + request.operation);
         };
     }
@@ -590,9 +590,8 @@ final class Sender {
     }
 
     private boolean executeLocal(SendRequest request) {
-        MemoryVerdict verdict = core.executeLocal(request);
-        if (verdict != MemoryVerdict.OK) {
-            return failLocally(request, WcStatus.MW_BIND_ERR, request.describe() + ": " + verdict.explanation());
+        if (!core.executeLocal(request)) {
+            return failHere();
         }
         head = ++next;
         complete(request);
@@ -606,6 +605,11 @@ final class Sender {
     private boolean failLocally(SendRequest request, WcStatus status, String cause) {
         request.localError = status;
         request.localCause = cause;
+        return failHere();
+    }
+
+    /// The same of a request that says how it has failed.
+    private boolean failHere() {
         failed = true;
         message = Message.NONE;
         if (head == next) {

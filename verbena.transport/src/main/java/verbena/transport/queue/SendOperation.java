@@ -15,7 +15,9 @@ public enum SendOperation {
     ATOMIC_WRITE(WcOpcode.ATOMIC_WRITE),
     FLUSH(WcOpcode.FLUSH),
     LOCAL_INVALIDATE(WcOpcode.LOCAL_INV),
-    BIND_WINDOW(WcOpcode.BIND_MW);
+    BIND_WINDOW(WcOpcode.BIND_MW),
+    /// Nothing that could be carried out: it fails as its poster has said, in its turn.
+    FAULTY(WcOpcode.SEND);
 
     private final WcOpcode completion;
 
@@ -35,7 +37,7 @@ public enum SendOperation {
 
     /// Whether it never leaves this side.
     public boolean isLocal() {
-        return this == LOCAL_INVALIDATE || this == BIND_WINDOW;
+        return this == LOCAL_INVALIDATE || this == BIND_WINDOW || this == FAULTY;
     }
 
     public boolean isAtomic() {

@@ -55,7 +55,8 @@ public final class SendRequest {
     public int psnCount;
     /// How many of them one READ request asks for.
     public int piecePsns;
-    /// Set when the request failed on this side, to be reported once all before it are done.
+    /// Set when the request failed on this side, to be reported once all before it are done; of a faulty one, by its
+    /// poster.
     public @Nullable WcStatus localError;
     public String localCause = "";
 
@@ -88,8 +89,18 @@ public final class SendRequest {
                 operation + " of " + flushBytes + " bytes at 0x" + Long.toHexString(remoteAddress) + " with rkey 0x"
                         + hex(rkey);
             case LOCAL_INVALIDATE -> operation + " of key 0x" + hex(immediateOrKey);
+            case FAULTY -> "faulty request";
             case BIND_WINDOW -> operation + " to " + windowBytes + " bytes at 0x" + Long.toHexString(windowAddress);
         };
+    }
+
+    /// Makes it one that fails; called by the poster.
+    public void fail(WcStatus status, String cause) {
+        boolean wasSignaled = signaled;
+        begin(SendOperation.FAULTY, wrId);
+        signaled = wasSignaled;
+        localError = status;
+        localCause = cause;
     }
 
     private static String hex(int key) {

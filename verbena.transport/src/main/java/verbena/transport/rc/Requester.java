@@ -378,10 +378,7 @@ final class Requester implements PeerWindow.Waiter {
     }
 
     private boolean executeLocal(SendRequest request) {
-        MemoryVerdict verdict = core.executeLocal(request);
-        if (verdict != MemoryVerdict.OK) {
-            request.localError = WcStatus.MW_BIND_ERR;
-            request.localCause = request.describe() + ": " + verdict.explanation();
+        if (!core.executeLocal(request)) {
             stall(current);
             return false;
         }

@@ -116,11 +116,11 @@ final class Sender {
     /// Whether the request has packets to send; otherwise it has ended here.
     private boolean start(SendRequest request) {
         if (request.operation.isLocal()) {
-            MemoryVerdict verdict = core.executeLocal(request);
-            if (verdict == MemoryVerdict.OK) {
+            if (core.executeLocal(request)) {
                 complete(request);
             } else {
-                fail(request, WcStatus.MW_BIND_ERR, request.describe() + ": " + verdict.explanation());
+                WcStatus status = request.localError;
+                fail(request, status == null ? WcStatus.GENERAL_ERR : status, request.localCause);
             }
             return false;
         }
