@@ -115,8 +115,14 @@ EXPORT void *ibv_reg_dmabuf_mr(void *pd, uint64_t offset, size_t length, uint64_
     return pointer(-EOPNOTSUPP);
 }
 EXPORT int ibv_rereg_mr(void *mr, int flags, void *pd, void *address, size_t length, int access) {
+    enum { ERR_INPUT = -1, ERR_CMD = -4 }; /* enum ibv_rereg_mr_err_code */
+    enum { WRONG_INPUT = -4095 };
     long answer = java(rereg_mr, mr, flags, pd, address, length, access);
-    return answer < 0 ? (errno = (int) -answer, -1) : (int) answer; /* enum ibv_rereg_mr_err_code */
+    if (answer == WRONG_INPUT) {
+        errno = EINVAL;
+        return ERR_INPUT;
+    }
+    return answer < 0 ? (errno = (int) -answer, ERR_CMD) : 0;
 }
 EXPORT int ibv_dereg_mr(void *mr) { return code(java(dereg_mr, mr)); }
 

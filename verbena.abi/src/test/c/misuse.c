@@ -59,6 +59,81 @@ static void memory(struct ibv_pd *pd) {
     EXPECT_ERRNO(EINVAL, ibv_alloc_mw(pd, 7) == NULL);
 }
 
+/* What the library finds wrong by itself, and what the kernel would. */
+static void regions_anew(struct ibv_pd *pd) {
+    static char buffer[64], other[64];
+    struct ibv_mr *mr = ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE);
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, 1 << 9, NULL, NULL, 0, 0) == IBV_REREG_MR_ERR_INPUT);
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, NULL, 64, 0) == IBV_REREG_MR_ERR_INPUT);
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, other, 0, 0) == IBV_REREG_MR_ERR_INPUT);
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, IBV_ACCESS_LOCAL_WRITE) == IBV_REREG_MR_ERR_INPUT);
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, 0, NULL, NULL, 0, 0) == IBV_REREG_MR_ERR_CMD);
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, NULL, NULL, 0, 0) == IBV_REREG_MR_ERR_CMD);
+    /* remote writing without local writing */
+    EXPECT_ERRNO(EINVAL, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE) == IBV_REREG_MR_ERR_CMD);
+    EXPECT_CODE(0, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, other, 64, 0));
+    EXPECT(mr->addr == other);
+    EXPECT_CODE(0, ibv_dereg_mr(mr));
+}
+
+#define OVERWRITTEN(object, call) \
+    do { \
+        uint32_t kept = (object)->handle; \
+        (object)->handle = 0xDEADBEEF; \
+        EXPECT_ERRNO(ENOENT, call); \
+        (object)->handle = kept; \
+    } while (0)
+
+/* The kernel goes by `handle`, and by the device that `context` names. */
+static void structs_that_were_overwritten(struct ibv_context *context) {
+    static char buffer[64];
+    struct ibv_context *another = open_first();
+    struct ibv_pd *pd = ibv_alloc_pd(context);
+    struct ibv_mr *mr = ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+    struct ibv_cq *cq = ibv_create_cq(context, 4, NULL, NULL, 0);
+    struct ibv_srq_init_attr few = {.attr = {.max_wr = 4, .max_sge = 1}};
+    struct ibv_srq *srq = ibv_create_srq(pd, &few);
+    struct ibv_qp *qp = create_rc(pd, cq);
+    union ibv_gid gid;
+    ibv_query_gid(context, 1, 0, &gid);
+    struct ibv_ah_attr way = {.is_global = 1, .port_num = 1, .grh = {.dgid = gid, .hop_limit = 64}};
+    struct ibv_ah *ah = ibv_create_ah(pd, &way);
+    struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_RESET};
+    struct ibv_qp_init_attr init;
+
+    OVERWRITTEN(pd, ibv_dealloc_pd(pd) == ENOENT);
+    OVERWRITTEN(pd, ibv_reg_mr(pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE) == NULL);
+    OVERWRITTEN(pd, ibv_alloc_mw(pd, IBV_MW_TYPE_2) == NULL);
+    OVERWRITTEN(pd, ibv_create_srq(pd, &few) == NULL);
+    OVERWRITTEN(pd, ibv_create_ah(pd, &way) == NULL);
+    OVERWRITTEN(pd, create_rc(pd, cq) == NULL);
+    OVERWRITTEN(cq, create_rc(pd, cq) == NULL);
+    OVERWRITTEN(mr, ibv_dereg_mr(mr) == ENOENT);
+    OVERWRITTEN(mr, ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0) == IBV_REREG_MR_ERR_CMD);
+    OVERWRITTEN(mw, ibv_dealloc_mw(mw) == ENOENT);
+    OVERWRITTEN(cq, ibv_req_notify_cq(cq, 0) == ENOENT);
+    OVERWRITTEN(cq, ibv_resize_cq(cq, 8) == ENOENT);
+    OVERWRITTEN(srq, ibv_query_srq(srq, &few.attr) == ENOENT);
+    OVERWRITTEN(srq, ibv_destroy_srq(srq) == ENOENT);
+    OVERWRITTEN(qp, ibv_modify_qp(qp, &attributes, IBV_QP_STATE) == ENOENT);
+    OVERWRITTEN(qp, ibv_query_qp(qp, &attributes, IBV_QP_STATE, &init) == ENOENT);
+    OVERWRITTEN(qp, ibv_destroy_qp(qp) == ENOENT);
+    OVERWRITTEN(ah, ibv_destroy_ah(ah) == ENOENT);
+    EXPECT_CODE(0, ibv_destroy_ah(ah));
+    EXPECT_CODE(0, ibv_destroy_qp(qp));
+    OVERWRITTEN(cq, ibv_destroy_cq(cq) == ENOENT);
+    EXPECT_CODE(0, ibv_destroy_srq(srq));
+    EXPECT_CODE(0, ibv_destroy_cq(cq));
+    EXPECT_CODE(0, ibv_dealloc_mw(mw));
+    EXPECT_CODE(0, ibv_dereg_mr(mr));
+    pd->context = another;
+    EXPECT_CODE(ENOENT, ibv_dealloc_pd(pd));
+    pd->context = context;
+    EXPECT_CODE(0, ibv_dealloc_pd(pd));
+    EXPECT_CODE(0, ibv_close_device(another));
+}
+
 static void queues(struct ibv_context *context, struct ibv_pd *pd) {
     EXPECT_ERRNO(EINVAL, ibv_create_cq(context, 0, NULL, NULL, 0) == NULL);
     EXPECT_ERRNO(EINVAL, ibv_create_cq(context, -1, NULL, NULL, 0) == NULL);
@@ -164,6 +239,8 @@ int main(void) {
     devices(context);
     pd = ibv_alloc_pd(context);
     memory(pd);
+    regions_anew(pd);
+    structs_that_were_overwritten(context);
     queues(context, pd);
     events(context);
     connections();

@@ -183,12 +183,45 @@ static void a_key_that_cannot_be_withdrawn(struct ibv_context *context) {
     close_pair(&pair);
 }
 
+/* Whatever reaches a queue pair that is not ready to receive is dropped in silence (IBTA 10.3.1): the requester tries
+ * again, eight times in all with a time-out of 67 ms, and ends; not before that time, for the peer may be about to be
+ * ready. */
+static void a_peer_that_is_not_ready(struct ibv_context *context) {
+    for (enum ibv_qp_state state = IBV_QPS_RESET; state <= IBV_QPS_ERR; state++) {
+        if (state != IBV_QPS_RESET && state != IBV_QPS_INIT && state != IBV_QPS_ERR) {
+            continue;
+        }
+        struct pair pair = connect_pair(context, NULL);
+        struct ibv_qp_attr to = {.qp_state = IBV_QPS_RESET};
+        EXPECT_CODE(0, ibv_modify_qp(pair.b, &to, IBV_QP_STATE));
+        if (state != IBV_QPS_RESET) {
+            to = (struct ibv_qp_attr) {.qp_state = IBV_QPS_INIT, .port_num = 1};
+            EXPECT_CODE(0, ibv_modify_qp(pair.b, &to,
+                IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+        }
+        if (state == IBV_QPS_ERR) {
+            to.qp_state = IBV_QPS_ERR;
+            EXPECT_CODE(0, ibv_modify_qp(pair.b, &to, IBV_QP_STATE));
+        }
+        struct timespec from, until;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        EXPECT_CODE(0, send_bytes(&pair, 1, 8));
+        EXPECT_WC(1, IBV_WC_RETRY_EXC_ERR, pair.cq_a);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        double seconds = until.tv_sec - from.tv_sec + (until.tv_nsec - from.tv_nsec) / 1e9;
+        printf("a request to a queue pair in state %d ended after %.3f s\n", state, seconds);
+        EXPECT(seconds >= 8 * 0.067);
+        close_pair(&pair);
+    }
+}
+
 int main(void) {
     struct ibv_context *context = open_first();
     a_shared_queue_of_another_domain(context);
     a_refused_write_with_immediate(context);
     keys_of_windows(context);
     a_key_that_cannot_be_withdrawn(context);
+    a_peer_that_is_not_ready(context);
     EXPECT_CODE(0, ibv_close_device(context));
     printf("%d failures\n", failures);
     return failures != 0;

@@ -18,7 +18,7 @@ final class AddressCalls {
     }
 
     static long destroyAh(long ah) {
-        Handles.get(ah, AddressHandleHandle.class).destroy();
+        Handles.byNumber(ah, AddressHandleHandle.class).destroy();
         return 0;
     }
 

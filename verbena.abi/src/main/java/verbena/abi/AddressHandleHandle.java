@@ -21,6 +21,11 @@ final class AddressHandleHandle extends Handle {
     }
 
     @Override
+    long numberAt() {
+        return AH.at("handle");
+    }
+
+    @Override
     AddressHandle object() {
         return way;
     }

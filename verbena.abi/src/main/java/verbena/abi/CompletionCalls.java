@@ -105,7 +105,7 @@ final class CompletionCalls {
     }
 
     static long resizeCq(long cq, long entries) {
-        var handle = CompletionQueueHandle.get(cq);
+        var handle = CompletionQueueHandle.byNumber(cq);
         if ((int) entries < 1
                 || (int) entries > handle.cq.context().attributes().maxCqe()) {
             return Errno.EINVAL;
@@ -117,17 +117,17 @@ final class CompletionCalls {
 
     /// Moderation of interrupts: there are none.
     static long modifyCq(long cq, long attributes) {
-        CompletionQueueHandle.get(cq);
+        CompletionQueueHandle.byNumber(cq);
         return Errno.EOPNOTSUPP;
     }
 
     static long destroyCq(long cq) {
-        CompletionQueueHandle.get(cq).destroy();
+        CompletionQueueHandle.byNumber(cq).destroy();
         return 0;
     }
 
     static long reqNotifyCq(long cq, long solicitedOnly) {
-        CompletionQueueHandle.get(cq).cq.arm(solicitedOnly != 0);
+        CompletionQueueHandle.byNumber(cq).cq.arm(solicitedOnly != 0);
         return 0;
     }
 

@@ -63,6 +63,16 @@ final class CompletionQueueHandle extends Handle {
         return Handles.get(pointer, CompletionQueueHandle.class);
     }
 
+    /// See [Handles#byNumber].
+    static CompletionQueueHandle byNumber(long pointer) {
+        return Handles.byNumber(pointer, CompletionQueueHandle.class);
+    }
+
+    @Override
+    long numberAt() {
+        return CQ.at("handle");
+    }
+
     @Override
     CompletionQueue object() {
         return cq;

@@ -29,12 +29,18 @@ final class DomainHandle extends Handle {
     DomainHandle parent() {
         var made = new DomainHandle(Native.allocate(PD.size()), domain, device, this);
         parents.incrementAndGet();
+        made.putNumber();
         Handles.put(made.pointer, made);
         return made;
     }
 
     static DomainHandle get(long pointer) {
-        return Handles.get(pointer, DomainHandle.class);
+        return Handles.byNumber(pointer, DomainHandle.class);
+    }
+
+    @Override
+    long numberAt() {
+        return PD.at("handle");
     }
 
     @Override

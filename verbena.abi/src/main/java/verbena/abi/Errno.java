@@ -48,6 +48,7 @@ final class Errno {
             case ResourceLimitException _ -> ENOMEM;
             case UnsupportedException _ -> EOPNOTSUPP;
             case InUseException _ -> EBUSY;
+            case OverwrittenException _ -> ENOENT;
             case ConnectionException e when e.getCause() instanceof DeviceException -> EADDRNOTAVAIL;
             case ConnectionException _ -> EADDRINUSE;
             case DeviceException _ -> EIO;

@@ -1,5 +1,6 @@
 package verbena.abi;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import verbena.verbs.VerbsObject;
@@ -10,6 +11,9 @@ abstract class Handle {
     final long pointer;
     final long device;
 
+    private static final AtomicInteger NUMBERS = new AtomicInteger();
+
+    private int number;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition acknowledged = lock.newCondition();
     private int unacknowledged;
@@ -18,6 +22,28 @@ abstract class Handle {
     Handle(long pointer, long device) {
         this.pointer = pointer;
         this.device = device;
+    }
+
+    /// Where in its struct `handle` is, the kernel's number of such an object; -1 when it has none.
+    long numberAt() {
+        return -1;
+    }
+
+    /// Gives it a number of its own.
+    final void putNumber() {
+        if (numberAt() >= 0) {
+            number = NUMBERS.incrementAndGet();
+            Native.putInt(pointer + numberAt(), number);
+        }
+    }
+
+    /// @throws OverwrittenException when the program has changed `handle` or `context`, by which the kernel goes
+    final void checkNumber() {
+        if (numberAt() >= 0
+                && (Native.getInt(pointer + numberAt()) != number || Native.getLong(pointer) != device)) {
+            throw new OverwrittenException("handle, or context, of the struct at 0x" + Long.toHexString(pointer)
+                    + " is not what the library has written there");
+        }
     }
 
     /// What it stands for.

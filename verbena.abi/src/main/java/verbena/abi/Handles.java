@@ -58,6 +58,7 @@ final class Handles {
 
     /// A handle by its pointer, and the pointer by the handle's object.
     static <H extends Handle> H put(H handle) {
+        handle.putNumber();
         put(handle.pointer, handle);
         POINTERS.put(handle.object(), handle.pointer);
         return handle;
@@ -132,6 +133,15 @@ final class Handles {
                     "0x" + Long.toHexString(pointer) + " is no " + type.getSimpleName() + ", or not any more");
         }
         return object;
+    }
+
+    /// The same, for calls that the kernel carries out for a card.
+    ///
+    /// @throws OverwrittenException when the program has changed what the kernel goes by
+    static <H extends Handle> H byNumber(long pointer, Class<H> type) {
+        H handle = get(pointer, type);
+        handle.checkNumber();
+        return handle;
     }
 
     /// The same; null when it stands for nothing, or no `type`.

@@ -16,6 +16,12 @@ final class MemoryCalls {
     /// How the region is used by the kernel or by pages: nothing to us.
     private static final int HUGETLB = Access.HUGETLB.bit();
 
+    private static final int REREG_FLAGS = VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION
+            | VerbsConstants.IBV_REREG_MR_CHANGE_PD
+            | VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS;
+    /// No errno has this number.
+    private static final long WRONG_INPUT = -4_095;
+
     private static final Set<Long> THREAD_DOMAINS = ConcurrentHashMap.newKeySet();
 
     private MemoryCalls() {}
@@ -85,17 +91,25 @@ final class MemoryCalls {
         return Access.ofBits((int) access & ~OPTIONAL & ~HUGETLB);
     }
 
-    /// What is to change is in the flags; a change of memory is a new region under the same pointer, with new
-    /// keys.
+    /// What is to change is in the flags; a change of memory is a new region under the same pointer, with new keys.
+    /// What the library itself finds wrong is `IBV_REREG_MR_ERR_INPUT` (ibv_rereg_mr(3)), all else the kernel's word for
+    /// a card and `IBV_REREG_MR_ERR_CMD`; `ibverbs.c` tells them apart by [#WRONG_INPUT].
     static long reregMr(long mr, long flags, long pd, long address, long length, long access) {
-        var handle = Handles.get(mr, RegionHandle.class);
+        var given = Handles.find(mr, RegionHandle.class);
         boolean memory = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
-        var domain = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_PD) != 0 ? DomainHandle.get(pd) : handle.domain;
-        Set<Access> rights =
-                (flags & VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS) != 0 ? rights(access) : handle.region.access();
-        if (flags == 0 || flags > 7 || (memory && (address == 0 || length == 0))) {
+        boolean rightsChange = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_ACCESS) != 0;
+        if (given == null
+                || (flags & ~REREG_FLAGS) != 0
+                || (memory && (address == 0 || length == 0))
+                || (access != 0 && !rightsChange)) {
+            return WRONG_INPUT;
+        }
+        if (flags == 0) {
             return Errno.EINVAL;
         }
+        var handle = Handles.byNumber(mr, RegionHandle.class);
+        var domain = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_PD) != 0 ? DomainHandle.get(pd) : handle.domain;
+        Set<Access> rights = rightsChange ? rights(access) : handle.region.access();
         if (memory) {
             MemoryRegion replaced = handle.region;
             MemoryRegion made = domain.domain.register(Native.at(address, length), address, rights);
@@ -117,7 +131,7 @@ final class MemoryCalls {
     }
 
     static long deregMr(long mr) {
-        Handles.get(mr, RegionHandle.class).destroy();
+        Handles.byNumber(mr, RegionHandle.class).destroy();
         return 0;
     }
 
@@ -129,7 +143,7 @@ final class MemoryCalls {
     }
 
     static long deallocMw(long mw) {
-        Handles.get(mw, WindowHandle.class).destroy();
+        Handles.byNumber(mw, WindowHandle.class).destroy();
         return 0;
     }
 

@@ -62,12 +62,12 @@ final class QueueCalls {
 
     /// Shared receive queues have numbers where peers name them: XRC, which there is not.
     static long getSrqNum(long srq, long into) {
-        SharedReceivesHandle.get(srq);
+        SharedReceivesHandle.byNumber(srq);
         return Errno.EOPNOTSUPP;
     }
 
     static long modifySrq(long srq, long attributes, long mask) {
-        var handle = SharedReceivesHandle.get(srq);
+        var handle = SharedReceivesHandle.byNumber(srq);
         if ((mask & VerbsConstants.IBV_SRQ_MAX_WR) != 0) {
             return Errno.EOPNOTSUPP;
         }
@@ -83,7 +83,7 @@ final class QueueCalls {
     }
 
     static long querySrq(long srq, long into) {
-        var handle = SharedReceivesHandle.get(srq);
+        var handle = SharedReceivesHandle.byNumber(srq);
         Native.putInt(Native.some(into) + SRQ_ATTR.at("max_wr"), handle.srq.maxWr());
         Native.putInt(into + SRQ_ATTR.at("max_sge"), handle.srq.maxSge());
         Native.putInt(into + SRQ_ATTR.at("srq_limit"), handle.srq.limit());
@@ -91,7 +91,7 @@ final class QueueCalls {
     }
 
     static long destroySrq(long srq) {
-        SharedReceivesHandle.get(srq).destroy();
+        SharedReceivesHandle.byNumber(srq).destroy();
         return 0;
     }
 
@@ -135,15 +135,15 @@ final class QueueCalls {
 
     /// What `struct ibv_qp_init_attr` says, and `send_ops_flags`.
     static QueuePairOptions options(long attributes, long operations) {
-        var sendCq = CompletionQueueHandle.get(Native.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
-        var receiveCq = CompletionQueueHandle.get(Native.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq;
+        var sendCq = CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
+        var receiveCq = CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq;
         long srq = Native.getLong(attributes + QP_INIT_ATTR.at("srq"));
         long cap = attributes + QP_INIT_ATTR.at("cap");
         return new QueuePairOptions(
                 type(Native.getInt(attributes + QP_INIT_ATTR.at("qp_type"))),
                 sendCq,
                 receiveCq,
-                srq == 0 ? Optional.empty() : Optional.of(SharedReceivesHandle.get(srq).srq),
+                srq == 0 ? Optional.empty() : Optional.of(SharedReceivesHandle.byNumber(srq).srq),
                 new QueuePairOptions.Sizes(
                         Native.getInt(cap + QP_CAP.at("max_send_wr")),
                         Native.getInt(cap + QP_CAP.at("max_recv_wr")),
@@ -198,7 +198,7 @@ final class QueueCalls {
     }
 
     static long destroyQp(long qp) {
-        var handle = QueuePairHandle.get(qp);
+        var handle = QueuePairHandle.byNumber(qp);
         handle.destroy();
         return 0;
     }
@@ -206,7 +206,7 @@ final class QueueCalls {
     // ---- queue pairs are changed
 
     static long modifyQp(long qp, long attributes, long mask) {
-        var handle = QueuePairHandle.get(qp);
+        var handle = QueuePairHandle.byNumber(qp);
         if ((mask & VerbsConstants.IBV_QP_CAP) != 0) {
             return Errno.EOPNOTSUPP;
         }
@@ -306,7 +306,7 @@ final class QueueCalls {
 
     /// All of it, whatever the mask: it is a hint (ibv_query_qp(3)).
     static long queryQp(long qp, long into, long mask, long init) {
-        var handle = QueuePairHandle.get(qp);
+        var handle = QueuePairHandle.byNumber(qp);
         QpAttributes from = handle.qp.query();
         put(from, Native.at(into, QP_ATTR.size()).fill((byte) 0).address());
         Native.putInt(qp + QP.at("state"), from.state().code());
@@ -349,12 +349,12 @@ final class QueueCalls {
     // ---- multicast
 
     static long attachMcast(long qp, long gid, long lid) {
-        QueuePairHandle.get(qp).qp.attachMulticast(DeviceCalls.gid(Native.some(gid)));
+        QueuePairHandle.byNumber(qp).qp.attachMulticast(DeviceCalls.gid(Native.some(gid)));
         return 0;
     }
 
     static long detachMcast(long qp, long gid, long lid) {
-        QueuePairHandle.get(qp).qp.detachMulticast(DeviceCalls.gid(Native.some(gid)));
+        QueuePairHandle.byNumber(qp).qp.detachMulticast(DeviceCalls.gid(Native.some(gid)));
         return 0;
     }
 }

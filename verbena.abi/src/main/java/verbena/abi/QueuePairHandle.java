@@ -68,6 +68,11 @@ final class QueuePairHandle extends Handle {
         Native.putInt(pointer + QP.at("qp_type"), qp.type().code());
     }
 
+    /// See [Handles#byNumber].
+    static QueuePairHandle byNumber(long pointer) {
+        return Handles.byNumber(pointer, QueuePairHandle.class);
+    }
+
     static QueuePairHandle get(long pointer) {
         return Handles.get(pointer, QueuePairHandle.class);
     }
@@ -98,6 +103,11 @@ final class QueuePairHandle extends Handle {
     void close() {
         qp.close();
         forgetCompletions();
+    }
+
+    @Override
+    long numberAt() {
+        return QP.at("handle");
     }
 
     @Override

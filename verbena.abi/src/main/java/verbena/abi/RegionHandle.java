@@ -40,6 +40,11 @@ final class RegionHandle extends Handle {
     }
 
     @Override
+    long numberAt() {
+        return MR.at("handle");
+    }
+
+    @Override
     MemoryRegion object() {
         return region;
     }

@@ -21,8 +21,18 @@ final class SharedReceivesHandle extends Handle {
         return Handles.put(new SharedReceivesHandle(pointer, srq, domain));
     }
 
+    /// See [Handles#byNumber].
+    static SharedReceivesHandle byNumber(long pointer) {
+        return Handles.byNumber(pointer, SharedReceivesHandle.class);
+    }
+
     static SharedReceivesHandle get(long pointer) {
         return Handles.get(pointer, SharedReceivesHandle.class);
+    }
+
+    @Override
+    long numberAt() {
+        return SRQ.at("handle");
     }
 
     @Override

@@ -29,6 +29,11 @@ final class WindowHandle extends Handle {
     }
 
     @Override
+    long numberAt() {
+        return MW.at("handle");
+    }
+
+    @Override
     MemoryWindow object() {
         return window;
     }
