@@ -92,7 +92,9 @@ EXPORT int rdma_leave_multicast(void *id, void *address) { return number(java(le
 /* ---- addresses, endpoints, devices */
 
 EXPORT int rdma_getaddrinfo(const char *node, const char *service, const void *hints, void **result) {
-    return number(java(cm_getaddrinfo, node, service, hints, result));
+    enum { EAI = 4096 }; /* Java's mark of codes that are getaddrinfo's */
+    long answer = java(cm_getaddrinfo, node, service, hints, result);
+    return answer < -EAI ? (int) (answer + EAI) : number(answer);
 }
 EXPORT void rdma_freeaddrinfo(void *list) { java(cm_freeaddrinfo, list); }
 EXPORT int rdma_create_ep(void **id, void *info, void *pd, void *attributes) {

@@ -1,5 +1,9 @@
 package verbena.abi;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static verbena.ibverbs.abi.CmConstants.RDMA_PS_IPOIB;
 import static verbena.ibverbs.abi.CmConstants.RDMA_PS_TCP;
 import static verbena.ibverbs.abi.CmConstants.RDMA_PS_UDP;
 import static verbena.ibverbs.abi.CmStructs.ADDRINFO;
@@ -7,12 +11,9 @@ import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
 import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.Inet4Address;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
-import java.util.Arrays;
+import java.lang.invoke.MethodHandle;
 import java.util.Set;
 import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.Access;
@@ -30,7 +31,27 @@ import verbena.verbs.cm.ConnectionId;
 /// Addresses by name, endpoints in one call, and queue pairs that the program moves itself.
 final class EndpointCalls {
     private static final int RAI_PASSIVE = 1;
-    private static final long EAI_NONAME = -2;
+    private static final int RAI_NUMERICHOST = 2;
+    /// Codes of getaddrinfo(3) are told from numbers of errors by this.
+    private static final long EAI = 4_096;
+
+    // getaddrinfo(3), Linux
+    private static final int AI_PASSIVE = 1;
+    private static final int AI_NUMERICHOST = 4;
+    private static final int STREAM = 1;
+    private static final int DATAGRAMS = 2;
+    private static final int IPPROTO_TCP = 6;
+    private static final int IPPROTO_UDP = 17;
+    private static final long AI_FLAGS = 0;
+    private static final long AI_FAMILY = 4;
+    private static final long AI_SOCKTYPE = 8;
+    private static final long AI_PROTOCOL = 12;
+    private static final long AI_ADDRLEN = 16;
+    private static final long AI_ADDR = 24;
+    private static final long AI_BYTES = 48;
+    private static final MethodHandle GETADDRINFO =
+            Native.function("getaddrinfo", JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS);
+    private static final MethodHandle FREEADDRINFO = Native.procedure("freeaddrinfo", JAVA_LONG);
 
     private static final AddressVector NOWHERE = AddressVector.to(new Gid(0, 0), 0);
 
@@ -38,60 +59,93 @@ final class EndpointCalls {
 
     // ---- rdma_getaddrinfo(3)
 
+    /// As librdmacm does it: names of hosts and services are getaddrinfo(3)'s, and what the hints have already is kept.
     static long cmGetaddrinfo(long node, long service, long hints, long into) {
-        int flags = hints == 0 ? 0 : Native.getInt(hints);
-        int family = hints == 0 ? 0 : Native.getInt(hints + ADDRINFO.at("ai_family"));
-        boolean isPassive = (flags & RAI_PASSIVE) != 0;
         if (node == 0 && service == 0 && hints == 0) {
             return Errno.EINVAL;
         }
-        InetSocketAddress address;
-        try {
-            int port = service == 0 ? 0 : Integer.parseInt(Native.string(service));
-            address = new InetSocketAddress(host(node, family, isPassive), port);
-        } catch (UnknownHostException | IllegalArgumentException e) {
-            return EAI_NONAME;
-        }
         long info = Native.allocate(ADDRINFO.size());
-        int qpType = hints == 0 ? 0 : Native.getInt(hints + ADDRINFO.at("ai_qp_type"));
-        int space = hints == 0 ? 0 : Native.getInt(hints + ADDRINFO.at("ai_port_space"));
-        if (space == 0) {
-            space = qpType == QpType.UD.code() ? RDMA_PS_UDP : RDMA_PS_TCP;
+        if (node != 0 || service != 0) {
+            int failure = byName(node, service, hints, info);
+            if (failure != 0) {
+                cmFreeaddrinfo(info);
+                return failure - EAI; // which rdma_getaddrinfo hands on as it is
+            }
+        } else {
+            for (String field : new String[] {"ai_flags", "ai_family", "ai_qp_type", "ai_port_space"}) {
+                Native.putInt(info + ADDRINFO.at(field), number(hints, field));
+            }
+            copyAddress(hints, "dst", info);
         }
-        if (qpType == 0) {
-            qpType = space == RDMA_PS_UDP ? QpType.UD.code() : QpType.RC.code();
-        }
-        Native.putInt(info, flags);
-        Native.putInt(info + ADDRINFO.at("ai_qp_type"), qpType);
-        Native.putInt(info + ADDRINFO.at("ai_port_space"), space);
-        put(info, isPassive ? "src" : "dst", address);
-        if (hints != 0 && !isPassive && Native.getLong(hints + ADDRINFO.at("ai_src_addr")) != 0) {
-            put(info, "src", SocketAddress.read(Native.getLong(hints + ADDRINFO.at("ai_src_addr"))));
+        if (hints != 0 && number(info, "ai_src_len") == 0) {
+            copyAddress(hints, "src", info);
         }
         Native.putLong(Native.some(into), info);
         return 0;
     }
 
-    private static InetAddress host(long node, int family, boolean isPassive) throws UnknownHostException {
-        boolean isIpv6 = family == SocketAddress.AF_INET6;
-        if (node == 0) {
-            String own = isPassive ? isIpv6 ? "::" : "0.0.0.0" : isIpv6 ? "::1" : "127.0.0.1";
-            return InetAddress.getByName(own);
-        }
-        String name = Native.string(node);
-        return Arrays.stream(InetAddress.getAllByName(name))
-                .filter(each -> family == 0 || isIpv6 != each instanceof Inet4Address)
-                .findFirst()
-                .orElseThrow(() -> new UnknownHostException(name));
+    private static int number(long info, String field) {
+        return Native.getInt(info + ADDRINFO.at(field));
     }
 
-    private static void put(long info, String which, InetSocketAddress address) {
-        long bytes = SocketAddress.size(address);
-        long pointer = Native.allocate(bytes);
-        SocketAddress.write(address, pointer);
-        Native.putInt(info + ADDRINFO.at("ai_family"), Native.getShort(pointer));
-        Native.putInt(info + ADDRINFO.at("ai_" + which + "_len"), (int) bytes);
-        Native.putLong(info + ADDRINFO.at("ai_" + which + "_addr"), pointer);
+    private static void copyAddress(long hints, String which, long info) {
+        int bytes = number(hints, "ai_" + which + "_len");
+        long address = Native.getLong(hints + ADDRINFO.at("ai_" + which + "_addr"));
+        if (bytes > 0 && address != 0) {
+            put(info, which, address, bytes);
+        }
+    }
+
+    private static void put(long info, String which, long address, int bytes) {
+        long copy = Native.allocate(bytes);
+        MemorySegment.copy(Native.at(address, bytes), 0, Native.at(copy, bytes), 0, bytes);
+        Native.putInt(info + ADDRINFO.at("ai_" + which + "_len"), bytes);
+        Native.putLong(info + ADDRINFO.at("ai_" + which + "_addr"), copy);
+    }
+
+    /// Answers what getaddrinfo(3) does: 0, or a negative code.
+    private static int byName(long node, long service, long hints, long info) {
+        try (var arena = Arena.ofConfined()) {
+            MemorySegment asked = arena.allocate(AI_BYTES, Long.BYTES);
+            int qpType = hints == 0 ? 0 : number(hints, "ai_qp_type");
+            int space = hints == 0 ? 0 : number(hints, "ai_port_space");
+            boolean isPassive = hints != 0 && (number(hints, "ai_flags") & RAI_PASSIVE) != 0;
+            if (hints != 0) {
+                boolean isNumeric = (number(hints, "ai_flags") & RAI_NUMERICHOST) != 0;
+                asked.set(JAVA_INT, AI_FLAGS, (isPassive ? AI_PASSIVE : 0) | (isNumeric ? AI_NUMERICHOST : 0));
+                asked.set(JAVA_INT, AI_FAMILY, number(hints, "ai_family"));
+                asked.set(JAVA_INT, AI_SOCKTYPE, qpType == 0 ? 0 : qpType == QpType.UD.code() ? DATAGRAMS : STREAM);
+                asked.set(JAVA_INT, AI_PROTOCOL, protocol(space));
+            }
+            MemorySegment answer = arena.allocate(ADDRESS);
+            MemorySegment wanted = hints == 0 ? MemorySegment.NULL : asked;
+            int failure = (int) GETADDRINFO.invokeExact(node, service, wanted, answer);
+            if (failure != 0) {
+                return failure;
+            }
+            long found = answer.get(JAVA_LONG, 0);
+            boolean isDatagram = Native.getInt(found + AI_SOCKTYPE) == DATAGRAMS;
+            Native.putInt(info + ADDRINFO.at("ai_flags"), isPassive ? RAI_PASSIVE : 0);
+            Native.putInt(info + ADDRINFO.at("ai_family"), Native.getInt(found + AI_FAMILY));
+            Native.putInt(
+                    info + ADDRINFO.at("ai_qp_type"),
+                    qpType != 0 ? qpType : isDatagram ? QpType.UD.code() : QpType.RC.code());
+            Native.putInt(
+                    info + ADDRINFO.at("ai_port_space"), space != 0 ? space : isDatagram ? RDMA_PS_UDP : RDMA_PS_TCP);
+            put(info, isPassive ? "src" : "dst", Native.getLong(found + AI_ADDR), Native.getInt(found + AI_ADDRLEN));
+            FREEADDRINFO.invokeExact(found);
+            return 0;
+        } catch (Throwable e) {
+            throw Native.rethrown(e);
+        }
+    }
+
+    private static int protocol(int space) {
+        return switch (space) {
+            case RDMA_PS_TCP -> IPPROTO_TCP;
+            case RDMA_PS_UDP, RDMA_PS_IPOIB -> IPPROTO_UDP;
+            default -> 0;
+        };
     }
 
     static long cmFreeaddrinfo(long list) {

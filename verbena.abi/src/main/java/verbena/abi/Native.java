@@ -41,7 +41,7 @@ final class Native {
                 LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, arguments));
     }
 
-    private static MethodHandle procedure(String name, ValueLayout... arguments) {
+    static MethodHandle procedure(String name, ValueLayout... arguments) {
         return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.ofVoid(arguments));
     }
 
