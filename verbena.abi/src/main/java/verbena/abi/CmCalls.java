@@ -7,12 +7,17 @@ import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_REUSEADDR;
 import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_TOS;
 import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.util.Arrays;
 import java.util.Optional;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.Gid;
 import verbena.verbs.QpType;
 import verbena.verbs.VerbsException;
+import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 
@@ -152,11 +157,17 @@ final class CmCalls {
         if (length != bytes) {
             return Errno.EINVAL;
         }
-        int given = Native.getByte(Native.some(value)) & 0xFF;
+        int given = bytes == 1 ? Native.getByte(Native.some(value)) & 0xFF : Native.getInt(Native.some(value));
         switch ((int) name) {
             case RDMA_OPTION_ID_TOS -> handle.trafficClass = given;
             case RDMA_OPTION_ID_ACK_TIMEOUT -> handle.ackTimeout = new AckTimeout(given);
-            case RDMA_OPTION_ID_REUSEADDR, RDMA_OPTION_ID_AFONLY -> {} // ports are free at once; families are apart
+            case RDMA_OPTION_ID_REUSEADDR -> {} // ports are free at once
+            case RDMA_OPTION_ID_AFONLY -> {
+                if (handle.id.state() != ConnectionId.State.IDLE) {
+                    return Errno.EINVAL;
+                }
+                handle.oneFamily = given != 0;
+            }
             default -> {
                 return -38;
             }
@@ -178,17 +189,39 @@ final class CmCalls {
     static long bindAddr(long id, long address) {
         var handle = IdHandle.get(id);
         var at = SocketAddress.read(address);
-        return Threads.make(() -> {
-            handle.id.bind(at);
+        long refusal = ofSource(at);
+        return refusal != 0 ? refusal : Threads.make(() -> {
+            handle.id.bind(at, handle.oneFamily);
             handle.refresh();
             return 0L;
         });
+    }
+
+    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device that the
+    /// program is to see. 0 when it can.
+    private static long ofSource(InetSocketAddress source) {
+        InetAddress at = source.getAddress();
+        if (at.isAnyLocalAddress()) {
+            return 0;
+        }
+        try {
+            if (!at.isLoopbackAddress() && NetworkInterface.getByInetAddress(at) == null) {
+                return Errno.EADDRNOTAVAIL;
+            }
+        } catch (SocketException e) {
+            return Errno.EADDRNOTAVAIL;
+        }
+        return DeviceHandle.only().filter(only -> !only.has(Gid.of(at))).isPresent() ? Errno.ENODEV : 0;
     }
 
     static long resolveAddr(long id, long source, long destination, long timeout) {
         var handle = IdHandle.get(id);
         Optional<InetSocketAddress> from = source == 0 ? Optional.empty() : Optional.of(SocketAddress.read(source));
         var to = SocketAddress.read(destination);
+        long refusal = from.map(CmCalls::ofSource).orElse(0L);
+        if (refusal != 0) {
+            return refusal;
+        }
         Threads.make(() -> {
             handle.id.resolveAddress(from, to);
             handle.refresh();

@@ -10,6 +10,7 @@ import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PeerParameters;
@@ -153,9 +154,16 @@ final class ConnectCalls {
         return handle.id.space().isDatagram() ? 0 : CmCalls.complete(handle);
     }
 
-    /// The number of a queue pair that the program made itself.
+    /// A queue pair that the program made itself: `id->qp` when it has set that, which this library brings to RTS then,
+    /// as librdmacm does; else a number.
     private static void useOwnQueuePair(IdHandle handle, long parameters) {
-        if (handle.get("qp") == 0 && parameters != 0) {
+        long set = handle.get("qp");
+        if (set != 0) {
+            QueuePair qp = QueuePairHandle.get(set).qp;
+            if (handle.id.queuePair().filter(qp::equals).isEmpty()) {
+                handle.id.useQueuePair(qp);
+            }
+        } else if (parameters != 0) {
             boolean isDatagram = handle.id.space().isDatagram();
             handle.id.useQueuePair(
                     isDatagram ? QpType.UD : QpType.RC,

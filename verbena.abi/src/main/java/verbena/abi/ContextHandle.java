@@ -47,7 +47,7 @@ final class ContextHandle extends Handle {
 
     /// @param context opened by a connection
     static ContextHandle of(Context context) {
-        return of(context, DeviceHandle.of(context.device()), false);
+        return of(context, DeviceHandle.of(context), false);
     }
 
     /// @param context opened for the program

@@ -8,9 +8,11 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
 import verbena.verbs.TransportType;
 
 /// A device and its `struct ibv_device`, which lives as long as the process.
@@ -19,19 +21,77 @@ record DeviceHandle(long pointer, Device device) {
     /// Only that thread looks here.
     private static final Map<String, Context> SHARED = new HashMap<>();
 
+    private static final String NAMES =
+            Optional.ofNullable(System.getenv("VERBENA_DEVICES")).orElse("").strip();
+
     /// Those of `VERBENA_DEVICES`, names with a blank between; all that there are when it is not set.
     static List<DeviceHandle> list() {
-        String names = System.getenv("VERBENA_DEVICES");
-        var devices = names == null || names.isBlank()
+        var devices = NAMES.isEmpty()
                 ? Device.list()
-                : Arrays.stream(names.strip().split(" +")).map(Device::named).toList();
+                : Arrays.stream(NAMES.split(" +")).map(Device::named).toList();
         return devices.stream().map(DeviceHandle::of).toList();
+    }
+
+    /// The device, when the program is to see one only.
+    static Optional<DeviceHandle> only() {
+        List<DeviceHandle> devices = NAMES.isEmpty() ? List.of() : list();
+        return devices.size() == 1 ? Optional.of(devices.getFirst()) : Optional.empty();
+    }
+
+    /// The context of the listed device that has a local address, which all connections share; empty when none of the
+    /// list has it. iWARP devices have the addresses of the others, and are meant when the program is to see no other.
+    static Optional<Context> at(Gid local) {
+        return list().stream()
+                .filter(each -> !NAMES.isEmpty() || !each.isIwarp())
+                .filter(each -> each.has(local))
+                .findFirst()
+                .map(DeviceHandle::shared);
+    }
+
+    boolean has(Gid address) {
+        return device.gids().stream().anyMatch(entry -> entry.gid().equals(address));
+    }
+
+    private boolean isIwarp() {
+        return device.transportType() == TransportType.IWARP;
     }
 
     static DeviceHandle of(Device device) {
         synchronized (KNOWN) {
-            return KNOWN.computeIfAbsent(device.name(), name -> create(name, withAddress(device)));
+            DeviceHandle known = KNOWN.get(device.name());
+            if (known == null) {
+                known = create(device.name(), withAddress(device));
+                KNOWN.put(device.name(), known);
+                KNOWN.putIfAbsent(known.device.name(), known); // as its context calls it
+            }
+            return known;
         }
+    }
+
+    /// The listed device that a connection's context belongs to: one of its name, or one that has its address, or the
+    /// first on loopback for an address of loopback; itself, when there is none.
+    static DeviceHandle of(Context context) {
+        Device opened = context.device();
+        synchronized (KNOWN) {
+            DeviceHandle known = KNOWN.get(opened.name());
+            if (known != null) {
+                return known;
+            }
+        }
+        Gid address = context.gids(1).getFirst().gid();
+        return list().stream()
+                .filter(each -> each.isIwarp() == (opened.transportType() == TransportType.IWARP))
+                .filter(each -> each.has(address) || (isLoopback(address) && each.isAtLoopback()))
+                .findFirst()
+                .orElseGet(() -> of(opened));
+    }
+
+    private boolean isAtLoopback() {
+        return device.gids().stream().allMatch(entry -> isLoopback(entry.gid()));
+    }
+
+    private static boolean isLoopback(Gid address) {
+        return address.address().isLoopbackAddress();
     }
 
     /// A card has the same addresses whoever opens it. One of ours that would take a new address each time is

@@ -4,7 +4,6 @@ import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.EventChannel;
@@ -30,11 +29,9 @@ final class EventChannelHandle extends Handle {
     /// When the program is to see one device only, its connections are that device's; otherwise the address tells
     /// which.
     static EventChannel open() {
-        if (System.getenv("VERBENA_DEVICES") == null) {
-            return EventChannel.open();
-        }
-        List<DeviceHandle> devices = DeviceHandle.list();
-        return devices.size() == 1 ? EventChannel.open(devices.getFirst().shared()) : EventChannel.open();
+        return DeviceHandle.only()
+                .map(device -> EventChannel.open(device.shared()))
+                .orElseGet(() -> EventChannel.open(DeviceHandle::at));
     }
 
     @Override

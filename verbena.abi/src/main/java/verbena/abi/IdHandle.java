@@ -3,6 +3,7 @@ package verbena.abi;
 import static verbena.ibverbs.abi.CmStructs.CM_ID;
 import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
 
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +34,8 @@ final class IdHandle extends Handle {
 
     /// rdma_set_option(3).
     int trafficClass;
+
+    boolean oneFamily;
 
     @Nullable
     AckTimeout ackTimeout;
@@ -98,9 +101,10 @@ final class IdHandle extends Handle {
     private boolean isAtOneDevice() {
         return switch (id.state()) {
             case IDLE, CLOSED -> false;
-            case BOUND, LISTENING ->
+            case BOUND, LISTENING -> // rdma_cm takes an address of loopback for one of no device, until a peer is known
                 id.localAddress()
-                        .filter(local -> !local.getAddress().isAnyLocalAddress())
+                        .map(InetSocketAddress::getAddress)
+                        .filter(local -> !local.isAnyLocalAddress() && !local.isLoopbackAddress())
                         .isPresent();
             default -> true;
         };

@@ -12,7 +12,7 @@ class CProgramsTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     private static final Path SOURCES = ROOT.resolve("verbena.abi/src/test/c");
 
-    private final Programs programs = Programs.over("rocev2_lo");
+    private Programs programs = Programs.over("rocev2_lo");
 
     @AfterEach
     void endAll() {
@@ -38,6 +38,13 @@ class CProgramsTest {
     @Test
     void aMistakeInARequestShowsWhereTheStandardSays() {
         run(SOURCES.resolve("faults.c"));
+    }
+
+    @Test
+    void addressesMeanTheDevicesThatAreListed() {
+        programs.close();
+        programs = Programs.over(""); // all that there are
+        run(SOURCES.resolve("addresses.c"));
     }
 
     @Test

@@ -72,6 +72,8 @@ public final class ConnectionId implements VerbsObject {
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress peer;
     private @Nullable QueuePair queuePair;
+    /// Whether it is closed with this identifier.
+    private boolean isOwned;
     private int ownQpn;
     private QpType ownType = QpType.RC;
     private @Nullable Exchange exchange;
@@ -133,10 +135,18 @@ public final class ConnectionId implements VerbsObject {
     /// @throws ConnectionException when the address is not this host's, another user's process has it, or the
     ///     port is taken
     /// @throws IllegalArgumentException when the name of the address was not resolved
-    public synchronized void bind(InetSocketAddress address) {
+    public void bind(InetSocketAddress address) {
+        bind(address, false);
+    }
+
+    /// The same.
+    ///
+    /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have the port
+    ///     of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3))
+    public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = resolved("address", address);
-        List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at) : List.of(Gid.of(at));
+        List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at, oneFamily) : List.of(Gid.of(at));
         if (gids.isEmpty()) {
             throw new ConnectionException(
                     ConnectionException.Reason.ADDRESS,
@@ -146,7 +156,7 @@ public final class ConnectionId implements VerbsObject {
         boolean done = false;
         try {
             for (Gid gid : gids) {
-                LocalDevices.Lease lease = LocalDevices.at(channel.only(), gid);
+                LocalDevices.Lease lease = LocalDevices.at(channel, gid);
                 hold(lease);
                 BoundPort bound = lease.context().connectionService().bind(space, gid, port);
                 ports.add(bound);
@@ -187,8 +197,8 @@ public final class ConnectionId implements VerbsObject {
                         .filter(from -> !from.isAnyLocalAddress())
                         .map(Gid::of);
                 LocalDevices.Lease lease = wanted.isPresent()
-                        ? LocalDevices.at(channel.only(), wanted.get())
-                        : LocalDevices.reaching(channel.only(), to);
+                        ? LocalDevices.at(channel, wanted.get())
+                        : LocalDevices.reaching(channel, to);
                 hold(lease);
                 Gid from = lease.local();
                 int port = source.map(InetSocketAddress::getPort).orElse(0);
@@ -288,7 +298,24 @@ public final class ConnectionId implements VerbsObject {
             }
         }
         queuePair = made;
+        isOwned = true;
         return made;
+    }
+
+    /// For a queue pair that the program has made, and brought to INIT: connecting and accepting bring it to RTS, and
+    /// disconnecting to ERR. It stays the program's to close.
+    public synchronized void useQueuePair(QueuePair made) {
+        requireOpen("useQueuePair");
+        QueuePair before = queuePair;
+        if (before != null && before != made && !before.isClosed()) {
+            throw new InvalidStateException("useQueuePair: " + this + " has one already");
+        }
+        if (space.isDatagram() != (made.type() == QpType.UD)) {
+            throw new IllegalArgumentException(
+                    "useQueuePair: type " + made.type() + " does not go with port space " + space);
+        }
+        isOwned = isOwned && before == made;
+        queuePair = made;
     }
 
     /// For a queue pair that the program has made and moves itself: what it is.
@@ -682,7 +709,7 @@ public final class ConnectionId implements VerbsObject {
                     begun.disconnect(PrivateData.NONE);
                 }
             }
-            if (made != null) {
+            if (made != null && isOwned) {
                 made.close();
             }
         } finally {

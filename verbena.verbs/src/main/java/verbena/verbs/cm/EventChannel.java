@@ -9,7 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import verbena.verbs.Context;
+import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
@@ -31,26 +33,36 @@ public final class EventChannel implements VerbsObject {
     }
 
     private final Optional<Context> only;
+    private final Function<Gid, Optional<Context>> devices;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<Pending> events = new ArrayDeque<>();
     private final Set<ConnectionId> ids = new LinkedHashSet<>();
     private boolean closed;
 
-    private EventChannel(Optional<Context> only) {
+    private EventChannel(Optional<Context> only, Function<Gid, Optional<Context>> devices) {
         this.only = only;
+        this.devices = devices;
     }
 
     /// A channel whose connections use whatever device has the right address: devices are opened when they are first
     /// needed, shared in the process, and closed after the last of their connections.
     public static EventChannel open() {
-        return new EventChannel(Optional.empty());
+        return open(_ -> Optional.empty());
+    }
+
+    /// A channel whose connections use the device that `devices` names for their own address; for an address that it
+    /// names none for, whatever device has it, as with [#open()].
+    ///
+    /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it has to
+    public static EventChannel open(Function<Gid, Optional<Context>> devices) {
+        return new EventChannel(Optional.empty(), devices);
     }
 
     /// A channel whose connections all use one device.
     public static EventChannel open(Context context) {
         context.connectionService(); // or says that it has none
-        return new EventChannel(Optional.of(context));
+        return new EventChannel(Optional.of(context), _ -> Optional.empty());
     }
 
     /// Makes an identifier, for one listener or one connection (rdma_create_id(3)).
@@ -120,6 +132,11 @@ public final class EventChannel implements VerbsObject {
 
     Optional<Context> only() {
         return only;
+    }
+
+    /// The device for an own address; empty for whatever device has it.
+    Optional<Context> deviceAt(Gid local) {
+        return only.isPresent() ? only : devices.apply(local);
     }
 
     // ---- by identifiers

@@ -92,6 +92,17 @@ final class LocalDevices {
 
     private LocalDevices() {}
 
+    /// The device that a channel names for a local address, or the shared one.
+    ///
+    /// @throws ConnectionException when there is none
+    static Lease at(EventChannel channel, Gid local) {
+        try {
+            return at(channel.deviceAt(local), local);
+        } catch (DeviceException e) {
+            throw new ConnectionException(ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
+        }
+    }
+
     /// The device that has a local address: `only`, or the shared one.
     ///
     /// @throws ConnectionException when there is none
@@ -134,10 +145,11 @@ final class LocalDevices {
     /// user's process has that address and the peer is on this host too, at a free loopback address.
     ///
     /// @throws ConnectionException when there is none
-    static Lease reaching(Optional<Context> only, InetAddress peer) {
+    static Lease reaching(EventChannel channel, InetAddress peer) {
+        Optional<Context> only = channel.only();
         Gid from = towards(only, peer);
         try {
-            return at(only, from);
+            return at(channel, from);
         } catch (ConnectionException taken) {
             boolean isHere = peer.isLoopbackAddress() || from.equals(Gid.of(peer));
             if (only.isPresent() || !isHere || !from.isIpv4()) { // IPv6 has one loopback address only
@@ -220,13 +232,14 @@ final class LocalDevices {
     }
 
     /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and `::`
-    /// for both families. Link-local addresses mean nothing without an interface and have to be named.
-    static List<Gid> all(Optional<Context> only, InetAddress wildcard) {
+    /// for both families, unless it is to be one. Link-local addresses mean nothing without an interface and have to be
+    /// named.
+    static List<Gid> all(Optional<Context> only, InetAddress wildcard, boolean oneFamily) {
         Stream<Gid> gids = only.isPresent()
                 ? only.get().gids(1).stream().map(GidEntry::gid)
                 : upInterfaces().flatMap(NetworkInterface::inetAddresses).map(Gid::of);
         boolean isIpv4 = wildcard instanceof Inet4Address;
-        return gids.filter(gid -> gid.isIpv4() || !isIpv4)
+        return gids.filter(gid -> gid.isIpv4() ? isIpv4 || !oneFamily : !isIpv4)
                 .filter(gid -> !gid.isLinkLocal())
                 .toList();
     }

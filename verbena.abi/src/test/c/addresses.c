@@ -1,0 +1,222 @@
+/* Addresses, and the devices that they mean: one device is one, whichever call gives it. */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <rdma/rdma_cma.h>
+
+#include "check.h"
+
+static struct rdma_event_channel *channel;
+
+static struct sockaddr_in ipv4(const char *address, int port) {
+    struct sockaddr_in made = {.sin_family = AF_INET, .sin_port = htons(port)};
+    inet_pton(AF_INET, address, &made.sin_addr);
+    return made;
+}
+
+static struct rdma_cm_id *create_id(void) {
+    struct rdma_cm_id *id = NULL;
+    EXPECT(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) == 0);
+    return id;
+}
+
+static int bind4(struct rdma_cm_id *id, const char *address, int port) {
+    struct sockaddr_in at = ipv4(address, port);
+    return rdma_bind_addr(id, (struct sockaddr *) &at);
+}
+
+static int bind6(struct rdma_cm_id *id, int port) {
+    struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    return rdma_bind_addr(id, (struct sockaddr *) &at);
+}
+
+static struct rdma_cm_event *next_event(enum rdma_cm_event_type wanted, int line) {
+    struct rdma_cm_event *event = NULL;
+    if (rdma_get_cm_event(channel, &event) || event->event != wanted) {
+        printf("line %d: %s, not %s\n", line, event ? rdma_event_str(event->event) : "no event", rdma_event_str(wanted));
+        exit(1);
+    }
+    return event;
+}
+
+#define NEXT(wanted) next_event(wanted, __LINE__)
+#define PASS_OVER(wanted) rdma_ack_cm_event(NEXT(wanted))
+
+/* What a connection uses is one of rdma_get_devices, of a device that ibv_get_device_list lists. */
+static void is_listed(struct ibv_context *context) {
+    int devices, contexts, found = 0, open = 0;
+    struct ibv_device **list = ibv_get_device_list(&devices);
+    struct ibv_context **opened = rdma_get_devices(&contexts);
+    EXPECT(devices == contexts);
+    for (int i = 0; i < devices; i++) {
+        found += list[i] == context->device && strcmp(ibv_get_device_name(list[i]), context->device->name) == 0;
+        open += opened[i] == context;
+        EXPECT(opened[i]->device == list[i]);
+    }
+    EXPECT(found == 1);
+    EXPECT(open == 1);
+    rdma_free_devices(opened);
+    ibv_free_device_list(list);
+}
+
+static void an_address_of_loopback_binds_no_device(void) {
+    struct rdma_cm_id *id = create_id();
+    EXPECT_CODE(0, bind4(id, "127.0.0.1", 0));
+    EXPECT(id->verbs == NULL && id->pd == NULL);
+    EXPECT(rdma_get_src_port(id) != 0);
+    struct sockaddr_in to = ipv4("127.0.0.1", 7471);
+    EXPECT_CODE(0, rdma_resolve_addr(id, NULL, (struct sockaddr *) &to, 1000));
+    PASS_OVER(RDMA_CM_EVENT_ADDR_RESOLVED);
+    EXPECT(id->verbs != NULL && id->pd != NULL);
+    is_listed(id->verbs);
+    EXPECT_CODE(0, rdma_destroy_id(id));
+}
+
+static void an_address_of_an_interface_binds_its_device(void) {
+    struct ifaddrs *all, *each;
+    getifaddrs(&all);
+    for (each = all; each; each = each->ifa_next) {
+        if (each->ifa_addr && each->ifa_addr->sa_family == AF_INET
+            && ntohl(((struct sockaddr_in *) each->ifa_addr)->sin_addr.s_addr) >> 24 != 127) {
+            break;
+        }
+    }
+    if (each) { /* there may be loopback only */
+        struct rdma_cm_id *id = create_id();
+        EXPECT_CODE(0, rdma_bind_addr(id, each->ifa_addr));
+        EXPECT(id->verbs != NULL);
+        is_listed(id->verbs);
+        EXPECT_CODE(0, rdma_destroy_id(id));
+    }
+    freeifaddrs(all);
+}
+
+static void refusals(void) {
+    struct rdma_cm_id *id = create_id(), *second = create_id();
+    EXPECT_ERRNO(EADDRNOTAVAIL, bind4(id, "8.8.8.8", 0) == -1);
+    struct sockaddr_in from = ipv4("8.8.8.8", 0), to = ipv4("127.0.0.1", 7471);
+    EXPECT_ERRNO(EADDRNOTAVAIL, rdma_resolve_addr(id, (struct sockaddr *) &from, (struct sockaddr *) &to, 1000) == -1);
+    EXPECT_CODE(0, bind4(id, "127.0.0.1", 0));
+    EXPECT_ERRNO(EADDRINUSE, bind4(second, "127.0.0.1", ntohs(rdma_get_src_port(id))) == -1);
+    EXPECT_CODE(0, rdma_destroy_id(id));
+    EXPECT_CODE(0, rdma_destroy_id(second));
+}
+
+static void families_are_apart_when_they_are_to_be(void) {
+    int yes = 1;
+    struct rdma_cm_id *six = create_id(), *four = create_id();
+    EXPECT_CODE(0, rdma_set_option(six, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof yes));
+    EXPECT_CODE(0, bind6(six, 0));
+    int port = ntohs(rdma_get_src_port(six));
+    EXPECT_CODE(0, bind4(four, "0.0.0.0", port));
+    EXPECT_CODE(0, rdma_destroy_id(six));
+    EXPECT_CODE(0, rdma_destroy_id(four));
+
+    six = create_id(), four = create_id();
+    EXPECT_CODE(0, bind6(six, 0)); /* both */
+    port = ntohs(rdma_get_src_port(six));
+    EXPECT_ERRNO(EADDRINUSE, bind4(four, "0.0.0.0", port) == -1);
+    EXPECT_CODE(0, rdma_destroy_id(six));
+    EXPECT_CODE(0, rdma_destroy_id(four));
+}
+
+static void addresses_by_name(void) {
+    struct sockaddr_in from = ipv4("127.0.0.1", 1), to = ipv4("127.0.0.1", 2);
+    struct rdma_addrinfo *found, hints = {
+        .ai_family = AF_INET, .ai_qp_type = IBV_QPT_RC, .ai_port_space = RDMA_PS_TCP,
+        .ai_src_addr = (struct sockaddr *) &from, .ai_src_len = sizeof from,
+        .ai_dst_addr = (struct sockaddr *) &to, .ai_dst_len = sizeof to,
+    };
+    EXPECT_ERRNO(EINVAL, rdma_getaddrinfo(NULL, NULL, NULL, &found) == -1);
+    EXPECT_CODE(0, rdma_getaddrinfo(NULL, NULL, &hints, &found));
+    EXPECT(found->ai_src_len == sizeof from && memcmp(found->ai_src_addr, &from, sizeof from) == 0);
+    EXPECT(found->ai_dst_len == sizeof to && memcmp(found->ai_dst_addr, &to, sizeof to) == 0);
+    EXPECT(found->ai_src_addr != hints.ai_src_addr && found->ai_port_space == RDMA_PS_TCP);
+    rdma_freeaddrinfo(found);
+
+    struct servent *http = getservbyname("http", "tcp"); /* there may be no /etc/services */
+    if (http) {
+        EXPECT_CODE(0, rdma_getaddrinfo("127.0.0.1", "http", NULL, &found));
+        EXPECT(((struct sockaddr_in *) found->ai_dst_addr)->sin_port == http->s_port);
+        EXPECT(found->ai_qp_type == IBV_QPT_RC && found->ai_port_space == RDMA_PS_TCP && found->ai_src_addr == NULL);
+        rdma_freeaddrinfo(found);
+    }
+    struct rdma_addrinfo passive = {.ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_UDP};
+    EXPECT_CODE(0, rdma_getaddrinfo(NULL, "7471", &passive, &found));
+    EXPECT(found->ai_flags == RAI_PASSIVE && found->ai_dst_addr == NULL && found->ai_src_addr != NULL);
+    EXPECT(found->ai_qp_type == IBV_QPT_UD);
+    rdma_freeaddrinfo(found);
+    struct rdma_addrinfo numeric = {.ai_flags = RAI_NUMERICHOST};
+    EXPECT_CODE(EAI_NONAME, rdma_getaddrinfo("no.number", "7471", &numeric, &found));
+    EXPECT_CODE(EAI_SERVICE, rdma_getaddrinfo("127.0.0.1", "no such service", NULL, &found));
+}
+
+/* A queue pair that the program has made, brought to INIT, and put into id->qp. */
+static struct ibv_qp *give_own(struct rdma_cm_id *id, struct ibv_cq *cq) {
+    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT};
+    int mask = 0;
+    id->qp = create_rc(id->pd, cq);
+    EXPECT_CODE(0, rdma_init_qp_attr(id, &init, &mask));
+    EXPECT_CODE(0, ibv_modify_qp(id->qp, &init, mask));
+    return id->qp;
+}
+
+static void a_connection_of_the_programs_own_queue_pairs(void) {
+    static char buffer[64] = "by queue pairs of one's own";
+    struct rdma_cm_id *listener = create_id(), *client = create_id();
+    EXPECT_CODE(0, bind4(listener, "127.0.0.1", 0));
+    EXPECT_CODE(0, rdma_listen(listener, 1));
+    struct sockaddr_in to = ipv4("127.0.0.1", ntohs(rdma_get_src_port(listener)));
+    EXPECT_CODE(0, rdma_resolve_addr(client, NULL, (struct sockaddr *) &to, 1000));
+    PASS_OVER(RDMA_CM_EVENT_ADDR_RESOLVED);
+    EXPECT_CODE(0, rdma_resolve_route(client, 1000));
+    PASS_OVER(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    struct ibv_cq *cq = ibv_create_cq(client->verbs, 16, NULL, NULL, 0);
+    struct ibv_mr *mr = ibv_reg_mr(client->pd, buffer, 64, IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_qp *active = give_own(client, cq);
+    struct rdma_conn_param parameters = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 7};
+    EXPECT_CODE(0, rdma_connect(client, &parameters));
+
+    struct rdma_cm_event *event = NEXT(RDMA_CM_EVENT_CONNECT_REQUEST);
+    struct rdma_cm_id *server = event->id;
+    EXPECT(server->verbs == client->verbs);
+    EXPECT(event->param.conn.qp_num == active->qp_num);
+    rdma_ack_cm_event(event);
+    struct ibv_qp *passive = give_own(server, cq);
+    struct ibv_sge into = {.addr = (uintptr_t) buffer + 32, .length = 32, .lkey = mr->lkey};
+    struct ibv_sge from = {.addr = (uintptr_t) buffer, .length = 32, .lkey = mr->lkey};
+    struct ibv_recv_wr receive = {.wr_id = 1, .sg_list = &into, .num_sge = 1}, *bad_receive;
+    EXPECT_CODE(0, ibv_post_recv(passive, &receive, &bad_receive));
+    EXPECT_CODE(0, rdma_accept(server, &parameters));
+    PASS_OVER(RDMA_CM_EVENT_ESTABLISHED);
+    PASS_OVER(RDMA_CM_EVENT_ESTABLISHED);
+
+    struct ibv_send_wr send = {.wr_id = 1, .opcode = IBV_WR_SEND, .sg_list = &from, .num_sge = 1}, *bad;
+    EXPECT_CODE(0, ibv_post_send(active, &send, &bad));
+    EXPECT_WC(1, IBV_WC_SUCCESS, cq);
+    EXPECT(memcmp(buffer, buffer + 32, 32) == 0);
+    EXPECT_CODE(0, rdma_disconnect(client));
+    PASS_OVER(RDMA_CM_EVENT_DISCONNECTED);
+    PASS_OVER(RDMA_CM_EVENT_DISCONNECTED);
+    EXPECT_CODE(0, rdma_destroy_id(server)); /* the queue pairs stay the program's */
+    EXPECT_CODE(0, ibv_destroy_qp(passive));
+    rdma_destroy_qp(client);
+    EXPECT(client->qp == NULL);
+    EXPECT_CODE(0, rdma_destroy_id(client));
+    EXPECT_CODE(0, rdma_destroy_id(listener));
+    EXPECT_CODE(0, ibv_dereg_mr(mr));
+    EXPECT_CODE(0, ibv_destroy_cq(cq));
+}
+
+int main(void) {
+    channel = rdma_create_event_channel();
+    an_address_of_loopback_binds_no_device();
+    an_address_of_an_interface_binds_its_device();
+    refusals();
+    families_are_apart_when_they_are_to_be();
+    addresses_by_name();
+    a_connection_of_the_programs_own_queue_pairs();
+    rdma_destroy_event_channel(channel);
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
