@@ -215,6 +215,43 @@ static void a_peer_that_is_not_ready(struct ibv_context *context) {
     }
 }
 
+/* IBTA A17.4.5.1: the completion of a datagram says what it came in; cards of mlx5 have it in `sl`. */
+static void a_datagram_says_what_it_came_in(struct ibv_context *context) {
+    struct ibv_pd *pd = ibv_alloc_pd(context);
+    struct ibv_mr *mr = ibv_reg_mr(pd, buffer, BYTES, IBV_ACCESS_LOCAL_WRITE);
+    struct ibv_cq *cq = ibv_create_cq(context, 16, NULL, NULL, 0);
+    struct ibv_qp_init_attr options = {
+        .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD,
+        .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+    };
+    struct ibv_qp *qp = ibv_create_qp(pd, &options);
+    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x11};
+    struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR}, rts = {.qp_state = IBV_QPS_RTS};
+    EXPECT_CODE(0, ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+    EXPECT_CODE(0, ibv_modify_qp(qp, &rtr, IBV_QP_STATE));
+    EXPECT_CODE(0, ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN));
+    struct ibv_ah_attr way = {.is_global = 1, .port_num = 1, .grh = {.hop_limit = 64}};
+    ibv_query_gid(context, 1, 0, &way.grh.dgid);
+    int is_ipv4 = way.grh.dgid.global.subnet_prefix == 0 && way.grh.dgid.raw[10] == 0xFF;
+    struct ibv_ah *ah = ibv_create_ah(pd, &way);
+    struct ibv_sge into = piece(mr, 0, 100), from = piece(mr, 200, 8);
+    struct ibv_recv_wr receive = {.wr_id = 1, .sg_list = &into, .num_sge = 1}, *bad;
+    EXPECT_CODE(0, ibv_post_recv(qp, &receive, &bad));
+    struct ibv_send_wr send = {.wr_id = 2, .opcode = IBV_WR_SEND, .sg_list = &from, .num_sge = 1};
+    send.wr.ud.ah = ah;
+    send.wr.ud.remote_qpn = qp->qp_num;
+    send.wr.ud.remote_qkey = 0x11;
+    EXPECT_CODE(0, post(qp, send));
+    struct ibv_wc wc = next_of(cq, __LINE__);
+    EXPECT(wc.wr_id == 1 && wc.status == IBV_WC_SUCCESS && wc.wc_flags == IBV_WC_GRH);
+    EXPECT(wc.sl == (is_ipv4 ? 0xA : 0x9));
+    EXPECT_CODE(0, ibv_destroy_ah(ah));
+    EXPECT_CODE(0, ibv_destroy_qp(qp));
+    EXPECT_CODE(0, ibv_destroy_cq(cq));
+    EXPECT_CODE(0, ibv_dereg_mr(mr));
+    EXPECT_CODE(0, ibv_dealloc_pd(pd));
+}
+
 int main(void) {
     struct ibv_context *context = open_first();
     a_shared_queue_of_another_domain(context);
@@ -222,6 +259,7 @@ int main(void) {
     keys_of_windows(context);
     a_key_that_cannot_be_withdrawn(context);
     a_peer_that_is_not_ready(context);
+    a_datagram_says_what_it_came_in(context);
     EXPECT_CODE(0, ibv_close_device(context));
     printf("%d failures\n", failures);
     return failures != 0;

@@ -19,6 +19,11 @@ final class CompletionQueueHandle extends Handle {
     /// perhaps, may have it; alone that costs nothing.
     private static final int POLLS_OF_A_TURN = 32;
 
+    /// Bit 3: with a UDP header; below it 1 for IPv6, 2 for IPv4, and 0 would be a GRH.
+    private static final int UDP_OVER_IPV6 = 0x9;
+
+    private static final int UDP_OVER_IPV4 = 0xA;
+
     private static final long WC_WR_ID = WC.at("wr_id");
     private static final long WC_STATUS = WC.at("status");
     private static final long WC_OPCODE = WC.at("opcode");
@@ -29,6 +34,7 @@ final class CompletionQueueHandle extends Handle {
     private static final long WC_SRC_QP = WC.at("src_qp");
     private static final long WC_FLAGS = WC.at("wc_flags");
     private static final long WC_PKEY_INDEX = WC.at("pkey_index");
+    private static final long WC_SL = WC.at("sl");
     private static final long WC_DLID_PATH_BITS = WC.at("dlid_path_bits");
     private static final long WC_BYTES = WC.size();
     private static final long CQ_CONTEXT = CQ.at("cq_context");
@@ -151,9 +157,23 @@ final class CompletionQueueHandle extends Handle {
         Native.putInt(into + WC_IMM_DATA, immediate());
         Native.putInt(into + WC_QP_NUM, wc.qpn());
         Native.putInt(into + WC_SRC_QP, wc.sourceQpn());
-        Native.putInt(into + WC_FLAGS, wc.flags());
+        Native.putInt(into + WC_FLAGS, flags());
         Native.putInt(into + WC_PKEY_INDEX, 0); // and slid
-        Native.putShort(into + WC_DLID_PATH_BITS - 1, 0); // and sl
+        Native.putByte(into + WC_SL, packetType());
+        Native.putByte(into + WC_DLID_PATH_BITS, 0);
+    }
+
+    private int flags() {
+        return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
+    }
+
+    /// What a datagram came in, where the service level of InfiniBand would be: Ethernet has none, and cards of mlx5 say
+    /// it there (decision 0069).
+    private int packetType() {
+        if ((wc.flags() & WorkCompletion.GRH) == 0) {
+            return 0;
+        }
+        return (wc.flags() & WorkCompletion.IPV4) != 0 ? UDP_OVER_IPV4 : UDP_OVER_IPV6;
     }
 
     /// Immediate data as they were on the wire, a key as a number.
@@ -180,7 +200,8 @@ final class CompletionQueueHandle extends Handle {
             case 3 -> immediate();
             case 4 -> wc.qpn();
             case 5 -> wc.sourceQpn();
-            case 6 -> wc.flags();
+            case 6 -> flags();
+            case 8 -> packetType();
             case 10 -> System.nanoTime();
             case 11 -> System.currentTimeMillis() * 1_000_000;
             default -> 0; // of InfiniBand's addresses

@@ -75,7 +75,7 @@ class DatagramTest {
         assertThat(b.cq.poll(wc)).isTrue();
         assertThat(wc.ok()).isTrue();
         assertThat(wc.byteLength()).isEqualTo(140);
-        assertThat(wc.flags()).isEqualTo(WorkCompletion.GRH);
+        assertThat(wc.flags()).isEqualTo(WorkCompletion.GRH | WorkCompletion.IPV4);
         assertThat(wc.sourceQpn()).isEqualTo(ua.qpn());
         assertThat(b.memory.segment().get(ValueLayout.JAVA_INT, 40)).isEqualTo(4711);
 

@@ -12,6 +12,9 @@ public final class WorkCompletion {
     public static final int WITH_IMM = 1 << 1;
     /// Flag: the message withdrew a key.
     public static final int WITH_INV = 1 << 3;
+    /// Flag, beside [#GRH]: the last 20 of those 40 bytes are a header of IPv4; without it they are one of IPv6 (IBTA
+    /// A17.4.5.1). Only of devices of ours.
+    public static final int IPV4 = 1 << 16;
 
     private long wrId;
     private WcStatus status = WcStatus.GENERAL_ERR;
@@ -31,7 +34,7 @@ public final class WorkCompletion {
     /// For providers: sets everything, and takes the time stamp away.
     ///
     /// @param immediateOrRkey immediate data as sent, or the key that was withdrawn; the flags tell
-    /// @param flags [#GRH], [#WITH_IMM], [#WITH_INV]
+    /// @param flags [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4]
     /// @param cause why it failed, in words; empty otherwise
     public void fill(
             long wrId,
@@ -122,7 +125,7 @@ public final class WorkCompletion {
         return sourceQpn;
     }
 
-    /// The flags: [#GRH], [#WITH_IMM], [#WITH_INV].
+    /// The flags: [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4].
     public int flags() {
         return flags;
     }

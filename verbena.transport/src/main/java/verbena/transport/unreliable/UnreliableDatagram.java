@@ -104,7 +104,10 @@ public final class UnreliableDatagram extends Unreliable {
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;
         }
-        receive.complete(frame, opcode, WcOpcode.RECV, (long) Grh.BYTES + bytes, sourceQpn, WorkCompletion.GRH);
+        int flags = RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
+                ? WorkCompletion.GRH | WorkCompletion.IPV4
+                : WorkCompletion.GRH;
+        receive.complete(frame, opcode, WcOpcode.RECV, (long) Grh.BYTES + bytes, sourceQpn, flags);
         return PacketFate.ACCEPTED;
     }
 
