@@ -1,5 +1,7 @@
 /* Signals and forks: the program's own, as with a card. */
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,11 +74,112 @@ static void a_child_has_devices_of_its_own(struct ibv_context *parents) {
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* ---- forks beside traffic */
+
+#define THREADS 3
+#define FORKS 5
+#define BYTES 8192
+
+static char source[BYTES], target[BYTES];
+static atomic_int over;
+
+struct traffic {
+    struct ibv_pd *pd;
+    struct ibv_cq *cq;
+    struct ibv_qp *qp;
+    struct ibv_mr *from, *to;
+    int rounds;
+};
+
+static struct traffic begin(struct ibv_context *context) {
+    struct traffic made = {.pd = ibv_alloc_pd(context), .cq = ibv_create_cq(context, 4, NULL, NULL, 0)};
+    made.qp = create_rc(made.pd, made.cq);
+    made.from = ibv_reg_mr(made.pd, source, BYTES, IBV_ACCESS_LOCAL_WRITE);
+    made.to = ibv_reg_mr(made.pd, target, BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    EXPECT_CODE(0, connect_to(made.qp, made.qp));
+    return made;
+}
+
+static void end(struct traffic *traffic) {
+    EXPECT_CODE(0, ibv_destroy_qp(traffic->qp));
+    EXPECT_CODE(0, ibv_dereg_mr(traffic->from));
+    EXPECT_CODE(0, ibv_dereg_mr(traffic->to));
+    EXPECT_CODE(0, ibv_destroy_cq(traffic->cq));
+    EXPECT_CODE(0, ibv_dealloc_pd(traffic->pd));
+}
+
+/* Fills the source with a number, writes it to the target, and looks whether it has come. */
+static void write_round(struct traffic *traffic) {
+    struct ibv_sge piece = {.addr = (uintptr_t) source, .length = BYTES, .lkey = traffic->from->lkey};
+    struct ibv_send_wr write = {
+        .wr_id = ++traffic->rounds, .sg_list = &piece, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+        .send_flags = IBV_SEND_SIGNALED, .wr.rdma = {.remote_addr = (uintptr_t) target, .rkey = traffic->to->rkey},
+    }, *bad;
+    memset(source, traffic->rounds, BYTES);
+    EXPECT_CODE(0, ibv_post_send(traffic->qp, &write, &bad));
+    EXPECT_WC(write.wr_id, IBV_WC_SUCCESS, traffic->cq);
+    EXPECT(memcmp(source, target, BYTES) == 0);
+}
+
+static void *write_all_the_time(void *argument) {
+    struct traffic *traffic = argument;
+    do {
+        write_round(traffic);
+    } while (!atomic_load(&over));
+    return NULL;
+}
+
+static void ended_well(pid_t child) {
+    int status = -1;
+    EXPECT(waitpid(child, &status, 0) == child);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* The memory of regions is the child's too, as a copy of the moment of its fork, to read and to write. */
+static void *fork_one_after_the_other(void *argument) {
+    (void) argument;
+    for (int i = 0; i < FORKS; i++) {
+        pid_t child = fork();
+        if (child == 0 && i % 2) {
+            execlp("true", "true", (char *) NULL);
+            _exit(1);
+        }
+        if (child == 0) {
+            memset(source, 0xEE, BYTES);
+            memset(target, 0xDD, BYTES);
+            _exit((unsigned char) source[BYTES - 1] != 0xEE || (unsigned char) target[0] != 0xDD);
+        }
+        EXPECT(child > 0);
+        ended_well(child);
+    }
+    return NULL;
+}
+
+/* What ibv_fork_init(3) is for: threads fork while another has requests under way. Both sides keep what is theirs. */
+static void forks_beside_traffic(struct ibv_context *context) {
+    EXPECT(ibv_is_fork_initialized() == IBV_FORK_UNNEEDED);
+    struct traffic traffic = begin(context);
+    EXPECT_CODE(0, ibv_fork_init()); /* not too late, for nothing is to be done */
+    pthread_t writer, forkers[THREADS];
+    pthread_create(&writer, NULL, write_all_the_time, &traffic);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&forkers[i], NULL, fork_one_after_the_other, NULL);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(forkers[i], NULL);
+    }
+    atomic_store(&over, 1);
+    pthread_join(writer, NULL);
+    write_round(&traffic); /* the parent goes on */
+    end(&traffic);
+}
+
 int main(void) {
     struct ibv_context *context = open_first();
     a_signal_interrupts_a_wait(context);
     a_child_has_devices_of_its_own(context);
     write_once(context); /* the parent goes on */
+    forks_beside_traffic(context);
     EXPECT_CODE(0, ibv_close_device(context));
     printf("%d failures\n", failures);
     return failures != 0;
