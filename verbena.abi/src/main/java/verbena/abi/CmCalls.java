@@ -190,15 +190,17 @@ final class CmCalls {
         var handle = IdHandle.get(id);
         var at = SocketAddress.read(address);
         long refusal = ofSource(at);
-        return refusal != 0 ? refusal : Threads.make(() -> {
-            handle.id.bind(at, handle.oneFamily);
-            handle.refresh();
-            return 0L;
-        });
+        return refusal != 0
+                ? refusal
+                : Threads.make(() -> {
+                    handle.id.bind(at, handle.oneFamily);
+                    handle.refresh();
+                    return 0L;
+                });
     }
 
-    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device that the
-    /// program is to see. 0 when it can.
+    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device
+    /// that the program is to see. 0 when it can.
     private static long ofSource(InetSocketAddress source) {
         InetAddress at = source.getAddress();
         if (at.isAnyLocalAddress()) {

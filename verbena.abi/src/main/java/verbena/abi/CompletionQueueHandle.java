@@ -167,8 +167,8 @@ final class CompletionQueueHandle extends Handle {
         return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
     }
 
-    /// What a datagram came in, where the service level of InfiniBand would be: Ethernet has none, and cards of mlx5 say
-    /// it there (decision 0069).
+    /// What a datagram came in, where the service level of InfiniBand would be: Ethernet has none, and cards
+    /// of mlx5 say it there (decision 0069).
     private int packetType() {
         if ((wc.flags() & WorkCompletion.GRH) == 0) {
             return 0;

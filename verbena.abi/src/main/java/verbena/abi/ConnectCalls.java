@@ -154,8 +154,8 @@ final class ConnectCalls {
         return handle.id.space().isDatagram() ? 0 : CmCalls.complete(handle);
     }
 
-    /// A queue pair that the program made itself: `id->qp` when it has set that, which this library brings to RTS then,
-    /// as librdmacm does; else a number.
+    /// A queue pair that the program made itself: `id->qp` when it has set that, which this library brings to
+    /// RTS then, as librdmacm does; else a number.
     private static void useOwnQueuePair(IdHandle handle, long parameters) {
         long set = handle.get("qp");
         if (set != 0) {

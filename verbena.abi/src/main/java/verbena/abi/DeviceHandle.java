@@ -38,8 +38,9 @@ record DeviceHandle(long pointer, Device device) {
         return devices.size() == 1 ? Optional.of(devices.getFirst()) : Optional.empty();
     }
 
-    /// The context of the listed device that has a local address, which all connections share; empty when none of the
-    /// list has it. iWARP devices have the addresses of the others, and are meant when the program is to see no other.
+    /// The context of the listed device that has a local address, which all connections share; empty when
+    /// none of the list has it. iWARP devices have the addresses of the others, and are meant when the
+    /// program is to see no other.
     static Optional<Context> at(Gid local) {
         return list().stream()
                 .filter(each -> !NAMES.isEmpty() || !each.isIwarp())
@@ -68,8 +69,8 @@ record DeviceHandle(long pointer, Device device) {
         }
     }
 
-    /// The listed device that a connection's context belongs to: one of its name, or one that has its address, or the
-    /// first on loopback for an address of loopback; itself, when there is none.
+    /// The listed device that a connection's context belongs to: one of its name, or one that has its
+    /// address, or the first on loopback for an address of loopback; itself, when there is none.
     static DeviceHandle of(Context context) {
         Device opened = context.device();
         synchronized (KNOWN) {

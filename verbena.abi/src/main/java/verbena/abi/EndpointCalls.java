@@ -59,7 +59,8 @@ final class EndpointCalls {
 
     // ---- rdma_getaddrinfo(3)
 
-    /// As librdmacm does it: names of hosts and services are getaddrinfo(3)'s, and what the hints have already is kept.
+    /// As librdmacm does it: names of hosts and services are getaddrinfo(3)'s, and what the hints have
+    /// already is kept.
     static long cmGetaddrinfo(long node, long service, long hints, long into) {
         if (node == 0 && service == 0 && hints == 0) {
             return Errno.EINVAL;

@@ -8,9 +8,9 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.FaultySends;
 
-/// Mistakes in requests that the standard tells by a completion and not when the request is posted (IBTA 11.6.2): a C
-/// program may look at completions only. `docs/abi.md` has a table. Devices that cannot post such a request, which are
-/// none of ours, refuse it at once.
+/// Mistakes in requests that the standard tells by a completion and not when the request is posted (IBTA
+/// 11.6.2): a C program may look at completions only. `docs/abi.md` has a table. Devices that cannot post
+/// such a request, which are none of ours, refuse it at once.
 final class Faults {
     /// IBTA 9.7.7.
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
@@ -51,7 +51,8 @@ final class Faults {
                 || opcode == VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD;
     }
 
-    /// Whether the way is one of another protection domain, for which the request that was begun last fails then.
+    /// Whether the way is one of another protection domain, for which the request that was begun last fails
+    /// then.
     static boolean failsForWay(SendBatch batch, QueuePairHandle handle, AddressHandleHandle way) {
         boolean fails = !way.way.protectionDomain().equals(handle.qp.protectionDomain());
         if (fails) {

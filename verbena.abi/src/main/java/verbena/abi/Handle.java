@@ -37,10 +37,10 @@ abstract class Handle {
         }
     }
 
-    /// @throws OverwrittenException when the program has changed `handle` or `context`, by which the kernel goes
+    /// @throws OverwrittenException when the program has changed `handle` or `context`, by which the kernel
+    ///     goes
     final void checkNumber() {
-        if (numberAt() >= 0
-                && (Native.getInt(pointer + numberAt()) != number || Native.getLong(pointer) != device)) {
+        if (numberAt() >= 0 && (Native.getInt(pointer + numberAt()) != number || Native.getLong(pointer) != device)) {
             throw new OverwrittenException("handle, or context, of the struct at 0x" + Long.toHexString(pointer)
                     + " is not what the library has written there");
         }

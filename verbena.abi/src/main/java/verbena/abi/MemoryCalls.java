@@ -91,9 +91,9 @@ final class MemoryCalls {
         return Access.ofBits((int) access & ~OPTIONAL & ~HUGETLB);
     }
 
-    /// What is to change is in the flags; a change of memory is a new region under the same pointer, with new keys.
-    /// What the library itself finds wrong is `IBV_REREG_MR_ERR_INPUT` (ibv_rereg_mr(3)), all else the kernel's word for
-    /// a card and `IBV_REREG_MR_ERR_CMD`; `ibverbs.c` tells them apart by [#WRONG_INPUT].
+    /// What is to change is in the flags; a change of memory is a new region under the same pointer, with new
+    /// keys. What the library itself finds wrong is `IBV_REREG_MR_ERR_INPUT` (ibv_rereg_mr(3)), all else the
+    /// kernel's word for a card and `IBV_REREG_MR_ERR_CMD`; `ibverbs.c` tells them apart by [#WRONG_INPUT].
     static long reregMr(long mr, long flags, long pd, long address, long length, long access) {
         var given = Handles.find(mr, RegionHandle.class);
         boolean memory = (flags & VerbsConstants.IBV_REREG_MR_CHANGE_TRANSLATION) != 0;

@@ -22,8 +22,8 @@ final class WindowHandle extends Handle {
         return Handles.put(new WindowHandle(pointer, window, domain));
     }
 
-    /// A bind under this key is posted. `mw->rkey` says from now on what the key will be; a program whose bind fails
-    /// puts the old one back (ibv_bind_mw(3)).
+    /// A bind under this key is posted. `mw->rkey` says from now on what the key will be; a program whose
+    /// bind fails puts the old one back (ibv_bind_mw(3)).
     void onBindPosted(int rkey) {
         Native.putInt(pointer + MW.at("rkey"), (window.rkey() & ~0xFF) | (rkey & 0xFF));
     }

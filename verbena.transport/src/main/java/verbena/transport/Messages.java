@@ -40,7 +40,8 @@ public final class Messages {
             case COMPARE_SWAP -> Operation.COMPARE_SWAP;
             case ATOMIC_WRITE -> Operation.ATOMIC_WRITE;
             case FLUSH -> Operation.FLUSH;
-            case LOCAL_INVALIDATE, BIND_WINDOW, FAULTY -> throw new AssertionError(operation + " never leaves this side");
+            case LOCAL_INVALIDATE, BIND_WINDOW, FAULTY ->
+                throw new AssertionError(operation + " never leaves this side");
         };
     }
 

@@ -56,8 +56,8 @@ public final class QueuePairParameters {
         this.qpn = qpn;
     }
 
-    /// What the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own domain); all other
-    /// accesses are checked with [#protectionDomain].
+    /// What the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own domain); all
+    /// other accesses are checked with [#protectionDomain].
     public int receiveDomain() {
         return sharedDomain >= 0 ? sharedDomain : protectionDomain;
     }

@@ -62,8 +62,9 @@ public interface SendBatch extends AutoCloseable {
 
     /// Binds a window to `length` bytes of `region` from `address` on.
     ///
-    /// @param rkey whose low 8 bits the window's key gets; its other bits do not count, because those of the window are
-    ///     the device's. Another key than before ([MemoryWindow#nextRkey()]) keeps out peers that know the old one
+    /// @param rkey whose low 8 bits the window's key gets; its other bits do not count, because those of the
+    ///     window are the device's. Another key than before ([MemoryWindow#nextRkey()]) keeps out peers that
+    ///     know the old one
     /// @param length bytes; 0 unbinds a window of type 1
     SendBatch bindWindow(
             long wrId,

@@ -12,8 +12,8 @@ public final class WorkCompletion {
     public static final int WITH_IMM = 1 << 1;
     /// Flag: the message withdrew a key.
     public static final int WITH_INV = 1 << 3;
-    /// Flag, beside [#GRH]: the last 20 of those 40 bytes are a header of IPv4; without it they are one of IPv6 (IBTA
-    /// A17.4.5.1). Only of devices of ours.
+    /// Flag, beside [#GRH]: the last 20 of those 40 bytes are a header of IPv4; without it they are one of
+    /// IPv6 (IBTA A17.4.5.1). Only of devices of ours.
     public static final int IPV4 = 1 << 16;
 
     private long wrId;

@@ -188,8 +188,7 @@ final class MemoryRules {
                 && region.contains(request.remoteAddress(), request.length()); // C10-75
         if (allowed) {
             window.bind(
-                    new ModelWindow.Binding(region, request.remoteAddress(), request.length(), access, queuePair),
-                    key);
+                    new ModelWindow.Binding(region, request.remoteAddress(), request.length(), access, queuePair), key);
         }
         return allowed;
     }

@@ -55,8 +55,8 @@ public final class SendRequest {
     public int psnCount;
     /// How many of them one READ request asks for.
     public int piecePsns;
-    /// Set when the request failed on this side, to be reported once all before it are done; of a faulty one, by its
-    /// poster.
+    /// Set when the request failed on this side, to be reported once all before it are done; of a faulty one,
+    /// by its poster.
     public @Nullable WcStatus localError;
     public String localCause = "";
 

@@ -228,12 +228,7 @@ final class Responder {
             return refuse(psn, Syndrome.NAK_INVALID_REQUEST, cause);
         }
         MemoryVerdict verdict = core.memory.scatter(
-                receive.scatter(),
-                p.receiveDomain(),
-                received,
-                frame.slot,
-                Packet.payloadOffset(frame, opcode),
-                bytes);
+                receive.scatter(), p.receiveDomain(), received, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
         if (verdict != MemoryVerdict.OK) {
             String cause = "the receive's " + core.memory.explain(receive.scatter(), p.receiveDomain(), true, verdict);
             failReceive(WcStatus.LOC_PROT_ERR, cause);
@@ -647,8 +642,8 @@ final class Responder {
         return PacketFate.REFUSED;
     }
 
-    /// Fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and the queue
-    /// pair in ERR; no NAK is sent, nor an ACK (decision 0065).
+    /// Fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and
+    /// the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
     private PacketFate endInSilence(int psn, String cause) {
         receive.fail(WcStatus.REM_INV_REQ_ERR, cause);
         connection.fail("refused the peer's request with PSN " + psn + ": " + cause, true);

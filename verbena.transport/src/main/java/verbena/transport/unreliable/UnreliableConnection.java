@@ -132,12 +132,7 @@ public final class UnreliableConnection extends Unreliable {
                     "the message is longer than the receive of " + receive.scatter().bytes + " bytes");
         }
         MemoryVerdict verdict = core.memory.scatter(
-                receive.scatter(),
-                p.receiveDomain(),
-                received,
-                frame.slot,
-                Packet.payloadOffset(frame, opcode),
-                bytes);
+                receive.scatter(), p.receiveDomain(), received, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
         if (verdict != MemoryVerdict.OK) {
             String cause = "the receive's " + core.memory.explain(receive.scatter(), p.receiveDomain(), true, verdict);
             receive.fail(WcStatus.LOC_PROT_ERR, cause);

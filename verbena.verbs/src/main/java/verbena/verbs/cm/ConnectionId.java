@@ -141,8 +141,8 @@ public final class ConnectionId implements VerbsObject {
 
     /// The same.
     ///
-    /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have the port
-    ///     of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3))
+    /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have
+    ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3))
     public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = resolved("address", address);
@@ -302,8 +302,8 @@ public final class ConnectionId implements VerbsObject {
         return made;
     }
 
-    /// For a queue pair that the program has made, and brought to INIT: connecting and accepting bring it to RTS, and
-    /// disconnecting to ERR. It stays the program's to close.
+    /// For a queue pair that the program has made, and brought to INIT: connecting and accepting bring it to
+    /// RTS, and disconnecting to ERR. It stays the program's to close.
     public synchronized void useQueuePair(QueuePair made) {
         requireOpen("useQueuePair");
         QueuePair before = queuePair;

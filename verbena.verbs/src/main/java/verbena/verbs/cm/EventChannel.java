@@ -51,10 +51,11 @@ public final class EventChannel implements VerbsObject {
         return open(_ -> Optional.empty());
     }
 
-    /// A channel whose connections use the device that `devices` names for their own address; for an address that it
-    /// names none for, whatever device has it, as with [#open()].
+    /// A channel whose connections use the device that `devices` names for their own address; for an address
+    /// that it names none for, whatever device has it, as with [#open()].
     ///
-    /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it has to
+    /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it
+    ///     has to
     public static EventChannel open(Function<Gid, Optional<Context>> devices) {
         return new EventChannel(Optional.empty(), devices);
     }

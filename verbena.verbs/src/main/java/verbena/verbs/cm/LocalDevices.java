@@ -231,9 +231,9 @@ final class LocalDevices {
                 ConnectionException.Reason.ADDRESS, "no address of this host reaches " + peer.getHostAddress());
     }
 
-    /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and `::`
-    /// for both families, unless it is to be one. Link-local addresses mean nothing without an interface and have to be
-    /// named.
+    /// All addresses of this host, or of `only`, that a wildcard address stands for: `0.0.0.0` for IPv4 and
+    /// `::` for both families, unless it is to be one. Link-local addresses mean nothing without an interface
+    /// and have to be named.
     static List<Gid> all(Optional<Context> only, InetAddress wildcard, boolean oneFamily) {
         Stream<Gid> gids = only.isPresent()
                 ? only.get().gids(1).stream().map(GidEntry::gid)
