@@ -302,6 +302,48 @@ class ConnectionIdTest {
     }
 
     @Test
+    void aQueuePairOfTheProgramsOwnIsMovedWhenItIsGiven() throws Exception {
+        ConnectionId listener = server.listening(PortSpace.TCP);
+        ConnectionId active = client.resolved(listener);
+        var own = client.domain.createQueuePair(client.options(PortSpace.TCP));
+        var other = server.domain.createQueuePair(server.options(PortSpace.TCP));
+        own.modify(new Transition.ToInit(Access.remoteAll()));
+        active.useQueuePair(own);
+        active.connect(DEFAULTS);
+        ConnectionId passive = server.next(ConnectionEvent.ConnectRequest.class).id();
+        other.modify(new Transition.ToInit(Access.remoteAll()));
+        passive.useQueuePair(other);
+        assertThatThrownBy(() -> passive.useQueuePair(own))
+                .isInstanceOf(InvalidStateException.class)
+                .hasMessageContaining("has one already");
+        passive.accept(DEFAULTS);
+        client.next(ConnectionEvent.Established.class);
+        server.next(ConnectionEvent.Established.class);
+        assertThat(own.state()).isEqualTo(QpState.RTS);
+        assertThat(other.state()).isEqualTo(QpState.RTS);
+        passive.close();
+        assertThat(other.isClosed()).isFalse();
+        other.close();
+        own.close();
+    }
+
+    @Test
+    void aChannelMayNameTheDeviceForAnAddress() {
+        Gid named = server.device.gid(1, 0).gid();
+        try (var channel =
+                EventChannel.open(local -> local.equals(named) ? Optional.of(server.device) : Optional.empty())) {
+            try (ConnectionId id = channel.createId(PortSpace.TCP)) {
+                id.bind(server.at(0));
+                assertThat(id.context()).isSameAs(server.device);
+            }
+            try (ConnectionId id = channel.createId(PortSpace.TCP)) {
+                id.bind(new InetSocketAddress("127.0.0.1", 0)); // named by nothing: whatever device has it
+                assertThat(id.context()).isNotSameAs(server.device);
+            }
+        }
+    }
+
+    @Test
     void unreliableConnectionsToo() throws Exception {
         ConnectionId listener = server.listening(PortSpace.TCP);
         ConnectionId active = client.resolved(listener);
