@@ -32,10 +32,14 @@ record DeviceHandle(long pointer, Device device) {
         return devices.stream().map(DeviceHandle::of).toList();
     }
 
+    /// Whether the program is to see one device only.
+    static boolean isOnly() {
+        return !NAMES.isEmpty() && NAMES.indexOf(' ') < 0;
+    }
+
     /// The device, when the program is to see one only.
     static Optional<DeviceHandle> only() {
-        List<DeviceHandle> devices = NAMES.isEmpty() ? List.of() : list();
-        return devices.size() == 1 ? Optional.of(devices.getFirst()) : Optional.empty();
+        return isOnly() ? Optional.of(list().getFirst()) : Optional.empty();
     }
 
     /// The context of the listed device that has a local address, which all connections share; empty when

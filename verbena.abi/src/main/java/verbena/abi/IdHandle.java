@@ -101,10 +101,11 @@ final class IdHandle extends Handle {
     private boolean isAtOneDevice() {
         return switch (id.state()) {
             case IDLE, CLOSED -> false;
-            case BOUND, LISTENING -> // rdma_cm takes an address of loopback for one of no device, until a peer is known
+            case BOUND, LISTENING -> // rdma_cm takes an address of loopback for any; of one device that is this one
                 id.localAddress()
                         .map(InetSocketAddress::getAddress)
-                        .filter(local -> !local.isAnyLocalAddress() && !local.isLoopbackAddress())
+                        .filter(local -> !local.isAnyLocalAddress())
+                        .filter(local -> !local.isLoopbackAddress() || DeviceHandle.isOnly())
                         .isPresent();
             default -> true;
         };
