@@ -18,7 +18,7 @@ gather_scripts_and_libraries() { # FOLDER
   mkdir -p "$1/bin" "$1/lib"
   cp "$home/dist/bin/verbena" "$1/bin/"
   if [ -f "$home/verbena.abi/target/native/librdmacm.so.1" ]; then
-    cp "$home"/verbena.abi/target/native/lib*.so.1 "$1/lib/"
+    cp "$home"/verbena.abi/target/native/lib*.so* "$1/lib/"
   fi
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds libibverbs.so.1 and librdmacm.so.1 into a folder. Usage: build.sh JAVA_HOME FOLDER
+# Builds libibverbs.so.1, librdmacm.so.1 and libverbena-files.so into a folder. Usage: build.sh JAVA_HOME FOLDER
 # Without a C compiler it says so in one line, and nothing has failed: all else works without these libraries.
 set -eu
 java_home=$1
@@ -20,7 +20,7 @@ library() { # NAME, VERSION SCRIPT, SOURCES...
   name=$1 map=$2
   shift 2
   # The same bytes wherever it is built: no path of this folder, and an identity that is a hash of the contents.
-  cc -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+  cc -O2 -U_FORTIFY_SOURCE -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
     -I"$java_home/include" -I"$java_home/include/linux" \
     -ffile-prefix-map="$PWD=." -Wl,--build-id=sha1 \
     -Wl,-soname,"$name" -Wl,--version-script="$map" -Wl,-z,defs -o "$into/$name.new" "$@" -ldl -lpthread
@@ -28,4 +28,5 @@ library() { # NAME, VERSION SCRIPT, SOURCES...
 }
 
 library libibverbs.so.1 ibverbs.map start.c operations.c ibverbs.c drivers.c
+library libverbena-files.so files.map files.c
 library librdmacm.so.1 rdmacm.map rdmacm.c rsocket.c "$into/libibverbs.so.1"

@@ -4,7 +4,8 @@
 #define VERBENA_CALLS(CALL) \
     /* devices */ \
     CALL(get_device_list, 1) CALL(free_device_list, 1) CALL(get_device_name, 1) CALL(get_device_index, 1) \
-    CALL(get_device_guid, 1) CALL(open_device, 1) CALL(close_device, 1) CALL(async_fd, 1) CALL(ack_async_event, 1) \
+    CALL(get_device_guid, 1) CALL(device_files, 2) CALL(open_device, 1) CALL(close_device, 1) CALL(async_fd, 1) \
+    CALL(ack_async_event, 1) \
     CALL(query_device, 2) CALL(query_device_ex, 4) CALL(query_port, 4) CALL(query_gid, 4) CALL(query_gid_ex, 6) \
     CALL(query_gid_table, 5) CALL(query_gid_type, 4) CALL(query_pkey, 4) CALL(get_pkey_index, 3) \
     CALL(query_rt_values, 2) CALL(resolve_eth_l2, 4) CALL(text, 2) CALL(rate, 2) \

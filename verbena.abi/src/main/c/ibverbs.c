@@ -21,6 +21,8 @@ EXPORT const char *ibv_get_device_name(void *device) { return pointer(java(get_d
 EXPORT int ibv_get_device_index(void *device) { return number(java(get_device_index, device)); }
 EXPORT uint64_t ibv_get_device_guid(void *device) { return (uint64_t) java(get_device_guid, device); }
 EXPORT void *ibv_open_device(void *device) { return pointer(java(open_device, device)); }
+/* For libverbena-files.so: the folder with what sysfs and /dev have of devices. 0, or -1 and errno. */
+EXPORT int verbena_files(char *into, size_t size) { return number(java(device_files, into, size)); }
 EXPORT int ibv_close_device(void *context) { return code(java(close_device, context)); }
 EXPORT int ibv_query_device(void *context, void *attributes) { return code(java(query_device, context, attributes)); }
 /* Without the size at its end, as programs from before verbs_context call it: its attributes end at the link layer. */

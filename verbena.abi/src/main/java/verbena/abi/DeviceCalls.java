@@ -10,6 +10,7 @@ import static verbena.ibverbs.abi.VerbsStructs.PORT_ATTR;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
@@ -58,6 +59,20 @@ final class DeviceCalls {
 
     static long getDeviceGuid(long device) {
         return Native.bigEndian(Handles.get(device, DeviceHandle.class).device().nodeGuid());
+    }
+
+    /// Makes the folder of [DeviceFiles] that `VERBENA_FILES` names, or one of this process's own.
+    static long deviceFiles(long into, long size) {
+        String wanted = System.getenv("VERBENA_FILES");
+        byte[] path = DeviceFiles.make(wanted == null ? null : Path.of(wanted))
+                .toString()
+                .getBytes(StandardCharsets.UTF_8);
+        if (path.length >= size) {
+            return Errno.ENAMETOOLONG;
+        }
+        Native.at(into, size).fill((byte) 0);
+        MemorySegment.copy(MemorySegment.ofArray(path), 0, Native.at(into, path.length), 0, path.length);
+        return 0;
     }
 
     static long openDevice(long device) {

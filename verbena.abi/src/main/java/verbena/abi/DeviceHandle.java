@@ -16,7 +16,10 @@ import verbena.verbs.Gid;
 import verbena.verbs.TransportType;
 
 /// A device and its `struct ibv_device`, which lives as long as the process.
-record DeviceHandle(long pointer, Device device) {
+///
+/// @param name without options
+/// @param number place in the list, the same in all processes with the same `VERBENA_DEVICES`
+record DeviceHandle(long pointer, Device device, String name, int number) {
     private static final Map<String, DeviceHandle> KNOWN = new HashMap<>();
     /// Only that thread looks here.
     private static final Map<String, Context> SHARED = new HashMap<>();
@@ -29,7 +32,7 @@ record DeviceHandle(long pointer, Device device) {
         var devices = NAMES.isEmpty()
                 ? Device.list()
                 : Arrays.stream(NAMES.split(" +")).map(Device::named).toList();
-        return devices.stream().map(DeviceHandle::of).toList();
+        return devices.stream().map(DeviceHandle::known).toList();
     }
 
     /// Whether the program is to see one device only.
@@ -63,14 +66,28 @@ record DeviceHandle(long pointer, Device device) {
 
     static DeviceHandle of(Device device) {
         synchronized (KNOWN) {
+            if (!KNOWN.containsKey(device.name())) {
+                list(); // those in the list have the first numbers
+            }
+            return known(device);
+        }
+    }
+
+    private static DeviceHandle known(Device device) {
+        synchronized (KNOWN) {
             DeviceHandle known = KNOWN.get(device.name());
             if (known == null) {
-                known = create(device.name(), withAddress(device));
+                known = create(device.name(), withAddress(device), (int) KNOWN.values().stream().distinct().count());
                 KNOWN.put(device.name(), known);
                 KNOWN.putIfAbsent(known.device.name(), known); // as its context calls it
             }
             return known;
         }
+    }
+
+    /// As the kernel names the device's file.
+    String verbsName() {
+        return "uverbs" + number;
     }
 
     /// The listed device that a connection's context belongs to: one of its name, or one that has its
@@ -112,7 +129,7 @@ record DeviceHandle(long pointer, Device device) {
         return Threads.make(() -> SHARED.computeIfAbsent(device.name(), _ -> device.open()));
     }
 
-    private static DeviceHandle create(String name, Device device) {
+    private static DeviceHandle create(String name, Device device, int number) {
         long pointer = Native.allocate(DEVICE.size());
         boolean isIwarp = device.transportType() == TransportType.IWARP;
         Native.putInt(
@@ -121,9 +138,11 @@ record DeviceHandle(long pointer, Device device) {
                 pointer + DEVICE.at("transport_type"),
                 isIwarp ? VerbsConstants.IBV_TRANSPORT_IWARP : VerbsConstants.IBV_TRANSPORT_IB);
         String shown = name.replaceAll(",.*", ""); // options are nobody's business
+        var made = new DeviceHandle(pointer, device, shown, number);
         putText(pointer, "name", shown);
-        putText(pointer, "dev_name", shown);
-        var made = new DeviceHandle(pointer, device);
+        putText(pointer, "dev_name", made.verbsName());
+        putText(pointer, "dev_path", "/sys/class/infiniband_verbs/" + made.verbsName());
+        putText(pointer, "ibdev_path", "/sys/class/infiniband/" + shown);
         Handles.put(pointer, made);
         return made;
     }

@@ -1,5 +1,6 @@
 package verbena.abi;
 
+import java.io.UncheckedIOException;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.DeviceException;
 import verbena.verbs.InUseException;
@@ -20,6 +21,7 @@ final class Errno {
     static final long EMFILE = -24;
     static final long ENOSPC = -28;
     static final long EPIPE = -32;
+    static final long ENAMETOOLONG = -36;
     static final long EPROTO = -71;
     static final long ENOPROTOOPT = -92;
     static final long EPROTONOSUPPORT = -93;
@@ -51,7 +53,7 @@ final class Errno {
             case OverwrittenException _ -> ENOENT;
             case ConnectionException e when e.getCause() instanceof DeviceException -> EADDRNOTAVAIL;
             case ConnectionException _ -> EADDRINUSE;
-            case DeviceException _ -> EIO;
+            case DeviceException _, UncheckedIOException _ -> EIO;
             case VerbsException _, IllegalArgumentException _, IndexOutOfBoundsException _ -> EINVAL;
             case OutOfMemoryError _ -> ENOMEM;
             default -> unexpected(thrown);

@@ -48,6 +48,11 @@ class CProgramsTest {
     }
 
     @Test
+    void devicesAreFoundInSysAndDev() {
+        run(SOURCES.resolve("discovery.c"));
+    }
+
+    @Test
     void signalsAndForksAreTheProgramsOwn() {
         run(SOURCES.resolve("host.c"));
     }

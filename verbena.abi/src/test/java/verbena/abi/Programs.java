@@ -80,6 +80,8 @@ final class Programs implements AutoCloseable {
         return new Programs(Map.of(
                 "LD_LIBRARY_PATH",
                 NATIVE.toString(),
+                "LD_PRELOAD",
+                "libverbena-files.so",
                 "VERBENA_JVM",
                 System.getProperty("java.home") + "/lib/server/libjvm.so",
                 "VERBENA_MODULES",
