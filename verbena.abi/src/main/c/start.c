@@ -94,6 +94,10 @@ static const char *find(const char *variable, const char *name, char *path) {
     return realpath(beside, path);
 }
 
+/* The JVM takes these signals for itself and can do without: our threads block them. */
+static const int programs_own[] = {SIGCHLD, SIGPIPE, SIGXFSZ};
+#define PROGRAMS_OWN (sizeof programs_own / sizeof *programs_own)
+
 static JavaVMOption option(char *text, const char *prefix, const char *value) {
     return (JavaVMOption) {.optionString = strcat(strcpy(text, prefix), value)};
 }
@@ -144,10 +148,19 @@ static int start_java(void) {
         count = add_words(options, count, getenv("VERBENA_JVM_OPTIONS"));
     }
     JavaVMInitArgs arguments = {.version = JNI_VERSION_21, .nOptions = count, .options = options};
+    struct sigaction before[PROGRAMS_OWN];
+    for (size_t i = 0; i < PROGRAMS_OWN; i++) {
+        sigaction(programs_own[i], NULL, &before[i]);
+    }
     JavaVM *vm;
     JNIEnv *env;
     if (create(&vm, (void **) &env, &arguments) != JNI_OK) {
         return fail("the JVM does not start", jvm);
+    }
+    (*env)->FindClass(env, "java/lang/ProcessImpl"); /* takes SIGCHLD when it is initialized: now, and never again */
+    (*env)->ExceptionClear(env);
+    for (size_t i = 0; i < PROGRAMS_OWN; i++) {
+        sigaction(programs_own[i], &before[i], NULL);
     }
     const char *more = getenv("VERBENA_JVM_OPTIONS");
     recording = more && strstr(more, "-XX:AOTCacheOutput=") ? vm : NULL;

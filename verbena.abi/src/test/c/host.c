@@ -15,6 +15,28 @@ static void ring(int signal) {
     rang = 1;
 }
 
+static const int programs_own[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGALRM, SIGTERM, SIGPIPE, SIGCHLD, SIGXFSZ};
+#define PROGRAMS_OWN (sizeof programs_own / sizeof *programs_own)
+
+static void handle_signals(void) {
+    struct sigaction action = {.sa_handler = ring};
+    for (size_t i = 0; i < PROGRAMS_OWN; i++) {
+        sigaction(programs_own[i], &action, NULL);
+    }
+}
+
+/* What a program has said of its signals before its first call holds ever after: mpirun waits for its children by SIGCHLD. */
+static void signals_are_handled_as_before(void) {
+    for (size_t i = 0; i < PROGRAMS_OWN; i++) {
+        rang = 0;
+        EXPECT(raise(programs_own[i]) == 0 && rang);
+    }
+    struct sigaction none = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < PROGRAMS_OWN; i++) {
+        sigaction(programs_own[i], &none, NULL);
+    }
+}
+
 /* A timer's signal ends a wait for a completion with EINTR: it reaches the thread that waits, not one of the library's. */
 static void a_signal_interrupts_a_wait(struct ibv_context *context) {
     struct ibv_comp_channel *channel = ibv_create_comp_channel(context);
@@ -175,7 +197,11 @@ static void forks_beside_traffic(struct ibv_context *context) {
 }
 
 int main(void) {
+    handle_signals();
     struct ibv_context *context = open_first();
+    write_once(context);
+    EXPECT(access("/sys/class/infiniband", R_OK) == 0); /* made by Java as well */
+    signals_are_handled_as_before();
     a_signal_interrupts_a_wait(context);
     a_child_has_devices_of_its_own(context);
     write_once(context); /* the parent goes on */
