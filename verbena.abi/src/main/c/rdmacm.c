@@ -7,9 +7,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-const verbena_function *verbena_for_rdmacm(void);
-const verbena_function *verbena_java(void) { return verbena_for_rdmacm(); }
-
 /* ---- events: a channel's file descriptor is a pipe of pointers to events */
 
 struct channel { /* struct rdma_event_channel */

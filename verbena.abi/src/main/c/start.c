@@ -4,10 +4,12 @@
 #include <jni.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "verbena.h"
@@ -48,6 +50,7 @@ static void in_child(void) {
         started = 0;
         is_forked = 1;
     }
+    verbena_call_in_child();
     starting = (pthread_mutex_t) PTHREAD_MUTEX_INITIALIZER;
 }
 
@@ -65,10 +68,43 @@ static int add_words(JavaVMOption *options, int count, const char *words) {
     return count;
 }
 
-/* The program ends: its peers are told, as the kernel does it for a card. */
+/* ---- the end */
+
+#define LEAVE_SECONDS 1
+
+static sem_t leaving, left;
+
+/* Waits for an exit(3) that cannot be carried out where it comes from. */
+static void *wait_to_leave(void *nothing) {
+    while (sem_wait(&leaving) != 0) {
+    }
+    calls[VERBENA_leave](0, 0, 0, 0, 0, 0);
+    sem_post(&left);
+    return nothing;
+}
+
+static void start_leaver(void) {
+    pthread_t thread;
+    sem_init(&leaving, 0, 0);
+    sem_init(&left, 0, 0);
+    if (pthread_create(&thread, NULL, wait_to_leave, NULL) == 0) {
+        pthread_detach(thread);
+    }
+}
+
+/* The program ends: its peers are told, as the kernel does it for a card. In a signal handler that has interrupted a call,
+ * another thread tells them; it may need what the interrupted call holds, so it is given some time only. */
 static void leave(void) {
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
-        java(leave, 0);
+        if (java(leave, 0) == -EDEADLK) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_sec += LEAVE_SECONDS;
+            sem_post(&leaving);
+            while (sem_timedwait(&left, &until) != 0 && errno == EINTR) {
+            }
+            return;
+        }
         if (recording) {
             (*recording)->DestroyJavaVM(recording);
         }
@@ -133,10 +169,11 @@ static int start_java(void) {
         {.optionString = "-Xrs"}, /* signals are the program's */
         {.optionString = "-XX:+UseSerialGC"},
         {.optionString = "-XX:+DisplayVMOutputToStderr"}, /* standard output is the program's */
+        {.optionString = "-XX:ErrorFile=/dev/null"}, /* and so is the folder that it runs in */
         {.optionString = "-Xlog:disable"},
         {.optionString = "-Xlog:all=warning,aot*=off,cds*=off:stderr"}, /* without a cache that fits all works, too */
     };
-    int count = 9;
+    int count = 10;
     static char modules_option[MODULES_MAX + 32], cache_option[PATH_MAX + 32];
     if (modules) {
         options[count++] = option(modules_option, "--module-path=", modules);
@@ -194,6 +231,7 @@ const verbena_function *verbena_java(void) {
         if (start_java() != 0) {
             answer_no_device();
         }
+        start_leaver();
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         static int is_first = 1;
         if (is_first) {

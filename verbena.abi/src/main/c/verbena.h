@@ -23,8 +23,12 @@ typedef long (*verbena_function)(long, long, long, long, long, long);
 /* The calls, with the JVM started; each answers -ENODEV when there is none. Any thread. */
 const verbena_function *verbena_java(void);
 
+/* One of them, on a stack that Java knows. Any thread; -EDEADLK in a signal handler that has interrupted another call. */
+long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f);
+void verbena_call_in_child(void);
+
 #define VERBENA_6(name, a, b, c, d, e, f) \
-    (verbena_java()[VERBENA_##name]((long) (a), (long) (b), (long) (c), (long) (d), (long) (e), (long) (f)))
+    (verbena_call(VERBENA_##name, (long) (a), (long) (b), (long) (c), (long) (d), (long) (e), (long) (f)))
 #define VERBENA_PICK(_1, _2, _3, _4, _5, _6, ...) _1, _2, _3, _4, _5, _6
 /* java(name, up to six arguments) */
 #define java(name, ...) VERBENA_APPLY(name, VERBENA_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0))

@@ -58,6 +58,11 @@ class CProgramsTest {
     }
 
     @Test
+    void callsComeFromAnyStackAndFromSignalHandlers() {
+        run(SOURCES.resolve("stacks.c"));
+    }
+
+    @Test
     void rsocketsBehaveAsSocketsDo() {
         run(SOURCES.resolve("rsockets.c"));
     }

@@ -1,0 +1,165 @@
+/* How a call reaches Java: on the caller's own stack, wherever that will do.
+ *
+ * A thread that runs on a stack of the program's making (a coroutine), or on a very small one, has a companion: a thread with a
+ * stack that the JVM knows, which carries out this and all later calls of that thread. A call that comes while another
+ * of the same thread is under way comes from a signal handler; the JVM is in the middle of something, so it is refused. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "verbena.h"
+
+/* Java needs so much; less leads to StackOverflowError. */
+#define STACK_MIN (192 << 10)
+
+enum state { IDLE, ASKED, ANSWERED, ENDED };
+
+struct companion {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    enum state state;
+    enum verbena_call which;
+    long arguments[6];
+    long answer;
+};
+
+struct caller {
+    uintptr_t low; /* of the stack that the thread was made with */
+    size_t size;   /* 0: not known yet */
+    volatile sig_atomic_t is_inside;
+    struct companion *companion;
+};
+
+static __thread struct caller self __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t ending;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static long carry_out(enum verbena_call which, const long *with) {
+    return verbena_java()[which](with[0], with[1], with[2], with[3], with[4], with[5]);
+}
+
+/* ---- the companion */
+
+static void *accompany(void *of) {
+    struct companion *me = of;
+    pthread_mutex_lock(&me->lock);
+    while (me->state != ENDED) {
+        if (me->state == ASKED) {
+            pthread_mutex_unlock(&me->lock);
+            long answer = carry_out(me->which, me->arguments);
+            pthread_mutex_lock(&me->lock);
+            me->answer = answer;
+            me->state = ANSWERED;
+            pthread_cond_signal(&me->changed);
+        } else {
+            pthread_cond_wait(&me->changed, &me->lock);
+        }
+    }
+    pthread_mutex_unlock(&me->lock);
+    free(me);
+    return NULL;
+}
+
+static void end(void *of) {
+    struct companion *companion = of;
+    pthread_mutex_lock(&companion->lock);
+    companion->state = ENDED;
+    pthread_cond_signal(&companion->changed);
+    pthread_mutex_unlock(&companion->lock);
+}
+
+static void make_key(void) { pthread_key_create(&ending, end); }
+
+/* It ends with its thread. NULL when there cannot be one. */
+static struct companion *new_companion(void) {
+    struct companion *made = calloc(1, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    sigset_t all, before; /* signals are for the program's threads */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, accompany, made);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        free(made);
+        return NULL;
+    }
+    pthread_detach(thread);
+    pthread_once(&once, make_key);
+    pthread_setspecific(ending, made);
+    return made;
+}
+
+static long ask(struct companion *of, enum verbena_call which, const long *with) {
+    pthread_mutex_lock(&of->lock);
+    of->which = which;
+    for (int i = 0; i < 6; i++) {
+        of->arguments[i] = with[i];
+    }
+    of->state = ASKED;
+    pthread_cond_signal(&of->changed);
+    while (of->state != ANSWERED) {
+        pthread_cond_wait(&of->changed, &of->lock);
+    }
+    of->state = IDLE;
+    long answer = of->answer;
+    pthread_mutex_unlock(&of->lock);
+    return answer;
+}
+
+/* ---- the caller */
+
+static void learn_stack(struct caller *me) {
+    pthread_attr_t attributes;
+    void *low;
+    size_t size;
+    me->size = 1; /* whatever happens: known */
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (pthread_attr_getstack(&attributes, &low, &size) == 0 && size >= STACK_MIN) {
+            me->low = (uintptr_t) low;
+            me->size = size;
+        }
+        pthread_attr_destroy(&attributes);
+    }
+}
+
+/* Whether a companion is needed and cannot be had. */
+static int lacks_companion(struct caller *me) {
+    int error = errno;
+    if (!me->size) {
+        learn_stack(me);
+    }
+    if ((uintptr_t) __builtin_frame_address(0) - me->low >= me->size) {
+        me->companion = new_companion();
+    }
+    errno = error;
+    return !me->companion && (uintptr_t) __builtin_frame_address(0) - me->low >= me->size;
+}
+
+__attribute__((visibility("default"))) long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f) {
+    struct caller *me = &self;
+    if (__builtin_expect(me->is_inside, 0)) {
+        return -EDEADLK;
+    }
+    me->is_inside = 1;
+    long answer;
+    if (__builtin_expect(!me->companion && (uintptr_t) __builtin_frame_address(0) - me->low < me->size, 1)) {
+        answer = verbena_java()[which](a, b, c, d, e, f);
+    } else if (!me->companion && lacks_companion(me)) {
+        answer = -ENOMEM;
+    } else {
+        long with[] = {a, b, c, d, e, f};
+        answer = me->companion ? ask(me->companion, which, with) : carry_out(which, with);
+    }
+    me->is_inside = 0;
+    return answer;
+}
+
+/* In the child of a fork, which has this thread only. */
+void verbena_call_in_child(void) { self = (struct caller) {.size = self.size, .low = self.low}; }
