@@ -188,7 +188,7 @@ final class CmCalls {
 
     static long bindAddr(long id, long address) {
         var handle = IdHandle.get(id);
-        var at = SocketAddress.read(address);
+        var at = meant(SocketAddress.read(address));
         long refusal = ofSource(at);
         return refusal != 0
                 ? refusal
@@ -199,15 +199,23 @@ final class CmCalls {
                 });
     }
 
-    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device
-    /// that the program is to see. 0 when it can.
+    /// An address of loopback means any, as with rdma_cm, to a program that is to see one device only, which has no such
+    /// address: libfabric binds one to ask for what there is.
+    private static InetSocketAddress meant(InetSocketAddress at) {
+        boolean isElsewhere = at.getAddress().isLoopbackAddress()
+                && DeviceHandle.only().filter(only -> !only.isAtLoopback()).isPresent();
+        return isElsewhere ? new InetSocketAddress(SocketAddress.any(at.getAddress()), at.getPort()) : at;
+    }
+
+    /// Why an own address cannot be taken, as the kernel says it: it is none of this host's, or of no device that the
+    /// program is to see. 0 when it can.
     private static long ofSource(InetSocketAddress source) {
         InetAddress at = source.getAddress();
-        if (at.isAnyLocalAddress()) {
+        if (at.isAnyLocalAddress() || at.isLoopbackAddress()) {
             return 0;
         }
         try {
-            if (!at.isLoopbackAddress() && NetworkInterface.getByInetAddress(at) == null) {
+            if (NetworkInterface.getByInetAddress(at) == null) {
                 return Errno.EADDRNOTAVAIL;
             }
         } catch (SocketException e) {

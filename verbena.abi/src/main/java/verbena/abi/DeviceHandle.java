@@ -108,7 +108,7 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
                 .orElseGet(() -> of(opened));
     }
 
-    private boolean isAtLoopback() {
+    boolean isAtLoopback() {
         return device.gids().stream().allMatch(entry -> isLoopback(entry.gid()));
     }
 

@@ -41,6 +41,15 @@ final class SocketAddress {
         }
     }
 
+    /// The address that stands for any, of the same family.
+    static InetAddress any(InetAddress like) {
+        try {
+            return InetAddress.getByAddress(new byte[like.getAddress().length]);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("addresses have 4 or 16 bytes", e);
+        }
+    }
+
     private static int port(long from) {
         return Native.bigEndian(Native.getShort(from + 2)) & 0xFFFF;
     }
