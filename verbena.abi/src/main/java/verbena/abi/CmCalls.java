@@ -199,8 +199,8 @@ final class CmCalls {
                 });
     }
 
-    /// An address of loopback means any, as with rdma_cm, to a program that is to see one device only, which has no such
-    /// address: libfabric binds one to ask for what there is.
+    /// An address of loopback means any, as with rdma_cm, to a program that is to see one device only, which has
+    /// no such address: libfabric binds one to ask for what there is.
     private static InetSocketAddress meant(InetSocketAddress at) {
         boolean isElsewhere = at.getAddress().isLoopbackAddress()
                 && DeviceHandle.only().filter(only -> !only.isAtLoopback()).isPresent();

@@ -77,7 +77,8 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
         synchronized (KNOWN) {
             DeviceHandle known = KNOWN.get(device.name());
             if (known == null) {
-                known = create(device.name(), withAddress(device), (int) KNOWN.values().stream().distinct().count());
+                long number = KNOWN.values().stream().distinct().count();
+                known = create(device.name(), withAddress(device), (int) number);
                 KNOWN.put(device.name(), known);
                 KNOWN.putIfAbsent(known.device.name(), known); // as its context calls it
             }
