@@ -2,25 +2,33 @@ package verbena.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
+import verbena.tools.report.Steady;
 
 /// What waiting costs: messages of 8 bytes to and fro between two processes, beside a blocking TCP socket. On all
-/// cores,
-/// on one, and with as many busy threads beside as there are cores. It judges `verbena.nic.engine.SpinPolicy`.
+/// cores, on one, and with as many busy threads beside as there are cores. It judges `verbena.nic.engine.SpinPolicy`.
+///
+/// All contenders take turns, and warm up in rounds like those that count, each with a connection of its own: the
+/// second connection of a process runs code that the first one did not, and compiles it.
 public final class Waiting {
     private static final List<String> REGIMES = List.of("cores", "one", "busy");
     private static final int ROUNDS = 5;
     private static final double SECONDS = 0.4;
-    private static final double WARM_UP_SECONDS = 8;
+    private static final double WARM_UP_SECONDS = 0.2;
+    /// With one processor the compilers share it with all that they compile for.
+    private static final long WARM_UP_NANOS_MAX = 50_000_000_000L;
     private static final String DEVICE = "rocev2";
 
     private final Map<String, List<Latency>> found = new LinkedHashMap<>();
     private final Map<String, List<Double>> left = new LinkedHashMap<>();
+    private String words = "";
 
     private Waiting() {}
 
@@ -56,17 +64,13 @@ public final class Waiting {
                     ends.put("Verbena, " + way.name().toLowerCase(Locale.ROOT), verbena(children, before, way));
                 }
             }
-            for (int round = 0; round <= ROUNDS; round++) {
+            words = warmUp(ends.values(), children, busy);
+            for (int round = 0; round < ROUNDS; round++) {
                 for (var entry : ends.entrySet()) {
                     go(busy);
-                    Latency latency = entry.getValue().exchange(round == 0 ? WARM_UP_SECONDS : SECONDS);
-                    double steps = stop(busy);
-                    if (round > 0) {
-                        found.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>())
-                                .add(latency);
-                        left.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>())
-                                .add(steps);
-                    }
+                    found.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>())
+                            .add(entry.getValue().exchange(SECONDS));
+                    left.computeIfAbsent(entry.getKey(), _ -> new ArrayList<>()).add(stop(busy));
                 }
             }
         } finally {
@@ -74,6 +78,33 @@ public final class Waiting {
             busy.forEach(Child::close);
         }
         print(regime);
+    }
+
+    /// Until the figures of all stand still, and their compilers have little to do. Says how it went.
+    private static String warmUp(Collection<Ends> ends, List<Child> children, List<Child> busy) throws Exception {
+        var steady = new Steady(ends.size(), WARM_UP_NANOS_MAX);
+        long start = System.nanoTime();
+        boolean over = false;
+        while (!over) {
+            var figures = new ArrayList<Double>();
+            for (Ends each : ends) {
+                go(busy);
+                figures.add(each.exchange(WARM_UP_SECONDS).p50());
+                double _ = stop(busy);
+            }
+            long compiled = 0;
+            for (Child child : children) {
+                Worker.order(child, Worker.COMPILED);
+                compiled = Math.max(
+                        compiled,
+                        Worker.answer(child, JsonNode.class).get("millis").longValue());
+            }
+            over = steady.add(
+                    System.nanoTime() - start,
+                    TimeUnit.MILLISECONDS.toNanos(compiled),
+                    figures.stream().mapToDouble(Double::doubleValue).toArray());
+        }
+        return steady.words();
     }
 
     private interface Ends {
@@ -136,12 +167,13 @@ public final class Waiting {
 
     private void print(String regime) {
         System.out.printf(
-                "%n%s%n",
+                "%n%s; warm-up: %s%n",
                 switch (regime) {
                     case "one" -> "One core";
                     case "busy" -> "All cores, with as many busy threads beside";
                     default -> "All cores";
-                });
+                },
+                words);
         System.out.printf("  %-28s %9s %9s   %s%n", "8 bytes one way, us", "median", "p99", "medians of rounds");
         double[] besideTcp = steps(left.values().iterator().next());
         found.forEach((who, rounds) -> {

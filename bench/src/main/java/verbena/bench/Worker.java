@@ -20,6 +20,9 @@ public final class Worker {
         Object order(String[] words) throws Throwable;
     }
 
+    /// What all ends answer: how many `millis` the compilers of this process have worked.
+    static final String COMPILED = "compiled";
+
     private Worker() {}
 
     /// @param args the kind of end
@@ -38,13 +41,18 @@ public final class Worker {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String answer;
             try {
-                answer = "ok " + Json.format(end.order(line.split(" ", -1)));
+                Object result = line.equals(COMPILED) ? compiled() : end.order(line.split(" ", -1));
+                answer = "ok " + Json.format(result);
             } catch (Throwable e) {
                 answer = "failed " + (e instanceof Child.Failed ? e.getMessage() : e.toString());
             }
             System.out.println(answer.replaceAll("\\s*\\R\\s*", " "));
         }
         System.exit(0);
+    }
+
+    private static Map<String, Long> compiled() {
+        return Map.of("millis", ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     }
 
     static Child start(String kind) throws Exception {
