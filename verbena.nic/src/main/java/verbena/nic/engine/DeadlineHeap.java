@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Protocol;
 
 /// Stations by the time at which they want to be asked, earliest first: a binary heap in an array. A deadline that
-/// moves later is left where it is, because waking too early is harmless; one that moves earlier moves at once.
+/// moves later is left where it is until [#settle()], because waking too early is harmless; one that moves earlier
+/// moves at once.
 final class DeadlineHeap {
     private @Nullable Station[] heap = new @Nullable Station[64];
     private int size;
@@ -14,6 +15,22 @@ final class DeadlineHeap {
     long earliestNanos() {
         Station first = heap[0];
         return size == 0 || first == null ? Protocol.NEVER : first.heapNanos;
+    }
+
+    /// Puts what would come first where it belongs now: for a thread that is about to sleep, and would wake in vain.
+    void settle() {
+        for (Station first = heap[0]; first != null; first = heap[0]) {
+            long deadline = first.isLost ? Protocol.NEVER : first.protocol.deadlineNanos();
+            if (deadline <= first.heapNanos) {
+                return;
+            }
+            if (deadline == Protocol.NEVER) {
+                remove(first);
+            } else {
+                first.heapNanos = deadline;
+                down(first, 0);
+            }
+        }
     }
 
     /// Sees to it that `station` is asked at its deadline or before.

@@ -1124,6 +1124,7 @@ public final class Engine implements AutoCloseable {
                 } else {
                     int _ = depart(now);
                 }
+                deadlines.settle();
                 until = dueNanos(now);
                 isQuiet = (arrived == 0 || !receiving) && until > now;
                 seen = turns;

@@ -83,6 +83,10 @@ final class LinuxAbi {
     static final int EFD_NONBLOCK = 0x800;
     static final int EFD_CLOEXEC = 0x8_0000;
 
+    static final int CLOCK_MONOTONIC = 1;
+    static final int TFD_NONBLOCK = 0x800;
+    static final int TFD_CLOEXEC = 0x8_0000;
+
     static final int EPOLL_CLOEXEC = 0x8_0000;
     static final int EPOLL_CTL_ADD = 1;
     static final int EPOLL_CTL_MOD = 3;
@@ -293,5 +297,13 @@ final class LinuxAbi {
         static final int TV_NSEC = 8; // 64 bits
 
         private Timespec() {}
+    }
+
+    /// `struct itimerspec`.
+    static final class Itimerspec {
+        static final int BYTES = 32;
+        static final int IT_VALUE = 16; // a struct timespec
+
+        private Itimerspec() {}
     }
 }

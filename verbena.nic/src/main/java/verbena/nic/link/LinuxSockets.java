@@ -60,6 +60,9 @@ final class LinuxSockets {
             Linker.Option.captureCallState("errno"));
     private static final MethodHandle GETEUID = quiet("geteuid", JAVA_INT);
     private static final MethodHandle EVENTFD = call("eventfd", JAVA_INT, JAVA_INT);
+    private static final MethodHandle TIMERFD_CREATE = call("timerfd_create", JAVA_INT, JAVA_INT);
+    private static final MethodHandle TIMERFD_SETTIME =
+            quiet("timerfd_settime", JAVA_INT, JAVA_INT, JAVA_INT, POINTER, POINTER);
     private static final MethodHandle CLOSE = quiet("close", JAVA_INT, JAVA_INT);
     private static final MethodHandle READ = quiet("read", JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG);
     private static final MethodHandle WRITE = quiet("write", JAVA_LONG, JAVA_INT, POINTER, JAVA_LONG);
@@ -362,6 +365,25 @@ final class LinuxSockets {
     static void clearEventCounter(int fd, MemorySegment scratch) {
         try {
             long _ = (long) READ.invokeExact(fd, scratch, JAVA_LONG.byteSize());
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// A timer that can be polled.
+    int timer() {
+        try {
+            return result((int) TIMERFD_CREATE.invokeExact(
+                    state, LinuxAbi.CLOCK_MONOTONIC, LinuxAbi.TFD_NONBLOCK | LinuxAbi.TFD_CLOEXEC));
+        } catch (Throwable e) {
+            throw impossible(e);
+        }
+    }
+
+    /// `time` is a `struct itimerspec`, from now; fails only when it is none.
+    static void setTimer(int fd, MemorySegment time) {
+        try {
+            int _ = (int) TIMERFD_SETTIME.invokeExact(fd, 0, time, MemorySegment.NULL);
         } catch (Throwable e) {
             throw impossible(e);
         }

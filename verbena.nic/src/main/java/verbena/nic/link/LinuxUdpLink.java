@@ -1,7 +1,6 @@
 package verbena.nic.link;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import static verbena.nic.link.LinuxAbi.IPPROTO_IP;
 import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
@@ -45,7 +44,6 @@ public final class LinuxUdpLink extends UdpLink {
     /// The first byte of loopback addresses (RFC 1122, 3.2.1.3).
     private static final int IPV4_LOOPBACK = 127;
 
-    private static final int NANOS_PER_SECOND = 1_000_000_000;
     /// Packets in one message at most: so many every Linux takes (UDP_MAX_SEGMENTS).
     private static final int SEGMENTS_MAX = 64;
     /// Bytes of one message at most: what an IPv4 datagram can carry.
@@ -109,12 +107,12 @@ public final class LinuxUdpLink extends UdpLink {
 
     // One entry per receiver.
     private final MemorySegment pollfds;
-    // The sleeper's own: one entry per receiver, then the event counter.
+    // The sleeper's own: one entry per receiver, then the event counter, the timer, and the side doors.
     private final MemorySegment sleepfds;
-    private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
     private final MemorySegment nothing = arena.allocate(Timespec.BYTES, 8); // a timeout of 0
     private final UdpLinks.Options options;
     private final EventCounter bell = new EventCounter(linux, arena);
+    private final SleepTimer timer = new SleepTimer(linux, arena);
 
     private final long receiveBufferBytes;
     private final long sendBufferBytes;
@@ -160,7 +158,7 @@ public final class LinuxUdpLink extends UdpLink {
         endpoints = new Endpoint[addresses.size()];
         long receiversMax = (long) endpoints.length * (1 + GROUPS_MAX);
         pollfds = arena.allocate(receiversMax * Pollfd.BYTES, 8);
-        sleepfds = arena.allocate((receiversMax + 1 + endpoints.length) * Pollfd.BYTES, 8);
+        sleepfds = arena.allocate((receiversMax + 2 + endpoints.length) * Pollfd.BYTES, 8);
         for (int i = 0; i < landings.length; i++) {
             landings[i] = arena.allocate(LANDING_BYTES, 64);
             landingBytes[i] = landings[i].asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
@@ -172,6 +170,9 @@ public final class LinuxUdpLink extends UdpLink {
         try {
             if (bell.fd() < 0) {
                 throw failed("eventfd", -bell.fd());
+            }
+            if (timer.fd() < 0) {
+                throw failed("timerfd", -timer.fd());
             }
             if (options.shared()) {
                 sharing = SharedAddress.claim(linux, arena, addresses, port, options.sendBufferBytes(), this::wakeup);
@@ -192,6 +193,7 @@ public final class LinuxUdpLink extends UdpLink {
                 address.close();
             }
             bell.close();
+            timer.close();
             arena.close();
             throw e;
         }
@@ -856,11 +858,8 @@ public final class LinuxUdpLink extends UdpLink {
         if (timeoutNanos == 0) {
             return;
         }
-        MemorySegment limit = MemorySegment.NULL;
         if (timeoutNanos > 0) {
-            limit = timeout;
-            timeout.set(JAVA_LONG, Timespec.TV_SEC, timeoutNanos / NANOS_PER_SECOND);
-            timeout.set(JAVA_LONG, Timespec.TV_NSEC, timeoutNanos % NANOS_PER_SECOND);
+            timer.set(System.nanoTime(), timeoutNanos);
         }
         Endpoint[] all = receivers;
         for (int i = 0; i < all.length; i++) {
@@ -868,13 +867,14 @@ public final class LinuxUdpLink extends UdpLink {
             all[i].full = false;
         }
         watch(sleepfds, all.length, bell.fd(), LinuxAbi.POLLIN);
-        int doors = all.length + 1;
+        watch(sleepfds, all.length + 1, timer.fd(), LinuxAbi.POLLIN);
+        int doors = all.length + 2;
         for (int i = 0; i < shared.length; i++) {
             watch(sleepfds, doors + i, shared[i].watcher(), LinuxAbi.POLLIN);
         }
-        int ready = LinuxSockets.poll(sleepfds, doors + shared.length, limit);
+        int ready = LinuxSockets.poll(sleepfds, doors + shared.length, MemorySegment.NULL);
         if (ready <= 0) {
-            return; // the time is over, or a signal came: may return early
+            return; // a signal came: may return early
         }
         for (int i = 0; i < shared.length; i++) {
             if (isReadable(sleepfds, doors + i)) {
@@ -883,6 +883,9 @@ public final class LinuxUdpLink extends UdpLink {
         }
         if (isReadable(sleepfds, all.length)) {
             bell.clear();
+        }
+        if (isReadable(sleepfds, all.length + 1)) {
+            timer.clear();
         }
     }
 
@@ -925,6 +928,7 @@ public final class LinuxUdpLink extends UdpLink {
             LockSupport.parkNanos(CLOSE_RETRY_NANOS);
         }
         bell.close();
+        timer.close();
         for (Endpoint endpoint : receivers) {
             LinuxSockets.close(endpoint.fd);
         }

@@ -75,6 +75,7 @@ class LinuxAbiTest {
                 #include <sys/epoll.h>
                 #include <sys/eventfd.h>
                 #include <sys/socket.h>
+                #include <sys/timerfd.h>
                 #include <sys/uio.h>
                 #include <sys/un.h>
                 #include <linux/filter.h>
