@@ -51,7 +51,7 @@ import verbena.wire.ib.Packet;
 /// engine's own thread. A thread of the application that waits for a completion takes its place ([#attend]), so
 /// that a message wakes one thread, not two. When that thread leaves with its completion, the place stays empty for
 /// a moment: the same thread is likely to come back. If it does not, the engine's thread takes the place again,
-/// within [#STAY_AWAY_NANOS_MAX]; at once when other threads wait.
+/// within [#STAY_AWAY_NANOS_OFTEN]; at once when other threads wait.
 ///
 /// # What an exception ends
 ///
@@ -106,11 +106,15 @@ public final class Engine implements AutoCloseable {
     /// How long the caller of a command waits before it looks again whether it can help.
     private static final long COMMAND_NANOS = 20_000;
 
-    // While an application thread polls without pause, the engine's thread stays away: at first for STAY_AWAY_MIN,
-    // then longer, never longer than STAY_AWAY_MAX; so long, at most, do packets wait when that thread suddenly
-    // stops.
+    // While threads of the application do the engine's work, its own thread stays away: at first for MIN, then twice
+    // as long each time, up to MAX, or OFTEN when they come so often that they are not likely to stop. So long, at
+    // most,
+    // do packets wait when they suddenly do.
     private static final long STAY_AWAY_NANOS_MIN = 250_000;
     private static final long STAY_AWAY_NANOS_MAX = 1_000_000;
+    private static final long STAY_AWAY_NANOS_OFTEN = 4_000_000;
+    /// Often: once in this time, on the average.
+    private static final long OFTEN_NANOS = 100_000;
     /// Without pause: at least one poll in this time, on the average.
     private static final long POLL_INTERVAL_NANOS = 25_000;
     /// And so many at least.
@@ -119,6 +123,7 @@ public final class Engine implements AutoCloseable {
     private static final VarHandle OWNER;
     private static final VarHandle RUNG;
     private static final VarHandle POLLS;
+    private static final VarHandle FINDS;
 
     static {
         try {
@@ -126,6 +131,7 @@ public final class Engine implements AutoCloseable {
             OWNER = lookup.findVarHandle(Engine.class, "owner", Thread.class);
             RUNG = lookup.findVarHandle(Engine.class, "rung", Station.class);
             POLLS = lookup.findVarHandle(Engine.class, "polls", long.class);
+            FINDS = lookup.findVarHandle(Engine.class, "finds", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -174,6 +180,9 @@ public final class Engine implements AutoCloseable {
     /// How often pollers have driven. Written by owners, read by the attendant as a hint.
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long polls;
+    /// How often they have found something to do; a guess.
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private long finds;
     /// Polls that have found nothing to do, since one did; a guess.
     private int polledInVain;
     /// The attendant stays away because of a poller, or the engine's thread because of a guest.
@@ -306,6 +315,7 @@ public final class Engine implements AutoCloseable {
         POLLS.setOpaque(this, (long) POLLS.getOpaque(this) + 1);
         boolean any = work(POLLER_PIECES, true);
         if (any) {
+            FINDS.setOpaque(this, (long) FINDS.getOpaque(this) + 1);
             polledInVain = 0;
         } else if (++polledInVain % YIELD_POLLS == 0) {
             Thread.yield();
@@ -452,7 +462,7 @@ public final class Engine implements AutoCloseable {
                 any |= doWork(now, polling) > 0;
                 long due = dueNanos(now);
                 // Few answers wait for the poller's next step: it is about to post, or polls again. If it does not, the
-                // engine's thread, which is away and not asleep, comes within STAY_AWAY_NANOS_MAX.
+                // engine's thread, which is away and not asleep, comes within STAY_AWAY_NANOS_OFTEN.
                 more = due <= now && !(polling && away && arrived <= FEW);
                 if (sleeping && due < wakeNanos && (!more || left <= 1)) {
                     link.wakeup(); // the engine's thread would sleep past what is new
@@ -1062,33 +1072,49 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// The engine's thread, while a guest attends, or is expected: returns when the place is empty and stays so.
+    /// The engine's thread, while threads of the application do its work: returns when the place is empty and stays
+    /// so, and no thread polls.
     private void awaitPlace() {
-        handedOver = false;
-        away = true;
+        away = true; // before handedOver is read: whoever hands over writes that first and then reads this
         long nanos = STAY_AWAY_NANOS_MIN;
-        long seen = visits;
+        long visitsBefore = visits;
+        long pollsBefore = (long) POLLS.getOpaque(this);
+        long findsBefore = (long) FINDS.getOpaque(this);
         while (isAlive() && !handedOver) {
             LockSupport.parkNanos(this, nanos);
-            boolean sameGuest = visits == seen;
-            seen = visits;
-            if (attendant.get() == null) {
-                if (sameGuest) {
-                    break;
-                }
-            } else if (sameGuest) {
+            long came = visits - visitsBefore;
+            long polled = (long) POLLS.getOpaque(this) - pollsBefore;
+            long found = (long) FINDS.getOpaque(this) - findsBefore;
+            visitsBefore += came;
+            pollsBefore += polled;
+            findsBefore += found;
+            if (came > 0 || isPolling(polled, nanos)) {
+                nanos = longer(nanos, came + found);
+            } else if (attendant.get() == null) {
+                break;
+            } else {
                 offDuty = true; // before the place is looked at: the guest leaves it first and then reads this
                 while (attendant.get() != null && isAlive()) {
                     LockSupport.park(this);
                 }
                 offDuty = false;
-                seen = visits;
+                visitsBefore = visits;
+                pollsBefore = (long) POLLS.getOpaque(this);
+                findsBefore = (long) FINDS.getOpaque(this);
                 nanos = STAY_AWAY_NANOS_MIN;
-                continue;
             }
-            nanos = Math.min(2 * nanos, STAY_AWAY_NANOS_MAX);
         }
         away = false;
+        handedOver = false;
+    }
+
+    /// How long to stay away next. Threads that are parked would wait as long.
+    ///
+    /// @param times how often guests have come, and pollers have found something, in the last `nanos`: when that is
+    ///     often, the application works on each message for a short time only
+    private long longer(long nanos, long times) {
+        boolean isOften = times * OFTEN_NANOS >= nanos && parked.get() == 0;
+        return Math.min(2 * nanos, isOften ? STAY_AWAY_NANOS_OFTEN : STAY_AWAY_NANOS_MAX);
     }
 
     /// The attendant, until `isOver`, the engine has ended, or the time has come. What is ready leaves first.
@@ -1159,7 +1185,11 @@ public final class Engine implements AutoCloseable {
             } else {
                 sleep(Math.min(until, untilNanos), seen, isOver);
             }
-            if (isPolling((long) POLLS.getOpaque(this) - pollsBefore, clock.getAsLong() - idleSince)) {
+            long polled = (long) POLLS.getOpaque(this) - pollsBefore;
+            if (polled >= POLLS_MIN && isPolling(polled, clock.getAsLong() - idleSince)) {
+                if (!isGuest) {
+                    return; // leaves the place
+                }
                 stayAway(isOver);
                 idle = false;
             }
@@ -1193,7 +1223,7 @@ public final class Engine implements AutoCloseable {
         wakeNanos = Protocol.NEVER;
     }
 
-    /// Somebody polls without pause and drives: leaves it to them until they stop.
+    /// A guest, while another thread polls without pause and so does the engine's work.
     private void stayAway(BooleanSupplier isOver) {
         long nanos = STAY_AWAY_NANOS_MIN;
         away = true; // before handedOver is read: whoever hands over writes that first and then reads this
