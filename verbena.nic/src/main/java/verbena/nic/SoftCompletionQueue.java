@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,8 +29,7 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.OwnedObject;
 
 /// A completion queue: a ring that the engine fills, and the ways to wait for it. Polling an empty one drives the
-/// engine
-/// when nobody else does.
+/// engine when no other thread does.
 final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, CompletionRing.Listener {
     private static final VarHandle POLLING;
 
@@ -58,6 +58,9 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
+    /// Threads that park, not those in the link.
+    private final AtomicInteger parked = new AtomicInteger();
+
     private final CompletionRing ring;
     private final BooleanSupplier isOver = this::isOver;
     /// Where its queue pairs live, most of them at least; null before there is one.
@@ -243,6 +246,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
 
     private void park(long nanos) throws InterruptedException {
         sleepers.lockInterruptibly();
+        parked.getAndIncrement(); // before isOver() is asked: whoever makes it true does so first and then reads this
         context.parked(1);
         try {
             long left = nanos;
@@ -251,6 +255,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
             }
         } finally {
             context.parked(-1);
+            parked.getAndDecrement();
             sleepers.unlock();
         }
     }
@@ -336,6 +341,9 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     @Override
     public void onWake() {
         engine().wakeGuest();
+        if (parked.get() == 0) {
+            return;
+        }
         sleepers.lock();
         try {
             woken.signalAll();

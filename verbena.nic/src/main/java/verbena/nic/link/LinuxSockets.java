@@ -313,7 +313,9 @@ final class LinuxSockets {
     /// How many messages were sent; an error only when it is the first that failed.
     int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
-            int sent = (int) SENDMMSG.invokeExact(fd, mmsghdrs, count, LinuxAbi.MSG_NOSIGNAL);
+            int sent = count == 1
+                    ? sendMessage(fd, mmsghdrs)
+                    : (int) SENDMMSG.invokeExact(fd, mmsghdrs, count, LinuxAbi.MSG_NOSIGNAL);
             // Nothing was sent: asking again, this time for the reason, does no harm, also when it now succeeds.
             return sent >= 0
                     ? sent
@@ -321,6 +323,12 @@ final class LinuxSockets {
         } catch (Throwable e) {
             throw impossible(e);
         }
+    }
+
+    /// One by itself, which is some hundredths of it faster so. A `struct mmsghdr` begins with its `struct msghdr`.
+    private static int sendMessage(int fd, MemorySegment msghdr) throws Throwable {
+        MemorySegment none = MemorySegment.NULL;
+        return (long) SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, none, none, none) < 0 ? -1 : 1;
     }
 
     /// How many messages were received; -1 when there was nothing, or an error, which the call has taken off the
