@@ -1183,7 +1183,7 @@ public final class Engine implements AutoCloseable {
             if (looking) {
                 Thread.onSpinWait();
             } else {
-                sleep(Math.min(until, untilNanos), seen, isOver);
+                sleep(now, Math.min(until, untilNanos), seen, isOver);
             }
             long polled = (long) POLLS.getOpaque(this) - pollsBefore;
             if (polled >= POLLS_MIN && isPolling(polled, clock.getAsLong() - idleSince)) {
@@ -1211,13 +1211,13 @@ public final class Engine implements AutoCloseable {
         return ready.isEmpty() ? deadlines.earliestNanos() : Long.MIN_VALUE;
     }
 
-    private void sleep(long until, long seen, BooleanSupplier isOver) {
+    private void sleep(long now, long until, long seen, BooleanSupplier isOver) {
         wakeNanos = until;
         sleeping = true;
         // Now nobody leaves work without seeing that; what was left before, and deadlines that `until` does not
         // know, are seen here.
         if (!hasWork() && turns == seen && !closed && !isOver.getAsBoolean()) {
-            link.await(until == Protocol.NEVER ? -1 : Math.max(0, until - clock.getAsLong()));
+            link.await(until == Protocol.NEVER ? -1 : Math.max(0, until - now));
         }
         sleeping = false;
         wakeNanos = Protocol.NEVER;

@@ -58,6 +58,28 @@ class LinuxUdpLinkTest extends UdpLinkContract {
         }
     }
 
+    /// After a sleep that brought one message the next one asks for one first.
+    @Test
+    void manyMessagesAfterOneAllArrive() {
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
+                UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            Frame[] sent = filled(8, gidOf(a), gidOf(b), 64);
+            Frame[] received = frames(8);
+            for (int round = 0; round < 3; round++) {
+                a.transmit(sent, 0, 1);
+                b.await(LinkBench.PATIENCE);
+                assertThat(b.receive(received, 0, 8)).isEqualTo(1);
+                for (int i = 0; i < 8; i++) {
+                    a.transmit(sent, i, 1);
+                }
+                b.await(LinkBench.PATIENCE);
+                int first = b.receive(received, 0, 8);
+                assertThat(first).isPositive();
+                assertThat(b.receive(received, first, 8 - first)).isEqualTo(8 - first);
+            }
+        }
+    }
+
     @Test
     void thePacketPathAllocatesNothing() {
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
