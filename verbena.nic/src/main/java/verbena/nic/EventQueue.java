@@ -91,8 +91,8 @@ final class EventQueue<T> {
         }
     }
 
-    /// Whether a thread that sleeps has a reason to wake.
-    private boolean isOver() {
+    /// Whether a thread that waits has a reason to stop waiting.
+    boolean isOver() {
         lock.lock();
         try {
             return !events.isEmpty() || closed;

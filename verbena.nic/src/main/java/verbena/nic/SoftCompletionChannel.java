@@ -2,6 +2,7 @@ package verbena.nic;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.SpinPolicy;
 import verbena.verbs.CompletionChannel;
@@ -12,6 +13,7 @@ import verbena.verbs.spi.OwnedObject;
 final class SoftCompletionChannel extends OwnedObject implements CompletionChannel {
     private final SoftContext context;
     private final EventQueue<CompletionQueue> notifications;
+    private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
     /// The engine of the queue that was notified last: driven by those who poll.
     private volatile Engine notifiedLast;
@@ -20,6 +22,7 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
         super("completion channel " + number);
         this.context = context;
         this.notifications = new EventQueue<>(label(), SoftContext.CQ_MAX, context);
+        this.isOver = notifications::isOver;
         this.notifiedLast = context.engine();
         madeFrom(context);
     }
@@ -54,32 +57,16 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
         long nanos = Timeouts.nanos(timeout);
         long start = System.nanoTime();
         policy.begin(start);
-        Optional<CompletionQueue> first = policy.looks() ? look(start, nanos) : poll();
+        if (policy.looks()) {
+            notifiedLast.look(policy, isOver, start, nanos);
+        }
+        Optional<CompletionQueue> first = poll();
         long left = nanos - (System.nanoTime() - start);
         if (first.isEmpty()) {
             first = taken(notifications.awaitAttending(Math.max(0, left)));
         }
         policy.end(System.nanoTime());
         return first;
-    }
-
-    /// Polls, and so drives the engine itself.
-    private Optional<CompletionQueue> look(long start, long nanos) {
-        Engine engine = notifiedLast;
-        if (!engine.mayLook()) {
-            return poll();
-        }
-        try {
-            Optional<CompletionQueue> first;
-            long now;
-            do {
-                first = poll();
-                now = System.nanoTime();
-            } while (first.isEmpty() && policy.looksAgain(now) && now - start < nanos);
-            return first;
-        } finally {
-            engine.looked();
-        }
     }
 
     @Override

@@ -198,28 +198,12 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
         }
         long start = System.nanoTime();
         policy.begin(start);
-        boolean found = (policy.looks() && look(wc, start, nanos)) || sleep(wc, start, nanos);
+        if (policy.looks()) {
+            engine().look(policy, isOver, start, nanos);
+        }
+        boolean found = sleep(wc, start, nanos);
         policy.end(System.nanoTime());
         return found;
-    }
-
-    private boolean look(WorkCompletion wc, long start, long nanos) {
-        if (!engine().mayLook()) {
-            return false;
-        }
-        try {
-            long now;
-            do {
-                if (poll(wc)) {
-                    return true;
-                }
-                Thread.onSpinWait();
-                now = System.nanoTime();
-            } while (policy.looksAgain(now) && now - start < nanos);
-            return false;
-        } finally {
-            engine().looked();
-        }
     }
 
     private boolean sleep(WorkCompletion wc, long start, long nanos) throws InterruptedException {

@@ -200,7 +200,7 @@ public final class Engine implements AutoCloseable {
     /// Threads that wait for completions and do not attend: each needs another thread to wake it.
     private final AtomicInteger parked = new AtomicInteger();
     /// A thread looks again and again before it sleeps: one is enough.
-    private final AtomicBoolean looked = new AtomicBoolean();
+    private final AtomicBoolean hasLooker = new AtomicBoolean();
 
     private final InterruptBell interruptBell = new InterruptBell(this::wakeGuest);
 
@@ -347,15 +347,27 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// Whether the caller, and no other, may look again and again for a while before it sleeps. If so it says when it
-    /// has ended, by [#looked()].
-    public boolean mayLook() {
-        return looked.compareAndSet(false, true);
-    }
-
-    /// The caller does not look any more.
-    public void looked() {
-        looked.set(false);
+    /// Looks again and again for what the caller waits for, and drives, until `isOver`, `policy` says that it is
+    /// enough,
+    /// or the time has come. At once when another thread does that already.
+    ///
+    /// @param nanos how long at most, from `start` on
+    public void look(SpinPolicy policy, BooleanSupplier isOver, long start, long nanos) {
+        if (!hasLooker.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            long now;
+            do {
+                if (isOver.getAsBoolean() || (drive() && isOver.getAsBoolean())) {
+                    return;
+                }
+                Thread.onSpinWait();
+                now = clock.getAsLong();
+            } while (policy.looksAgain(now) && now - start < nanos);
+        } finally {
+            hasLooker.set(false);
+        }
     }
 
     /// The caller, a thread of the application, waits for something that the engine brings, and parks until it is
