@@ -154,7 +154,11 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     }
 
     private boolean hasSome() {
-        return !ring.isEmpty() || (engine().drive() && !ring.isEmpty());
+        if (ring.isEmpty()) {
+            return engine().drive() && !ring.isEmpty();
+        }
+        engine().polled();
+        return true;
     }
 
     private boolean take(WorkCompletion wc) {
@@ -189,7 +193,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (!ring.isEmpty() && take(wc)) {
+        if (!ring.isEmpty() && hasSome() && take(wc)) {
             return true;
         }
         long nanos = Timeouts.nanos(timeout);

@@ -326,9 +326,9 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         return engine;
     }
 
-    /// Sends were posted.
-    void ring() {
-        engine.ring(station);
+    /// Sends were posted: so many, and bytes of their messages.
+    void ring(int requests, long bytes) {
+        engine.ring(station, requests, bytes);
     }
 
     /// A poster has closed its batch.
@@ -375,7 +375,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         @Override
         public void posted() {
             if (state == QpState.ERR || (stream != null && stream.isStalled())) {
-                ring();
+                ring(0, 0); // no send
             }
         }
 

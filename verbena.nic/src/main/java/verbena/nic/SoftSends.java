@@ -38,6 +38,8 @@ final class SoftSends implements SendBatch, FaultySends {
     private final ReentrantLock turn = new ReentrantLock();
     private final Posting.Dropper dropper = this::drop;
     private @Nullable SendRequest current;
+    /// Of the messages that are complete and not submitted.
+    private long bytes;
 
     SoftSends(
             SoftQueuePair qp,
@@ -362,8 +364,9 @@ final class SoftSends implements SendBatch, FaultySends {
         qp.checkSendable("submit");
         int n = queue.publish();
         if (n > 0) {
-            qp.ring();
+            qp.ring(n, bytes);
         }
+        bytes = 0;
         return n;
     }
 
@@ -374,6 +377,7 @@ final class SoftSends implements SendBatch, FaultySends {
         }
         queue.abandon();
         current = null;
+        bytes = 0;
         turn.unlock();
         qp.onBatchClosed();
     }
@@ -414,6 +418,9 @@ final class SoftSends implements SendBatch, FaultySends {
             checkAtomic(request);
         } else if (request != null && transport == Transport.UD && !request.operation.isLocal()) {
             checkDatagram(request);
+        }
+        if (request != null) {
+            bytes += request.bytes();
         }
         current = null;
     }

@@ -98,6 +98,14 @@ class EngineTest {
     }
 
     @Test
+    void whatWasPostedLeavesBeforeItsQueuePairIsClosed() {
+        a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+        a.qp.close();
+        pair.settle();
+        assertThat(b.context.counters().get("received.packets")).isEqualTo(1);
+    }
+
+    @Test
     void aThousandGuessesAtOnceAreNoticedAndReportedOnceInTenSeconds() {
         for (int i = 0; i < 999; i++) {
             guess(i);

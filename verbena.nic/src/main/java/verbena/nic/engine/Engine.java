@@ -45,6 +45,15 @@ import verbena.wire.ib.Packet;
 /// `turns` first and then looks at `sleeping`. All of these are volatile and so have one order that all agree on:
 /// in it, one side of each pair sees the other.
 ///
+/// # Why no doorbell is forgotten
+///
+/// A thread that posts may leave a doorbell on the list without owning the engine ([Burst]), so that it leaves together
+/// with the next ones. It puts the doorbell on the list first and then looks at `sleeping`; the attendant says
+/// `sleeping` first and then looks at the list. So either the poster sends, or the attendant does not go to sleep in
+/// the
+/// link. An attendant that stays away looks at the list each time that it looks whether threads still poll, which is
+/// within [#STAY_AWAY_NANOS_MAX], and sends what a thread has forgotten.
+///
 /// # The attendant
 ///
 /// One thread at a time attends: it looks after arrivals and deadlines, and sleeps in the link. At first that is the
@@ -202,6 +211,8 @@ public final class Engine implements AutoCloseable {
     /// A thread looks again and again before it sleeps: one is enough.
     private final AtomicBoolean hasLooker = new AtomicBoolean();
 
+    private final Burst burst = new Burst();
+
     private final InterruptBell interruptBell = new InterruptBell(this::wakeGuest);
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
@@ -283,20 +294,36 @@ public final class Engine implements AutoCloseable {
 
     // ---- any thread
 
-    /// Something was posted on this queue pair. Sends it at once on the caller's thread when nobody else is at it;
-    /// without a thread of its own the engine only takes note.
-    public void ring(Station station) {
-        // Whoever rang first and was not answered yet puts it on the list; the answer comes before the look at what
-        // was posted (see Station.answer).
-        if (!station.ring()) {
+    /// Something was posted on this queue pair. Sends it on the caller's thread when no other thread owns the engine:
+    /// at once, or with what the caller posts next ([Burst]). An engine without a thread only takes note.
+    ///
+    /// @param requests how many
+    /// @param bytes of their messages, all together
+    public void ring(Station station, int requests, long bytes) {
+        // The first ring since the last answer puts it on the list; the answer comes before the look at what was
+        // posted (see Station.answer).
+        if (station.ring()) {
+            Station head;
+            do {
+                head = (Station) RUNG.getVolatile(this);
+                station.nextRung = head;
+            } while (!RUNG.compareAndSet(this, head, station));
+        }
+        if (thread == null) {
             return;
         }
-        Station head;
-        do {
-            head = (Station) RUNG.getVolatile(this);
-            station.nextRung = head;
-        } while (!RUNG.compareAndSet(this, head, station));
-        workNow();
+        // A doorbell may wait only while no thread sleeps in the link: see "Why no doorbell is forgotten".
+        boolean mayWait = burst.mayWait(Thread.currentThread().threadId(), requests, bytes, clock.getAsLong());
+        if (!mayWait || sleeping) {
+            workNow();
+        }
+    }
+
+    /// The caller has found a completion without a look at the engine: what it has posted does not wait for ever.
+    public void polled() {
+        if (RUNG.getOpaque(this) != null && burst.isOver(clock.getAsLong())) {
+            workNow();
+        }
     }
 
     private void workNow() {
@@ -309,7 +336,11 @@ public final class Engine implements AutoCloseable {
     /// done. Without a thread of its own the engine is driven by [#step()] only.
     @SuppressWarnings("ThreadPriorityCheck") // no more than a courtesy
     public boolean drive() {
-        if (thread == null || failure != null || !tryOwn()) {
+        if (thread == null || failure != null) {
+            return false;
+        }
+        burst.end(Thread.currentThread().threadId());
+        if (!tryOwn()) {
             return false;
         }
         POLLS.setOpaque(this, (long) POLLS.getOpaque(this) + 1);
@@ -785,12 +816,14 @@ public final class Engine implements AutoCloseable {
         return hasWork() ? Long.MIN_VALUE : dueNanos(clock.getAsLong());
     }
 
-    /// What answers arrivals leaves before anything is changed: a queue pair that is closed as soon as a message
+    /// What was posted, and what answers arrivals, leaves before anything is changed: a queue pair that is closed as
+    /// soon as a message
     /// has come, for example, has still acknowledged it.
     private int drainCommands() {
         if (commands.isEmpty()) {
             return 0;
         }
+        drainDoorbells();
         if (!ready.isEmpty() && failure == null) {
             try {
                 int _ = send(clock.getAsLong());
@@ -1100,6 +1133,9 @@ public final class Engine implements AutoCloseable {
             visitsBefore += came;
             pollsBefore += polled;
             findsBefore += found;
+            if (attendant.get() == null && isForgotten()) {
+                break;
+            }
             if (came > 0 || isPolling(polled, nanos)) {
                 nanos = longer(nanos, came + found);
             } else if (attendant.get() == null) {
@@ -1242,12 +1278,17 @@ public final class Engine implements AutoCloseable {
         while (!handedOver && !closed && !isOver.getAsBoolean()) {
             long before = (long) POLLS.getOpaque(this);
             LockSupport.parkNanos(this, nanos);
-            if (!isPolling((long) POLLS.getOpaque(this) - before, nanos)) {
+            if (!isPolling((long) POLLS.getOpaque(this) - before, nanos) || isForgotten()) {
                 break;
             }
             nanos = Math.min(2 * nanos, STAY_AWAY_NANOS_MAX);
         }
         away = false;
+    }
+
+    /// Whether a thread has posted and does not come back.
+    private boolean isForgotten() {
+        return RUNG.getVolatile(this) != null && burst.isForgotten(clock.getAsLong());
     }
 
     /// What is ready to leave leaves, as far as there is room at once: that a connection is over, for example.
