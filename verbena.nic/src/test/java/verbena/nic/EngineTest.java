@@ -356,6 +356,25 @@ class EngineTest {
     }
 
     @Test
+    void whatTheLinkHasNotBroughtYetIsLookedAtBeforeTimersRunOut() {
+        QueuePair another = another();
+        a.wire.brings = 0;
+        for (QueuePair qp : List.of(another, a.qp)) {
+            qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
+            a.context.drive();
+            while (b.context.drive()) {
+                // until it is answered
+            }
+        }
+        a.wire.brings = 1;
+        pair.clock.nanos += Duration.ofHours(1).toNanos();
+        pair.settle();
+        assertThat(a.completions()).hasSize(2).allMatch(c -> c.endsWith(" SUCCESS"));
+        assertThat(a.context.counters().get("ack-timeouts")).isZero();
+        assertThat(a.context.counters().get("retransmitted.packets")).isZero();
+    }
+
+    @Test
     void aBrokenDeviceSaysSoAndCanBeClosed() throws InterruptedException {
         var wire = new Wire("10.0.0.3", new Wire.Clock());
         wire.broken = new IllegalStateException("the wire is cut");

@@ -35,6 +35,8 @@ final class Wire implements Link {
     boolean keepsTogether;
     /// How many frames the way out takes at once.
     int room = Integer.MAX_VALUE;
+    /// How many frames one receive brings at most.
+    int brings = Integer.MAX_VALUE;
     /// Thrown by the next receive.
     RuntimeException broken;
 
@@ -77,10 +79,15 @@ final class Wire implements Link {
             throw broken;
         }
         int n = 0;
-        while (n < count && !arriving.isEmpty()) {
+        while (n < Math.min(count, brings) && !arriving.isEmpty()) {
             frames[from + n++].copyFrom(arriving.poll());
         }
         return n;
+    }
+
+    @Override
+    public boolean mayHaveMore() {
+        return !arriving.isEmpty();
     }
 
     @Override

@@ -786,7 +786,7 @@ public final class Engine implements AutoCloseable {
         boolean isDue = deadlines.earliestNanos() <= now;
         if (isDue) {
             done += moveArrivals(now);
-            if (arrived < BATCH || ++deadlinesLater == DEADLINES_LATER_MAX) {
+            if ((arrived < BATCH && !link.mayHaveMore()) || ++deadlinesLater == DEADLINES_LATER_MAX) {
                 deadlinesLater = 0;
                 done += drainDeadlines(now);
             }

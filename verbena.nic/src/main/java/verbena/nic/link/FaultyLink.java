@@ -139,10 +139,14 @@ public final class FaultyLink extends ForwardingLink {
             publishDue();
             return link.receive(frames, from, count);
         }
-        int n = link.receive(arrivals, 0, BATCH);
-        for (int i = 0; i < n; i++) {
-            received.judge(arrivals[i], now);
-        }
+        int judged = 0;
+        do { // a delay begins when a packet has arrived, not when the link brings it
+            int n = link.receive(arrivals, 0, BATCH - judged);
+            for (int i = 0; i < n; i++) {
+                received.judge(arrivals[i], now);
+            }
+            judged += n;
+        } while (judged < BATCH && link.mayHaveMore());
         int given = 0;
         while (given < count && received.held.firstDue() <= now) {
             frames[from + given].copyFrom(received.held.first());

@@ -42,6 +42,11 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public boolean mayHaveMore() {
+        return link.mayHaveMore();
+    }
+
+    @Override
     public int transmit(Frame[] frames, int from, int count) {
         return link.transmit(frames, from, count);
     }

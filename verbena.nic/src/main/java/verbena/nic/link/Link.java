@@ -39,6 +39,12 @@ public interface Link extends AutoCloseable {
         return false;
     }
 
+    /// Whether more may have arrived before the last [#receive] than it has brought, although it was asked for more: a
+    /// link asks the system for as many as usually come.
+    default boolean mayHaveMore() {
+        return false;
+    }
+
     /// Sends `frames[from]` and its successors, at most `count`, in order; returns how many were taken. Fewer
     /// means that the way out is full: try again later. A frame that can never be sent (no route, too large for
     /// the interface) is counted ([#unsendable()]), marked ([Frame#unsendable]) and treated as taken; the protocol

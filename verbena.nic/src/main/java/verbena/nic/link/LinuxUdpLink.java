@@ -93,6 +93,10 @@ public final class LinuxUdpLink extends UdpLink {
     // of the call. Guesses: the sleeper writes them as well.
     private int landedSinceSleep;
     private boolean isOneLikely;
+    /// Messages to ask for: twice as many as came the last time.
+    private int expected = 1;
+    /// A socket has brought as many as it was asked for.
+    private boolean more;
 
     /// Packets in each message of `outgoing`.
     private final int[] packetsOf = new int[MessageBlock.COUNT];
@@ -441,6 +445,7 @@ public final class LinuxUdpLink extends UdpLink {
             int received = shared.length == 0 ? 0 : receiveFromNeighbours(frames, from, count);
             int wanted = count - received;
             prepareReceive(arrived);
+            more = false;
             arrived = 0;
             message = 0;
             consumed = 0;
@@ -505,12 +510,15 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    // Messages of this socket behind those that have landed.
+    // Messages of this socket behind those that have landed. When few come, few are asked for: the system looks once
+    // more after the last one, which costs half as much as to receive it.
     private void land(Endpoint endpoint, int wanted) {
-        int likely = isOneLikely ? 1 : coalesced ? MESSAGES_COALESCED : wanted;
-        int asked = Math.min(likely, MessageBlock.COUNT - arrived);
+        int most = Math.min(coalesced ? MESSAGES_COALESCED : wanted, MessageBlock.COUNT - arrived);
+        int asked = Math.min(isOneLikely ? 1 : expected, most);
         isOneLikely = false;
         int messages = LinuxSockets.receiveMessages(endpoint.fd, incoming.headersFrom(arrived), asked);
+        expected = Math.clamp(2L * messages, 1, MessageBlock.COUNT);
+        more |= messages == asked;
         for (int i = 0; i < messages; i++) {
             arrivedAt[arrived++] = endpoint;
             landedSinceSleep++;
@@ -566,6 +574,11 @@ public final class LinuxUdpLink extends UdpLink {
     @Override
     public boolean hasArrivals() {
         return message < arrived;
+    }
+
+    @Override
+    public boolean mayHaveMore() {
+        return more;
     }
 
     // Whether no more needs to be done here: false when the packet is for this link's slot, or nobody is there whom it

@@ -22,6 +22,23 @@ class LinuxUdpLinkTest extends UdpLinkContract {
     }
 
     @Test
+    void aLinkSaysThatItMayHaveMoreUntilItHasFoundNothing() {
+        try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
+                UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {
+            Frame[] sent = filled(2, gidOf(a), gidOf(b), 64);
+            Frame[] received = frames(2);
+            a.transmit(sent, 0, 1);
+            a.transmit(sent, 1, 1);
+            assertThat(b.mayHaveMore()).isFalse();
+            assertThat(LinkBench.receive(b, received, 0, 2)).isEqualTo(1);
+            assertThat(b.mayHaveMore()).isTrue();
+            assertThat(receiveAll(b, received, 1)).isEqualTo(1);
+            assertThat(LinkBench.receive(b, received, 0, 2)).isZero();
+            assertThat(b.mayHaveMore()).isFalse();
+        }
+    }
+
+    @Test
     void trafficClassAndHopLimitArrive() {
         try (UdpLink a = LinkBench.openAnywhere(LinkBench.options(kind()));
                 UdpLink b = LinkBench.openAnywhere(LinkBench.options(kind()))) {

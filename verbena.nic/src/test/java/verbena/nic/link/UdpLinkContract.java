@@ -137,7 +137,9 @@ abstract class UdpLinkContract {
 
         assertThat(a.transmit(sent, 3, 4)).isEqualTo(4);
         b.await(PATIENCE);
-        assertThat(LinkBench.receive(b, received, 2, 3)).isEqualTo(3);
+        for (int n = 0; n < 3; ) { // a link may bring fewer than there are
+            n += LinkBench.receive(b, received, 2 + n, 3 - n);
+        }
 
         assertThat(received[1].length).isZero();
         assertThat(IntStream.range(2, 5).map(i -> number(received[i]))).containsExactly(3, 4, 5);
