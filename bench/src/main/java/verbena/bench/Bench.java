@@ -22,6 +22,7 @@ import verbena.tools.report.Goal;
 import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
 import verbena.tools.report.Result;
+import verbena.tools.report.Steady;
 
 /// `verbena bench`: Verbena and its peers side by side, in one run, on loopback. All take turns, round by round,
 /// so that what else happens on the machine happens to all.
@@ -62,8 +63,10 @@ public final class Bench implements Callable<Integer> {
     private static final int IDLE_REPEATS = 2;
     /// The keep-alive of connections, so that each window has one.
     private static final double IDLE_SECONDS = 5;
-    /// The first round, which does not count, is so much longer than the others: code is still being compiled.
-    private static final int WARM_UP = 8;
+    /// So many rounds at most do not count: code is still being compiled, up to eight seconds for a figure.
+    private static final int WARM_UP = 16;
+
+    private static final double NANOS_PER_SECOND = 1e9;
 
     @Spec
     private CommandSpec spec;
@@ -104,6 +107,7 @@ public final class Bench implements Callable<Integer> {
 
     private final List<Entry> entries = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
+    private String warmUp = "";
 
     private Bench() {}
 
@@ -151,11 +155,9 @@ public final class Bench implements Callable<Integer> {
             for (Contender contender : contenders) {
                 start(contender);
             }
-            for (int round = 0; round <= rounds; round++) {
-                for (Entry entry : List.copyOf(entries)) {
-                    progress((round == 0 ? "warming up" : "round " + round + " of " + rounds) + ": " + entry);
-                    measure(entry, round > 0 ? seconds : WARM_UP * seconds, round > 0);
-                }
+            warmUp = warmUp(seconds);
+            for (int round = 1; round <= rounds; round++) {
+                measureAll("round " + round + " of " + rounds, seconds, true);
             }
             if (isWanted(VerbenaPair.BATCHES + ", " + Table.size(SMALL))) {
                 progress("allocation");
@@ -228,9 +230,27 @@ public final class Bench implements Callable<Integer> {
                         .forEach(entries::add));
     }
 
-    private void measure(Entry entry, double seconds, boolean counts) throws InterruptedException {
-        if (!attempt(entry.toString(), () -> entry.measure(seconds, counts))) {
-            entries.remove(entry);
+    /// Rounds that do not count, until the figures stand still; says how that went.
+    private String warmUp(double seconds) throws InterruptedException {
+        List<Entry> all = List.copyOf(entries);
+        var steady = new Steady(all.size(), (long) (WARM_UP * seconds * all.size() * NANOS_PER_SECOND));
+        long start = System.nanoTime();
+        do {
+            measureAll("warming up", seconds, false);
+        } while (!entries.isEmpty()
+                && !steady.add(
+                        System.nanoTime() - start,
+                        0, // compilers work in other processes; what they have left to do shows in the figures
+                        all.stream().mapToDouble(Entry::figure).toArray()));
+        return steady.words();
+    }
+
+    private void measureAll(String what, double seconds, boolean counts) throws InterruptedException {
+        for (Entry entry : List.copyOf(entries)) {
+            progress(what + ": " + entry);
+            if (!attempt(entry.toString(), () -> entry.measure(seconds, counts))) {
+                entries.remove(entry);
+            }
         }
     }
 
@@ -241,6 +261,7 @@ public final class Bench implements Callable<Integer> {
     private Map<String, String> facts(Map<String, String> machine, int rounds, double seconds, Goals goals) {
         var facts = new LinkedHashMap<>(machine);
         facts.put("measured", "medians of " + rounds + " rounds of " + seconds + " s each; two processes on loopback");
+        facts.put("warm-up", warmUp);
         if (!missing.isEmpty()) {
             facts.put("missing", String.join("; ", missing));
         }

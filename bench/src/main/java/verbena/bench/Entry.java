@@ -54,6 +54,18 @@ final class Entry {
         return Math.max(first / 10, (long) (perSecond * seconds));
     }
 
+    /// What it measured last, more than 0: a latency, a rate or a bandwidth. 1 before it has measured.
+    double figure() {
+        Result known = last;
+        if (known == null) {
+            return 1;
+        }
+        Double figure = known.latencyUs() != null
+                ? Double.valueOf(known.latencyUs().p50())
+                : known.messageRateMpps() != null ? known.messageRateMpps() : known.bandwidthMBps();
+        return figure == null || figure <= 0 ? 1 : figure;
+    }
+
     @Override
     public String toString() {
         return series + ", " + Table.size(size);
