@@ -50,9 +50,8 @@ import verbena.wire.ib.Packet;
 /// A thread that posts may leave a doorbell on the list without owning the engine ([Burst]), so that it leaves together
 /// with the next ones. It puts the doorbell on the list first and then looks at `sleeping`; the attendant says
 /// `sleeping` first and then looks at the list. So either the poster sends, or the attendant does not go to sleep in
-/// the
-/// link. An attendant that stays away looks at the list each time that it looks whether threads still poll, which is
-/// within [#STAY_AWAY_NANOS_MAX], and sends what a thread has forgotten.
+/// the link. An attendant that stays away looks at the list each time that it looks whether threads still poll, which
+/// is within [#STAY_AWAY_NANOS_OFTEN], and sends what a thread has forgotten.
 ///
 /// # The attendant
 ///
@@ -817,8 +816,7 @@ public final class Engine implements AutoCloseable {
     }
 
     /// What was posted, and what answers arrivals, leaves before anything is changed: a queue pair that is closed as
-    /// soon as a message
-    /// has come, for example, has still acknowledged it.
+    /// soon as a message has come, for example, has still acknowledged it.
     private int drainCommands() {
         if (commands.isEmpty()) {
             return 0;
