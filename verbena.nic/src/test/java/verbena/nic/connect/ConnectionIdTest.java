@@ -337,8 +337,8 @@ class ConnectionIdTest {
                 assertThat(id.context()).isSameAs(server.device);
             }
             try (ConnectionId id = channel.createId(PortSpace.TCP)) {
-                id.bind(new InetSocketAddress(
-                        InetAddress.getLoopbackAddress(), 0)); // named by nothing: whatever device has it
+                // named by nothing: whatever device has it
+                id.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
                 assertThat(id.context()).isNotSameAs(server.device);
             }
         }

@@ -90,9 +90,12 @@ class LinuxUdpLinkTest extends UdpLinkContract {
                     a.transmit(sent, i, 1);
                 }
                 b.await(LinkBench.PATIENCE);
-                int first = b.receive(received, 0, 8);
-                assertThat(first).isPositive();
-                assertThat(b.receive(received, first, 8 - first)).isEqualTo(8 - first);
+                for (int arrived = 0; arrived < 8; ) {
+                    int some = b.receive(received, arrived, 8 - arrived);
+                    assertThat(some).isPositive();
+                    arrived += some;
+                    assertThat(arrived == 8 || b.mayHaveMore()).isTrue();
+                }
             }
         }
     }
