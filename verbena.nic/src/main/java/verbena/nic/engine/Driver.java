@@ -1,0 +1,519 @@
+package verbena.nic.engine;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import verbena.transport.Protocol;
+
+/// Decides which thread does the engine's work, and where threads wait for more of it.
+///
+/// # Why no wake-up is lost
+///
+/// A thread that leaves work (a doorbell, a command) makes it visible first and then tries to own the engine. An owner
+/// gives the ownership back first and then looks for work left meanwhile. The attendant says `sleeping`
+/// first, then looks for work and for others that have owned since, and only then sleeps; an owner counts
+/// [Ownership#turns()] first and then looks at `sleeping`. All of these are volatile and so have one order that all
+/// agree on: in it, one side of each pair sees the other.
+///
+/// # Why no doorbell is forgotten
+///
+/// A thread that posts may leave a doorbell on the list without owning the engine ([Burst]), so that it leaves together
+/// with the next ones. It puts the doorbell on the list first and then looks at `sleeping`; the attendant says
+/// `sleeping` first and then looks at the list. So either the poster sends, or the attendant does not go to sleep in
+/// the link. An attendant that stays away looks at the list each time that it looks whether threads still poll, which
+/// is within [#STAY_AWAY_NANOS_OFTEN], and sends what a thread has forgotten.
+///
+/// # The attendant
+///
+/// One thread at a time attends: it looks after arrivals and deadlines, and sleeps in the link. At first that is the
+/// engine's own thread. A thread of the application that waits for a completion takes its place ([#attend]), so
+/// that a message wakes one thread, not two. When that thread leaves with its completion, the place stays empty for
+/// a moment: the same thread is likely to come back. If it does not, the engine's thread takes the place again,
+/// within [#STAY_AWAY_NANOS_OFTEN]; at once when other threads wait.
+final class Driver {
+    /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
+    private static final int POSTER_PIECES = 4;
+    /// And a poller, for what has arrived: one that receives, one that answers.
+    private static final int POLLER_PIECES = 2;
+    /// A thread of the application that waits for the place of the engine's thread looks so often, when no
+    /// other thread wakes it.
+    private static final long HEIR_NANOS = 1_000_000;
+    /// The answers to so many packets may wait for what a poller without pause does next.
+    private static final int FEW = 2;
+    /// The attendant finds an owner that is not itself: it waits so long, and twice as long each time, so many times
+    /// at most. On one processor the owner may be the one that has to run.
+    private static final long OWNED_NANOS = 50_000;
+
+    private static final int IN_VAIN_MAX = 4;
+
+    // While threads of the application do the engine's work, its own thread stays away: at first for MIN, then twice
+    // as long each time, up to MAX, or OFTEN when they come so often that they are not likely to stop. So long, at
+    // most, do packets wait when they suddenly do.
+    private static final long STAY_AWAY_NANOS_MIN = 250_000;
+    private static final long STAY_AWAY_NANOS_MAX = 1_000_000;
+    private static final long STAY_AWAY_NANOS_OFTEN = 4_000_000;
+    /// Often: once in this time, on the average.
+    private static final long OFTEN_NANOS = 100_000;
+
+    private final Work work;
+    private final Ownership ownership;
+    private final Containment containment;
+    private final LongSupplier clock;
+    private final Burst burst = new Burst();
+    private final Pollers pollers = new Pollers();
+    private final InterruptBell interruptBell = new InterruptBell(this::wakeGuest);
+
+    private @Nullable Thread thread;
+    private volatile boolean closed;
+
+    // ---- sleep
+
+    /// The attendant is in the link, or about to be.
+    private volatile boolean sleeping;
+    /// When it means to wake by itself.
+    private volatile long wakeNanos = Protocol.NEVER;
+
+    // ---- the attendant
+
+    /// The engine's thread, or a guest; null for a moment when a guest has left.
+    private final AtomicReference<@Nullable Thread> attendant = new AtomicReference<>();
+    /// A thread that wants to attend in place of the engine's thread.
+    private final AtomicReference<@Nullable Thread> heir = new AtomicReference<>();
+    /// How often guests have come. Written by the attendant.
+    private volatile long visits;
+    /// The attendant stays away because of a poller, or the engine's thread because of a guest.
+    private volatile boolean away;
+    /// A poller has said that it stops, or a guest has left while others wait.
+    private volatile boolean handedOver;
+    /// The engine's thread sleeps until the guest leaves.
+    private volatile boolean offDuty;
+    /// Threads that wait for completions and do not attend: each needs another thread to wake it.
+    private final AtomicInteger parked = new AtomicInteger();
+
+    Driver(Work work, Ownership ownership, Containment containment, LongSupplier clock) {
+        this.work = work;
+        this.ownership = ownership;
+        this.containment = containment;
+        this.clock = clock;
+    }
+
+    /// Gives the engine a thread of its own.
+    void start(String name) {
+        Thread own = new Thread(this::run, name);
+        own.setDaemon(true);
+        thread = own;
+        own.start();
+    }
+
+    boolean hasThread() {
+        return thread != null;
+    }
+
+    /// Ends the engine's thread, and every wait for the engine; true when the caller was interrupted meanwhile.
+    boolean end() {
+        closed = true;
+        work.link().wakeup();
+        boolean interrupted = false;
+        Thread own = thread;
+        if (own != null && !own.equals(Thread.currentThread())) {
+            LockSupport.unpark(own);
+            while (own.isAlive()) {
+                try {
+                    own.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        return interrupted;
+    }
+
+    private boolean isAlive() {
+        return !closed && containment.failure() == null;
+    }
+
+    // ---- threads that come by
+
+    /// A thread has rung a doorbell: sends on this thread when no other owns the engine, at once, or with what the
+    /// thread posts next ([Burst]). Without a thread of its own the engine only takes note.
+    void posted(int requests, long bytes) {
+        if (thread == null) {
+            return;
+        }
+        // A doorbell may wait only while no thread sleeps in the link: see "Why no doorbell is forgotten".
+        boolean mayWait = burst.mayWait(Thread.currentThread().threadId(), requests, bytes, clock.getAsLong());
+        if (!mayWait || sleeping) {
+            workNow();
+        }
+    }
+
+    /// See [Engine#polled()].
+    void polled() {
+        if (!work.doorbells.seemsEmpty() && burst.isOver(clock.getAsLong())) {
+            workNow();
+        }
+    }
+
+    private void workNow() {
+        if (thread != null && containment.failure() == null && ownership.tryOwn()) {
+            work(POSTER_PIECES, false);
+        }
+    }
+
+    /// See [Engine#drive()].
+    boolean drive() {
+        if (thread == null || containment.failure() != null) {
+            return false;
+        }
+        burst.end(Thread.currentThread().threadId());
+        if (!ownership.tryOwn()) {
+            return false;
+        }
+        pollers.count();
+        boolean any = work(POLLER_PIECES, true);
+        pollers.countResult(any);
+        return any;
+    }
+
+    /// The owner, not the attendant: works until there is nothing left or `pieces` are done, and gives the
+    /// ownership back.
+    private boolean work(int pieces, boolean polling) {
+        boolean any = false;
+        for (int left = pieces; ; ) {
+            boolean more = false;
+            try {
+                ownership.countTurn();
+                long now = clock.getAsLong();
+                any |= work.doPiece(now, polling) > 0;
+                long due = work.dueNanos(now);
+                // Few answers wait for the poller's next step: it is about to post, or polls again. If it does not, the
+                // attendant, which is away and not asleep, comes within STAY_AWAY_NANOS_OFTEN.
+                more = due <= now && !(polling && away && work.arrived() <= FEW);
+                if (sleeping && due < wakeNanos && (!more || left <= 1)) {
+                    work.link().wakeup(); // the attendant would sleep past what is new
+                }
+            } catch (RuntimeException | Error e) {
+                containment.fail(e);
+                return any;
+            } finally {
+                ownership.disown();
+            }
+            left--;
+            if (left <= 0 && more && !polling) {
+                handOver(); // a poller comes again; a poster perhaps not
+            }
+            if (!(work.hasLeft() || (more && left > 0)) || !ownership.tryOwn()) {
+                return any;
+            }
+        }
+    }
+
+    /// The owner: commands only, and gives the ownership back.
+    void runCommands() {
+        boolean more;
+        try {
+            ownership.countTurn();
+            int _ = work.runCommands();
+            long due = work.dueNanos(clock.getAsLong());
+            more = due == Long.MIN_VALUE;
+            if (sleeping && due < wakeNanos) {
+                work.link().wakeup();
+            }
+        } finally {
+            ownership.disown();
+        }
+        if (more || work.hasLeft()) {
+            workNow();
+        }
+    }
+
+    /// A command was left: the attendant comes, wherever it is.
+    void call() {
+        if (sleeping) {
+            work.link().wakeup();
+        } else {
+            handOver();
+        }
+    }
+
+    /// See [Engine#handOver()].
+    void handOver() {
+        Thread own = thread;
+        if (own != null && !handedOver) {
+            handedOver = true;
+            if (away) {
+                Thread now = attendant.get();
+                LockSupport.unpark(now == null ? own : now);
+            }
+        }
+    }
+
+    // ---- threads that wait
+
+    /// See [Engine#parked(int)].
+    void parked(int change) {
+        parked.getAndAdd(change);
+        if (change > 0) {
+            handOver();
+        }
+    }
+
+    /// See [Engine#attend].
+    boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        Thread me = Thread.currentThread();
+        long now = clock.getAsLong();
+        long untilNanos = nanos < Protocol.NEVER - Math.max(0, now) ? now + nanos : Protocol.NEVER;
+        if (thread == null || me.isVirtual() || ownership.isMine() || !takeOver(me, isOver, untilNanos)) {
+            return false;
+        }
+        interruptBell.expect();
+        try {
+            attend(isOver, untilNanos, null);
+        } finally {
+            interruptBell.forget();
+            leave();
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return true;
+    }
+
+    /// Waits until the engine's thread has left its place; not for another guest.
+    private boolean takeOver(Thread me, BooleanSupplier isOver, long untilNanos) {
+        while (isAlive() && parked.get() == 0) {
+            Thread now = attendant.get();
+            if (now == null && attendant.compareAndSet(null, me)) {
+                long before = visits;
+                visits = before + 1; // only the attendant writes
+                heir.compareAndSet(me, null);
+                return true;
+            }
+            if ((now != null && now != thread) || (heir.get() != me && !heir.compareAndSet(null, me))) {
+                break;
+            }
+            if (sleeping) {
+                work.link().wakeup();
+            }
+            if (away) {
+                LockSupport.unpark(thread);
+            }
+            if (attendant.get() != null) {
+                LockSupport.parkNanos(this, HEIR_NANOS);
+            }
+            if (isOver.getAsBoolean() || me.isInterrupted() || clock.getAsLong() >= untilNanos) {
+                break;
+            }
+        }
+        heir.compareAndSet(me, null);
+        return false;
+    }
+
+    private void leave() {
+        assert attendant.get() == Thread.currentThread() : "only the attendant leaves";
+        attendant.set(null);
+        boolean othersWait = parked.get() > 0;
+        if (othersWait) {
+            handedOver = true;
+        }
+        if (othersWait || offDuty) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /// See [Engine#wakeGuest()].
+    void wakeGuest() {
+        Thread now = attendant.get();
+        if (now == thread) {
+            LockSupport.unpark(heir.get());
+            return;
+        }
+        if (now == null || now == Thread.currentThread()) {
+            return;
+        }
+        if (sleeping) {
+            work.link().wakeup();
+        }
+        LockSupport.unpark(now);
+    }
+
+    // ---- the attendant
+
+    /// The engine's own thread: attends when no guest does.
+    private void run() {
+        Thread me = Thread.currentThread();
+        var policy = new SpinPolicy();
+        while (isAlive()) {
+            if (attendant.compareAndSet(null, me)) {
+                attend(() -> heir.get() != null, Protocol.NEVER, policy);
+                attendant.set(null);
+                LockSupport.unpark(heir.get());
+            }
+            awaitPlace();
+        }
+    }
+
+    /// The attendant, until `isOver`, the engine has ended, or the time has come. What is ready leaves first.
+    ///
+    /// @param policy whether to look again and again before sleeping; null: the caller, a guest, has done that
+    private void attend(BooleanSupplier isOver, long untilNanos, @Nullable SpinPolicy policy) {
+        long idleSince = 0;
+        long pollsBefore = 0;
+        boolean idle = false;
+        boolean receiving = policy != null;
+        boolean isGuest = policy == null;
+        boolean looking = false;
+        int inVain = 0;
+        while (isAlive() && !isOver.getAsBoolean()) {
+            if (!ownership.tryOwn()) {
+                // The owner looks for work when it has finished; but its deadlines may be for us.
+                LockSupport.parkNanos(this, OWNED_NANOS << Math.min(inVain++, IN_VAIN_MAX));
+                if (isGuest && Thread.currentThread().isInterrupted()) {
+                    return;
+                }
+                continue;
+            }
+            inVain = 0;
+            long now;
+            long seen;
+            boolean isQuiet;
+            long until;
+            try {
+                ownership.countTurn();
+                now = clock.getAsLong();
+                if (receiving) {
+                    int _ = work.doPiece(now, true);
+                } else {
+                    int _ = work.depart(now);
+                }
+                work.outbound.settle();
+                until = work.dueNanos(now);
+                isQuiet = (work.arrived() == 0 || !receiving) && until > now;
+                seen = ownership.turns();
+            } catch (RuntimeException | Error e) {
+                containment.fail(e);
+                return;
+            } finally {
+                ownership.disown();
+            }
+            receiving = true;
+            if (isQuiet && !idle) {
+                idleSince = now;
+                pollsBefore = pollers.polls();
+                handedOver = false;
+                if (policy != null) {
+                    policy.begin(now);
+                    looking = policy.looks();
+                }
+            } else if (!isQuiet && idle && policy != null) {
+                policy.end(now);
+            }
+            idle = isQuiet;
+            if (!isQuiet) {
+                continue;
+            }
+            if (now >= untilNanos || (isGuest && Thread.currentThread().isInterrupted())) {
+                return;
+            }
+            looking = looking && policy != null && policy.looksAgain(now);
+            if (looking) {
+                Thread.onSpinWait();
+            } else {
+                sleep(now, Math.min(until, untilNanos), seen, isOver);
+            }
+            long polled = pollers.polls() - pollsBefore;
+            if (polled >= Pollers.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince)) {
+                if (!isGuest) {
+                    return; // leaves the place
+                }
+                stayAway(isOver);
+                idle = false;
+            }
+        }
+    }
+
+    private void sleep(long now, long until, long seen, BooleanSupplier isOver) {
+        wakeNanos = until;
+        sleeping = true;
+        // Now no thread leaves work without seeing that; what was left before, and deadlines that `until` does not
+        // know, are seen here.
+        if (!work.hasLeft() && ownership.turns() == seen && !closed && !isOver.getAsBoolean()) {
+            work.link().await(until == Protocol.NEVER ? -1 : Math.max(0, until - now));
+        }
+        sleeping = false;
+        wakeNanos = Protocol.NEVER;
+    }
+
+    // ---- while others do the work
+
+    /// The engine's thread, while threads of the application do its work: returns when the place is empty and stays
+    /// so, and no thread polls.
+    private void awaitPlace() {
+        away = true; // before handedOver is read: a thread that hands over writes that first and then reads this
+        long nanos = STAY_AWAY_NANOS_MIN;
+        long visitsBefore = visits;
+        long pollsBefore = pollers.polls();
+        long findsBefore = pollers.finds();
+        while (isAlive() && !handedOver) {
+            LockSupport.parkNanos(this, nanos);
+            long came = visits - visitsBefore;
+            long polled = pollers.polls() - pollsBefore;
+            long found = pollers.finds() - findsBefore;
+            visitsBefore += came;
+            pollsBefore += polled;
+            findsBefore += found;
+            if (attendant.get() == null && isForgotten()) {
+                break;
+            }
+            if (came > 0 || Pollers.isPolling(polled, nanos)) {
+                nanos = longer(nanos, came + found);
+            } else if (attendant.get() == null) {
+                break;
+            } else {
+                offDuty = true; // before the place is looked at: the guest leaves it first and then reads this
+                while (attendant.get() != null && isAlive()) {
+                    LockSupport.park(this);
+                }
+                offDuty = false;
+                visitsBefore = visits;
+                pollsBefore = pollers.polls();
+                findsBefore = pollers.finds();
+                nanos = STAY_AWAY_NANOS_MIN;
+            }
+        }
+        away = false;
+        handedOver = false;
+    }
+
+    /// How long to stay away next. Threads that are parked would wait as long.
+    ///
+    /// @param times how often guests have come, and pollers have found something, in the last `nanos`: when that is
+    ///     often, the application works on each message for a short time only
+    private long longer(long nanos, long times) {
+        boolean isOften = times * OFTEN_NANOS >= nanos && parked.get() == 0;
+        return Math.min(2 * nanos, isOften ? STAY_AWAY_NANOS_OFTEN : STAY_AWAY_NANOS_MAX);
+    }
+
+    /// A guest, while another thread polls without pause and so does the engine's work.
+    private void stayAway(BooleanSupplier isOver) {
+        long nanos = STAY_AWAY_NANOS_MIN;
+        away = true; // before handedOver is read: a thread that hands over writes that first and then reads this
+        while (!handedOver && !closed && !isOver.getAsBoolean()) {
+            long before = pollers.polls();
+            LockSupport.parkNanos(this, nanos);
+            if (!Pollers.isPolling(pollers.polls() - before, nanos) || isForgotten()) {
+                break;
+            }
+            nanos = Math.min(2 * nanos, STAY_AWAY_NANOS_MAX);
+        }
+        away = false;
+    }
+
+    /// Whether a thread has posted and does not come back.
+    private boolean isForgotten() {
+        return !work.doorbells.isEmpty() && burst.isForgotten(clock.getAsLong());
+    }
+}

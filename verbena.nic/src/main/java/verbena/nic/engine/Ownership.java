@@ -1,0 +1,68 @@
+package verbena.nic.engine;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/// Which thread owns the engine: one at a time, for one piece of work at a time. Any thread may ask.
+///
+/// What an owner writes, the next owner sees. A thread never waits for the ownership in here: it leaves its work where
+/// the owner finds it ([Driver]).
+final class Ownership {
+    private static final VarHandle OWNER;
+
+    static {
+        try {
+            OWNER = MethodHandles.lookup().findVarHandle(Ownership.class, "owner", Thread.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /// Owns an engine that is closed, for ever.
+    private static final Thread NO_THREAD = Thread.ofPlatform().unstarted(() -> {});
+
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private volatile @Nullable Thread owner;
+
+    /// How often the engine was owned. Written by owners only.
+    private volatile long turns;
+
+    /// Makes the caller the owner, unless a thread is. Not by the owner.
+    boolean tryOwn() {
+        return OWNER.getVolatile(this) == null && OWNER.compareAndSet(this, null, Thread.currentThread());
+    }
+
+    /// The owner gives the ownership back.
+    void disown() {
+        assert isMine() : "only the owner gives the ownership back";
+        OWNER.setVolatile(this, null);
+    }
+
+    /// Whether the caller owns the engine.
+    boolean isMine() {
+        return OWNER.getOpaque(this) == Thread.currentThread();
+    }
+
+    /// No thread owns the engine from here on; false while a thread still does.
+    boolean tryEnd() {
+        return OWNER.compareAndSet(this, null, NO_THREAD) || isOver();
+    }
+
+    /// Whether the engine is closed, and its last owner has finished.
+    boolean isOver() {
+        return OWNER.getVolatile(this) == NO_THREAD;
+    }
+
+    /// How many pieces of work owners have begun.
+    long turns() {
+        return turns;
+    }
+
+    /// The owner begins a piece of work; see [Driver] for what this number proves.
+    void countTurn() {
+        assert isMine() : "only the owner works";
+        long before = turns;
+        turns = before + 1; // only owners write
+    }
+}
