@@ -122,11 +122,11 @@ class SoftRoceErrorTest extends SoftRoceLab {
 
     @Test
     void theyInvalidateAKeyThatIsNone() throws Exception {
-        connect(QpType.RC, ConnectOptions.defaults());
+        connect(QpType.RC, ConnectOptions.defaults(), "timeout", 10, "retry", 1);
         queuePair.postReceive(1, memory, 0, 1_000);
         theyPost("send_inv", 10, "inv", 0x12345678);
         expect(1, WcStatus.REM_INV_REQ_ERR);
-        expectThere(WcStatus.REM_ACCESS_ERR);
+        expectThere(WcStatus.RETRY_EXC_ERR); // no NAK: decision 0065
     }
 
     // ---- on their side
