@@ -1,0 +1,193 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static verbena.nic.link.LinuxAbi.IPPROTO_IP;
+import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.LinuxAbi.GroupReq;
+import verbena.nic.link.LinuxAbi.SockaddrIn6;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+
+/// Opens the sockets of a link, with all options that RoCE v2 wants of them.
+final class UdpSockets {
+    /// What a frame without a hop limit leaves with (RFC 1700; what rdma_cm uses too).
+    static final int HOP_LIMIT_DEFAULT = 64;
+
+    private final LinuxSockets linux;
+    private final int port;
+    private final UdpLinks.Options options;
+    private boolean segmenting = true;
+
+    /// @param port of all of them
+    UdpSockets(LinuxSockets linux, int port, UdpLinks.Options options) {
+        this.linux = linux;
+        this.port = port;
+        this.options = options;
+    }
+
+    /// Whether all sockets that were opened can send messages of several packets (UDP_SEGMENT).
+    boolean canSegment() {
+        return segmenting;
+    }
+
+    /// A socket that is bound to an own address, for all that is sent from there and comes there.
+    ///
+    /// @throws LinkException when it cannot be had
+    UdpSocket openOwn(GidEntry entry, @Nullable SharedAddress sharing) {
+        Gid gid = entry.gid();
+        int fd = openSocket(gid);
+        try {
+            if (gid.isIpv4()) {
+                // With this, and not connected, the kernel sends identification 0 and DF: what the ICRC is sealed for.
+                require(fd, IPPROTO_IP, LinuxAbi.IP_MTU_DISCOVER, LinuxAbi.IP_PMTUDISC_DO, "IP_MTU_DISCOVER");
+                require(fd, IPPROTO_IP, LinuxAbi.IP_TTL, HOP_LIMIT_DEFAULT, "IP_TTL");
+            } else {
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MTU_DISCOVER, LinuxAbi.IPV6_PMTUDISC_DO, "IPV6_MTU_DISCOVER");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_DONTFRAG, 1, "IPV6_DONTFRAG");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_UNICAST_HOPS, HOP_LIMIT_DEFAULT, "IPV6_UNICAST_HOPS");
+            }
+            askForBuffer(fd, LinuxAbi.SO_SNDBUFFORCE, LinuxAbi.SO_SNDBUF, options.sendBufferBytes());
+            if (sharing != null) {
+                require(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEPORT, 1, "SO_REUSEPORT");
+                sharing.onSocket(fd);
+            }
+            int scopeId = gid.isLinkLocal() ? entry.interfaceIndex() : 0;
+            int bound = bind(fd, gid, scopeId);
+            if (bound < 0) {
+                throw bindFailed(entry, port, -bound);
+            }
+            sendMulticasts(fd, entry);
+            if (sharing != null) {
+                sharing.onBound();
+            }
+            return new UdpSocket(fd, gid, scopeId, sharing);
+        } catch (LinkException e) {
+            LinuxSockets.close(fd);
+            throw e;
+        }
+    }
+
+    /// By the interface of this address, and back to this host's members.
+    private void sendMulticasts(int fd, GidEntry entry) {
+        Gid gid = entry.gid();
+        if (gid.isIpv4()) {
+            // An address in network order names the interface that has it.
+            int address = Integer.reverseBytes((int) gid.low());
+            require(fd, IPPROTO_IP, LinuxAbi.IP_MULTICAST_IF, address, "IP_MULTICAST_IF");
+            require(fd, IPPROTO_IP, LinuxAbi.IP_MULTICAST_LOOP, 1, "IP_MULTICAST_LOOP");
+        } else {
+            require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MULTICAST_IF, entry.interfaceIndex(), "IPV6_MULTICAST_IF");
+            require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_MULTICAST_LOOP, 1, "IPV6_MULTICAST_LOOP");
+        }
+    }
+
+    /// A socket that is bound to the group, so that it gets nothing else, and to the interface. To that only root may
+    /// before Linux 5.7; without, what other interfaces bring arrives here too, when a program has joined there.
+    ///
+    /// @throws LinkException when it cannot be had
+    UdpSocket openGroup(Gid group, GidEntry at) {
+        int fd = openSocket(group);
+        try (Arena call = Arena.ofConfined()) {
+            require(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEADDR, 1, "SO_REUSEADDR");
+            int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_BINDTOIFINDEX, at.interfaceIndex());
+            requireForGroup(bind(fd, group, at.interfaceIndex()), group, at);
+            MemorySegment request = call.allocate(GroupReq.BYTES, 8);
+            request.set(JAVA_INT, GroupReq.GR_INTERFACE, at.interfaceIndex());
+            MessageBlock.putAddress(request, GroupReq.GR_GROUP, group.high(), group.low(), 0, 0);
+            int level = group.isIpv4() ? IPPROTO_IP : IPPROTO_IPV6;
+            requireForGroup(linux.setOption(fd, level, LinuxAbi.MCAST_JOIN_GROUP, request), group, at);
+            return new UdpSocket(fd, group, 0, null);
+        } catch (LinkException e) {
+            LinuxSockets.close(fd);
+            throw e;
+        }
+    }
+
+    private static void requireForGroup(int result, Gid group, GidEntry at) {
+        if (result < 0) {
+            throw LinkException.ofJoin(kindOf(-result), group, at, LinuxSockets.message(-result), null);
+        }
+    }
+
+    /// With what a socket needs for receiving.
+    private int openSocket(Gid gid) {
+        int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
+        if (fd < 0) {
+            throw LinkException.ofBind(kindOf(-fd), gid.toString(), port, LinuxSockets.message(-fd), null);
+        }
+        try {
+            if (gid.isIpv4()) {
+                require(fd, IPPROTO_IP, LinuxAbi.IP_RECVTOS, 1, "IP_RECVTOS");
+                require(fd, IPPROTO_IP, LinuxAbi.IP_RECVTTL, 1, "IP_RECVTTL");
+            } else {
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_V6ONLY, 1, "IPV6_V6ONLY");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
+                // RoCE v2 leaves the UDP checksum 0 (IBTA A17), which Linux throws away without this.
+                require(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
+            }
+            // Linux before 5.0 has neither this nor UDP_SEGMENT (4.18).
+            int _ = linux.setOption(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_GRO, 1);
+            segmenting &= linux.option(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_SEGMENT) >= 0;
+            askForBuffer(fd, LinuxAbi.SO_RCVBUFFORCE, LinuxAbi.SO_RCVBUF, options.receiveBufferBytes());
+            return fd;
+        } catch (LinkException e) {
+            LinuxSockets.close(fd);
+            throw e;
+        }
+    }
+
+    private int bind(int fd, Gid gid, int scopeId) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment name = call.allocate(SockaddrIn6.BYTES, 8);
+            return linux.bind(
+                    fd, name.asSlice(0, MessageBlock.putAddress(name, 0, gid.high(), gid.low(), port, scopeId)));
+        }
+    }
+
+    private void require(int fd, int level, int option, int value, String name) {
+        int result = linux.setOption(fd, level, option, value);
+        if (result < 0) {
+            throw failed(name, -result);
+        }
+    }
+
+    /// By force needs CAP_NET_ADMIN; without, the system's limit (net.core.rmem_max, wmem_max) cuts it silently.
+    private void askForBuffer(int fd, int force, int ask, int bytes) {
+        if (linux.setOption(fd, LinuxAbi.SOL_SOCKET, force, bytes) < 0) {
+            int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, ask, bytes);
+        }
+    }
+
+    static LinkException failed(String what, int errno) {
+        return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
+    }
+
+    private static LinkException bindFailed(GidEntry entry, int port, int errno) {
+        return LinkException.ofBind(kindOf(errno), entry.gid().toString(), port, LinuxSockets.message(errno), null);
+    }
+
+    private static LinkException.Kind kindOf(int errno) {
+        return switch (errno) {
+            case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
+            // EINVAL and ENODEV: a link-local address without its interface.
+            case LinuxAbi.EADDRNOTAVAIL, LinuxAbi.EINVAL, LinuxAbi.ENODEV -> LinkException.Kind.ADDRESS_NOT_LOCAL;
+            case LinuxAbi.EPERM, LinuxAbi.EACCES -> LinkException.Kind.NOT_PERMITTED;
+            case LinuxAbi.EAFNOSUPPORT -> LinkException.Kind.UNSUPPORTED;
+            default -> LinkException.Kind.FAILED;
+        };
+    }
+
+    /// Bytes of the smallest buffer of this kind among sockets.
+    long smallestBuffer(UdpSocket[] sockets, int option) {
+        long smallest = Long.MAX_VALUE;
+        for (UdpSocket socket : sockets) {
+            smallest = Math.min(smallest, linux.option(socket.fd, LinuxAbi.SOL_SOCKET, option));
+        }
+        return smallest;
+    }
+}
