@@ -161,5 +161,7 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
     return answer;
 }
 
+int verbena_is_inside(void) { return self.is_inside; }
+
 /* In the child of a fork, which has this thread only. */
 void verbena_call_in_child(void) { self = (struct caller) {.size = self.size, .low = self.low}; }

@@ -1,6 +1,6 @@
 /* libverbena-files.so, preloaded by `verbena run`: paths under which programs look for RDMA devices lead into a folder that
  * Java fills (DeviceFiles), because no kernel does it here. Other paths are left alone, and a process that asks for none
- * of these starts no JVM. */
+ * of these starts no JVM. And what a program says of the signals of faults goes to libibverbs.so.1 (signals.c). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -10,7 +10,9 @@
 #include <glob.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,4 +210,39 @@ EXPORT int glob(const char *path, int flags, int (*onError)(const char *, int), 
         lead_back(into->gl_pathv[into->gl_offs + i]);
     }
     return result;
+}
+
+/* ---- signals of faults */
+
+/* What libibverbs.so.1 puts here, once a JVM handles faults in front of the program: sigaction(2) of a caller at an address,
+ * which answers 1 for what is not its business. */
+EXPORT int (*verbena_sigaction)(int, const struct sigaction *, struct sigaction *, uintptr_t);
+
+static int act(int signal, const struct sigaction *new, struct sigaction *old, uintptr_t from) {
+    __typeof__(verbena_sigaction) hook = __atomic_load_n(&verbena_sigaction, __ATOMIC_ACQUIRE);
+    int result = hook ? hook(signal, new, old, from) : 1;
+    return result == 1 ? REAL(sigaction)(signal, new, old) : result;
+}
+
+/* Looked up now: later it may be a signal handler that asks. */
+__attribute__((constructor)) static void find_sigaction(void) { act(SIGSEGV, NULL, NULL, 0); }
+
+#define HERE ((uintptr_t) __builtin_return_address(0))
+
+EXPORT int sigaction(int signal, const struct sigaction *new, struct sigaction *old) { return act(signal, new, old, HERE); }
+
+static sighandler_t handle(int signal, sighandler_t handler, int flags, uintptr_t from) {
+    struct sigaction new = {.sa_handler = handler, .sa_flags = flags}, old;
+    return act(signal, &new, &old, from) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+static int is_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL; }
+
+EXPORT sighandler_t signal(int signal_, sighandler_t handler) {
+    return is_fault(signal_) ? handle(signal_, handler, SA_RESTART, HERE) : REAL(signal)(signal_, handler);
+}
+
+/* What signal(2) is for programs that ask for the standard of C and no more. */
+EXPORT sighandler_t __sysv_signal(int signal_, sighandler_t handler) {
+    return is_fault(signal_) ? handle(signal_, handler, SA_RESETHAND | SA_NODEFER, HERE) : REAL(__sysv_signal)(signal_, handler);
 }

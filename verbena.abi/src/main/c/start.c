@@ -49,6 +49,7 @@ static void in_child(void) {
     if (started) {
         started = 0;
         is_forked = 1;
+        verbena_give_faults_back();
     }
     verbena_call_in_child();
     starting = (pthread_mutex_t) PTHREAD_MUTEX_INITIALIZER;
@@ -131,7 +132,7 @@ static const char *find(const char *variable, const char *name, char *path) {
 }
 
 /* The JVM takes these signals for itself and can do without: our threads block them. */
-static const int programs_own[] = {SIGCHLD, SIGPIPE, SIGXFSZ};
+static const int programs_own[] = {SIGCHLD, SIGPIPE, SIGXFSZ, SIGUSR2};
 #define PROGRAMS_OWN (sizeof programs_own / sizeof *programs_own)
 
 static JavaVMOption option(char *text, const char *prefix, const char *value) {
@@ -189,17 +190,26 @@ static int start_java(void) {
     for (size_t i = 0; i < PROGRAMS_OWN; i++) {
         sigaction(programs_own[i], NULL, &before[i]);
     }
+    /* A report of the JVM's own is written when an option names its file. */
+    const char *more = getenv("VERBENA_JVM_OPTIONS");
+    if (!more || !strstr(more, "-XX:ErrorFile=")) {
+        verbena_take_faults((void *) create);
+    }
     JavaVM *vm;
     JNIEnv *env;
     if (create(&vm, (void **) &env, &arguments) != JNI_OK) {
+        verbena_give_faults_back();
         return fail("the JVM does not start", jvm);
     }
+    verbena_settle_faults();
     (*env)->FindClass(env, "java/lang/ProcessImpl"); /* takes SIGCHLD when it is initialized: now, and never again */
     (*env)->ExceptionClear(env);
+    int is_sampled = more && strstr(more, "FlightRecord"); /* the JVM samples its threads by SIGUSR2 then */
     for (size_t i = 0; i < PROGRAMS_OWN; i++) {
-        sigaction(programs_own[i], &before[i], NULL);
+        if (programs_own[i] != SIGUSR2 || !is_sampled) {
+            sigaction(programs_own[i], &before[i], NULL);
+        }
     }
-    const char *more = getenv("VERBENA_JVM_OPTIONS");
     recording = more && strstr(more, "-XX:AOTCacheOutput=") ? vm : NULL;
 
     jclass abi = (*env)->FindClass(env, "verbena/abi/Abi");

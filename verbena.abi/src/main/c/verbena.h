@@ -26,6 +26,12 @@ const verbena_function *verbena_java(void);
 /* One of them, on a stack that Java knows. Any thread; -EDEADLK in a signal handler that has interrupted another call. */
 long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f);
 void verbena_call_in_child(void);
+int verbena_is_inside(void); /* whether this thread is in one */
+
+/* The signals of faults: before the JVM starts, whose code is at this address; when it has; when there is none any more. */
+void verbena_take_faults(void *jvm);
+void verbena_settle_faults(void);
+void verbena_give_faults_back(void);
 
 #define VERBENA_6(name, a, b, c, d, e, f) \
     (verbena_call(VERBENA_##name, (long) (a), (long) (b), (long) (c), (long) (d), (long) (e), (long) (f)))

@@ -15,7 +15,8 @@ static void ring(int signal) {
     rang = 1;
 }
 
-static const int programs_own[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGALRM, SIGTERM, SIGPIPE, SIGCHLD, SIGXFSZ};
+static const int programs_own[] = {
+    SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGPIPE, SIGCHLD, SIGXFSZ};
 #define PROGRAMS_OWN (sizeof programs_own / sizeof *programs_own)
 
 static void handle_signals(void) {

@@ -58,6 +58,11 @@ class CProgramsTest {
     }
 
     @Test
+    void aFaultOfTheProgramIsTheProgramsOwn() {
+        run(SOURCES.resolve("crash.c"));
+    }
+
+    @Test
     void callsComeFromAnyStackAndFromSignalHandlers() {
         run(SOURCES.resolve("stacks.c"));
     }
