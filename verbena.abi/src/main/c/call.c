@@ -44,6 +44,7 @@ static long carry_out(enum verbena_call which, const long *with) {
 
 static void *accompany(void *of) {
     struct companion *me = of;
+    verbena_attach();
     pthread_mutex_lock(&me->lock);
     while (me->state != ENDED) {
         if (me->state == ASKED) {
@@ -129,17 +130,20 @@ static void learn_stack(struct caller *me) {
     }
 }
 
-/* Whether a companion is needed and cannot be had. */
+/* Learns what has to be known of a thread for its first call. Whether a companion is needed and cannot be had. */
 static int lacks_companion(struct caller *me) {
     int error = errno;
     if (!me->size) {
         learn_stack(me);
     }
-    if ((uintptr_t) __builtin_frame_address(0) - me->low >= me->size) {
+    int is_foreign = (uintptr_t) __builtin_frame_address(0) - me->low >= me->size;
+    if (is_foreign) {
         me->companion = new_companion();
+    } else {
+        verbena_attach();
     }
     errno = error;
-    return !me->companion && (uintptr_t) __builtin_frame_address(0) - me->low >= me->size;
+    return is_foreign && !me->companion;
 }
 
 __attribute__((visibility("default"))) long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f) {
@@ -164,4 +168,4 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
 int verbena_is_inside(void) { return self.is_inside; }
 
 /* In the child of a fork, which has this thread only. */
-void verbena_call_in_child(void) { self = (struct caller) {.size = self.size, .low = self.low}; }
+void verbena_call_in_child(void) { self = (struct caller) {0}; }

@@ -30,6 +30,8 @@ static int is_forked;
 /* The JVM that writes an AOT cache when it is destroyed, if it was told to. */
 static JavaVM *recording;
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static JavaVM *running;
+static pthread_key_t attached; /* to the JVM: a thread of the program */
 
 static long no_device(long a, long b, long c, long d, long e, long f) {
     (void) a, (void) b, (void) c, (void) d, (void) e, (void) f;
@@ -49,7 +51,9 @@ static void in_child(void) {
     if (started) {
         started = 0;
         is_forked = 1;
+        running = NULL;
         verbena_give_faults_back();
+        pthread_setspecific(attached, NULL);
     }
     verbena_call_in_child();
     starting = (pthread_mutex_t) PTHREAD_MUTEX_INITIALIZER;
@@ -150,12 +154,9 @@ static int start_java(void) {
     if (modules && strlen(modules) >= MODULES_MAX) {
         return fail("VERBENA_MODULES is too long", NULL);
     }
-    /* librspreload.so makes the program's sockets rsockets: the JVM's are to stay what they are. */
-    const char *preloaded = getenv("LD_PRELOAD");
-    int is_apart = is_forked || (preloaded && strstr(preloaded, "rspreload"));
-    void *library = is_apart ? dlmopen(LM_ID_NEWLM, jvm, RTLD_NOW) : dlopen(jvm, RTLD_NOW | RTLD_GLOBAL);
+    void *library = verbena_load_jvm(jvm, is_forked);
     if (!library) {
-        return fail("no JVM", dlerror());
+        return fail("no JVM", verbena_why_no_jvm());
     }
     jint (*create)(JavaVM **, void **, void *) = (jint (*)(JavaVM **, void **, void *)) dlsym(library, "JNI_CreateJavaVM");
     if (!create) {
@@ -202,6 +203,7 @@ static int start_java(void) {
         return fail("the JVM does not start", jvm);
     }
     verbena_settle_faults();
+    verbena_keep_sockets((void *) create);
     (*env)->FindClass(env, "java/lang/ProcessImpl"); /* takes SIGCHLD when it is initialized: now, and never again */
     (*env)->ExceptionClear(env);
     int is_sampled = more && strstr(more, "FlightRecord"); /* the JVM samples its threads by SIGUSR2 then */
@@ -218,12 +220,25 @@ static int start_java(void) {
         (*env)->CallStaticVoidMethod(env, abi, start, (jlong) calls, (jlong) call_names, (jint) VERBENA_CALL_COUNT,
             (jlong) verbena_operations, (jlong) verbena_operation_names, (jint) VERBENA_OPERATION_COUNT);
     }
+    running = vm;
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionDescribe(env);
         (*env)->ExceptionClear(env);
         return fail("Java part of the library did not start", NULL);
     }
     return 0;
+}
+
+static void detach(void *vm) { (*(JavaVM *) vm)->DetachCurrentThread(vm); }
+
+/* The JVM would attach the thread by itself, and detach it when it ends; also in the child of a fork, where that waits for
+ * threads of the parent. So it is done here, where a fork is known. */
+void verbena_attach(void) {
+    JNIEnv *env;
+    verbena_java();
+    if (running && (*running)->AttachCurrentThreadAsDaemon(running, (void **) &env, NULL) == JNI_OK) {
+        pthread_setspecific(attached, running);
+    }
 }
 
 const verbena_function *verbena_java(void) {
@@ -235,15 +250,18 @@ const verbena_function *verbena_java(void) {
     if (!started) {
         /* The program's signals are not for the JVM's threads: they inherit this mask. */
         sigset_t all, before;
+        static int is_first = 1;
         sigfillset(&all);
         pthread_sigmask(SIG_BLOCK, &all, &before);
+        if (is_first) {
+            pthread_key_create(&attached, detach);
+        }
         answer_no_device();
         if (start_java() != 0) {
             answer_no_device();
         }
         start_leaver();
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        static int is_first = 1;
         if (is_first) {
             pthread_atfork(NULL, NULL, in_child);
             atexit(leave);

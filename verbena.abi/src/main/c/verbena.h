@@ -23,10 +23,19 @@ typedef long (*verbena_function)(long, long, long, long, long, long);
 /* The calls, with the JVM started; each answers -ENODEV when there is none. Any thread. */
 const verbena_function *verbena_java(void);
 
+/* Makes this thread known to the JVM, started if need be, until it ends. On a stack that Java knows. */
+void verbena_attach(void);
+
 /* One of them, on a stack that Java knows. Any thread; -EDEADLK in a signal handler that has interrupted another call. */
 long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f);
 void verbena_call_in_child(void);
 int verbena_is_inside(void); /* whether this thread is in one */
+
+/* The JVM's library, a copy of it in the child of a fork; NULL when there is none, and why. */
+void *verbena_load_jvm(const char *path, int is_forked);
+const char *verbena_why_no_jvm(void);
+/* Once the JVM has started that this function is of, and before it has loaded more: its sockets are not the program's. */
+void verbena_keep_sockets(void *function);
 
 /* The signals of faults: before the JVM starts, whose code is at this address; when it has; when there is none any more. */
 void verbena_take_faults(void *jvm);

@@ -80,23 +80,6 @@ static void write_once(struct ibv_context *context) {
     ibv_dealloc_pd(pd);
 }
 
-static void a_child_has_devices_of_its_own(struct ibv_context *parents) {
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        failures = 0;
-        EXPECT_ERRNO(EINVAL, ibv_alloc_pd(parents) == NULL);
-        struct ibv_context *own = open_first();
-        write_once(own);
-        EXPECT_CODE(0, ibv_close_device(own));
-        fflush(stdout);
-        _exit(failures != 0);
-    }
-    int status = -1;
-    EXPECT(waitpid(child, &status, 0) == child);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
 /* ---- forks beside traffic */
 
 #define THREADS 3
@@ -204,8 +187,6 @@ int main(void) {
     EXPECT(access("/sys/class/infiniband", R_OK) == 0); /* made by Java as well */
     signals_are_handled_as_before();
     a_signal_interrupts_a_wait(context);
-    a_child_has_devices_of_its_own(context);
-    write_once(context); /* the parent goes on */
     forks_beside_traffic(context);
     EXPECT_CODE(0, ibv_close_device(context));
     printf("%d failures\n", failures);

@@ -2,7 +2,11 @@ package verbena.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import verbena.abi.Programs.Ended;
@@ -65,6 +69,31 @@ class CProgramsTest {
     @Test
     void callsComeFromAnyStackAndFromSignalHandlers() {
         run(SOURCES.resolve("stacks.c"));
+    }
+
+    /// With another malloc than the C library's where one is installed; with each of them, and none, by -Dverbena.deep=true.
+    @Test
+    void forkedProcessesHaveDevicesOfTheirOwn() throws IOException {
+        boolean isDeep = Boolean.getBoolean("verbena.deep");
+        List<Path> mallocs = mallocs();
+        if (isDeep || mallocs.isEmpty()) {
+            run(SOURCES.resolve("fork.c"));
+        }
+        for (Path malloc : isDeep ? mallocs : mallocs.stream().limit(1).toList()) {
+            programs.close();
+            programs = Programs.over("rocev2_lo", malloc);
+            run(SOURCES.resolve("fork.c"));
+        }
+    }
+
+    private static List<Path> mallocs() throws IOException {
+        try (Stream<Path> folders = Files.list(Path.of("/usr/lib"))) {
+            return folders.filter(folder -> folder.toString().endsWith("-linux-gnu"))
+                    .flatMap(folder -> Stream.of("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
+                            .map(folder::resolve))
+                    .filter(Files::exists)
+                    .toList();
+        }
     }
 
     @Test

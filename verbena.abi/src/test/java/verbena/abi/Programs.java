@@ -73,7 +73,8 @@ final class Programs implements AutoCloseable {
     /// Skips the test where the libraries could not be built.
     ///
     /// @param devices what the programs see, names with blanks between
-    static Programs over(String devices) {
+    /// @param preloaded libraries that programs have preloaded beside ours
+    static Programs over(String devices, Path... preloaded) {
         assumeTrue(
                 Files.exists(NATIVE.resolve("librdmacm.so.1")),
                 "no C compiler when this was built, so there are no libraries");
@@ -81,7 +82,8 @@ final class Programs implements AutoCloseable {
                 "LD_LIBRARY_PATH",
                 NATIVE.toString(),
                 "LD_PRELOAD",
-                "libverbena-files.so",
+                Stream.concat(Stream.of("libverbena-files.so"), Stream.of(preloaded).map(Path::toString))
+                        .collect(Collectors.joining(":")),
                 "VERBENA_JVM",
                 System.getProperty("java.home") + "/lib/server/libjvm.so",
                 "VERBENA_MODULES",
