@@ -167,5 +167,9 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
 
 int verbena_is_inside(void) { return self.is_inside; }
 
+__attribute__((visibility("default"))) int verbena_is_java(void) {
+    return self.is_inside || (!self.size && verbena_is_known());
+}
+
 /* In the child of a fork, which has this thread only. */
 void verbena_call_in_child(void) { self = (struct caller) {0}; }

@@ -1,16 +1,36 @@
 /* The functions of rsocket(7), in librdmacm.so.1. All they do is done in Java. The number of an rsocket is a file descriptor
  * that the kernel finds as ready as the rsocket is, so waiting is the kernel's business. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 
 #include "verbena.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT int rsocket(int domain, int type, int protocol) { return number(java(rsocket, domain, type, protocol)); }
+static const void *home_of(const char *function) {
+    Dl_info info;
+    void *at = dlsym(RTLD_DEFAULT, function);
+    return at && dladdr(at, &info) ? info.dli_fbase : NULL;
+}
+
+/* librspreload.so asks here for every socket of the process. Those of other families are not worth a JVM, and the JVM's own
+ * stay what they are. Before rdma-core 63 that library leaves accept4(2) alone, which goes with SOCK_CLOEXEC and
+ * SOCK_NONBLOCK: such sockets are TCP's then, as over a card. */
+EXPORT int rsocket(int domain, int type, int protocol) {
+    if (domain != AF_INET && domain != AF_INET6) {
+        return number(-EAFNOSUPPORT);
+    }
+    int has_flags = type & (SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (verbena_is_java() || (has_flags && home_of("socket") != home_of("accept4"))) {
+        return number(-EOPNOTSUPP);
+    }
+    return number(java(rsocket, domain, type, protocol));
+}
 EXPORT int rbind(int s, const void *address, uint32_t length) { return number(java(rbind, s, address, length)); }
 EXPORT int rlisten(int s, int backlog) { return number(java(rlisten, s, backlog)); }
 EXPORT int raccept(int s, void *address, uint32_t *length) { return number(java(raccept, s, address, length)); }

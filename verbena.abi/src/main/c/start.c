@@ -202,6 +202,7 @@ static int start_java(void) {
         verbena_give_faults_back();
         return fail("the JVM does not start", jvm);
     }
+    running = vm;
     verbena_settle_faults();
     verbena_keep_sockets((void *) create);
     (*env)->FindClass(env, "java/lang/ProcessImpl"); /* takes SIGCHLD when it is initialized: now, and never again */
@@ -220,7 +221,6 @@ static int start_java(void) {
         (*env)->CallStaticVoidMethod(env, abi, start, (jlong) calls, (jlong) call_names, (jint) VERBENA_CALL_COUNT,
             (jlong) verbena_operations, (jlong) verbena_operation_names, (jint) VERBENA_OPERATION_COUNT);
     }
-    running = vm;
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionDescribe(env);
         (*env)->ExceptionClear(env);
@@ -239,6 +239,11 @@ void verbena_attach(void) {
     if (running && (*running)->AttachCurrentThreadAsDaemon(running, (void **) &env, NULL) == JNI_OK) {
         pthread_setspecific(attached, running);
     }
+}
+
+int verbena_is_known(void) {
+    void *env;
+    return running && (*running)->GetEnv(running, &env, JNI_VERSION_21) == JNI_OK;
 }
 
 const verbena_function *verbena_java(void) {

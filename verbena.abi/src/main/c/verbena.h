@@ -42,6 +42,11 @@ void verbena_take_faults(void *jvm);
 void verbena_settle_faults(void);
 void verbena_give_faults_back(void);
 
+/* Whether the JVM knows this thread: its own threads, and those that have made a call. */
+int verbena_is_known(void);
+/* Whether it is Java that runs on this thread: in a call that is under way, or on a thread of the JVM's own. */
+int verbena_is_java(void);
+
 #define VERBENA_6(name, a, b, c, d, e, f) \
     (verbena_call(VERBENA_##name, (long) (a), (long) (b), (long) (c), (long) (d), (long) (e), (long) (f)))
 #define VERBENA_PICK(_1, _2, _3, _4, _5, _6, ...) _1, _2, _3, _4, _5, _6

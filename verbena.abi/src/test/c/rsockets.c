@@ -122,6 +122,14 @@ static void names(void) {
     length = 4;
     EXPECT(rgetsockname(p.b, (struct sockaddr *) &name, &length) == 0);
     EXPECT(length == sizeof name);
+    length = 0;
+    EXPECT(rgetsockname(p.b, NULL, &length) == 0 && length == sizeof name);
+    EXPECT(get(p.a, SOL_SOCKET, SO_DOMAIN) == AF_INET);
+    int six = rsocket(AF_INET6, SOCK_STREAM, 0);
+    EXPECT(get(six, SOL_SOCKET, SO_DOMAIN) == AF_INET6);
+    length = 0;
+    EXPECT(rgetsockname(six, NULL, &length) == 0 && length == sizeof(struct sockaddr_in6));
+    EXPECT(rclose(six) == 0);
     EXPECT_ERRNO(EISCONN, rconnect(p.a, (struct sockaddr *) &at, sizeof at) == -1);
     end(p);
 }
@@ -266,6 +274,18 @@ static void connecting_without_waiting(void) {
     EXPECT(rfcntl(listener, F_SETFL, O_NONBLOCK) == 0);
     EXPECT_ERRNO(EAGAIN, raccept(listener, NULL, NULL) == -1);
     EXPECT(rfcntl(listener, F_SETFL, 0) == 0);
+}
+
+/* accept(2) gives the lowest number that is free then; librspreload.so of rdma-core before 63 needs it in select(2). */
+static void numbers_in_order(void) {
+    int a = client(), before, b;
+    EXPECT(rconnect(a, (struct sockaddr *) &at, sizeof at) == 0);
+    EXPECT(turns_to(listener, POLLIN));
+    before = dup(0);
+    b = raccept(listener, NULL, NULL);
+    EXPECT(before >= 0 && b > before);
+    close(before);
+    end((struct pair) {a, b});
 }
 
 /* A stream of numbers, in sends and receives of all sizes. */
@@ -423,6 +443,7 @@ int main(int count, char **arguments) {
     one_end_goes();
     not_waiting();
     connecting_without_waiting();
+    numbers_in_order();
     many_small_ones();
     much_both_ways(1 << 17, 384);
     much_both_ways(3000, 16);

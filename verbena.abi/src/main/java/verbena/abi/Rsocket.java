@@ -93,7 +93,7 @@ final class Rsocket extends RsocketState {
             request.id().close();
             return;
         }
-        Rsockets.put(made);
+        Rsockets.arrives(made);
         try {
             made.answer(hello.orElseThrow());
         } catch (VerbsException | IllegalArgumentException | OutOfMemoryError e) {
@@ -137,7 +137,8 @@ final class Rsocket extends RsocketState {
         }
     }
 
-    /// The oldest connection that nobody has accepted: its file descriptor.
+    /// The oldest connection that the program has not accepted: its file descriptor. It gets that only now,
+    /// because librspreload.so takes a number for its own just before, and needs that to be the lower one.
     long accept(Rsocket[] into) {
         lock.lock();
         try {
@@ -150,9 +151,10 @@ final class Rsocket extends RsocketState {
             if (phase != Phase.LISTENING) {
                 return Errno.EBADF;
             }
+            int fd = Rsockets.open(accepted.getFirst());
             into[0] = accepted.removeFirst();
             settle();
-            return into[0].fd();
+            return fd;
         } finally {
             lock.unlock();
         }
@@ -487,7 +489,7 @@ final class Rsocket extends RsocketState {
                 stream.close();
             }
             id.close();
-            descriptor.close();
+            closeDescriptor();
         } finally {
             lock.unlock();
         }

@@ -43,13 +43,10 @@ final class RsocketCalls {
 
     /// Streams over TCP's port space; there are no datagrams.
     static long rsocket(long domain, long type, long protocol) {
-        if (domain != SocketAddress.AF_INET && domain != SocketAddress.AF_INET6) {
-            return Errno.EAFNOSUPPORT;
-        }
         if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM || (protocol != 0 && protocol != IPPROTO_TCP)) {
             return Errno.EPROTONOSUPPORT;
         }
-        return Rsockets.create((type & SOCK_NONBLOCK) != 0).fd();
+        return Rsockets.create((int) domain, (type & SOCK_NONBLOCK) != 0);
     }
 
     static long rbind(long fd, long address, long length) {
@@ -173,7 +170,7 @@ final class RsocketCalls {
             if (isPeers != 0 && !socket.isConnected()) {
                 return Errno.ENOTCONN;
             }
-            write(Optional.of(name.orElse(new InetSocketAddress(0))), address, length);
+            write(name.or(() -> Optional.of(socket.noAddress())), address, length);
             return 0;
         });
     }
@@ -186,7 +183,7 @@ final class RsocketCalls {
         return address;
     }
 
-    /// As much of it as there is room for; the length becomes what all of it needs.
+    /// As much of it as there is room for, which may be none; the length becomes what all of it needs.
     private static void write(Optional<InetSocketAddress> address, long into, long lengthPointer) {
         if (address.isEmpty()) {
             return;
@@ -196,7 +193,9 @@ final class RsocketCalls {
         try {
             SocketAddress.write(address.get(), copy);
             long room = Math.min(bytes, Native.getInt(Native.some(lengthPointer)));
-            MemorySegment.copy(Native.at(copy, bytes), 0, Native.at(into, room), 0, room);
+            if (room > 0) {
+                MemorySegment.copy(Native.at(copy, bytes), 0, Native.at(into, room), 0, room);
+            }
             Native.putInt(lengthPointer, (int) bytes);
         } finally {
             Native.free(copy);

@@ -33,6 +33,8 @@ final class RsocketOptions {
         OUT_OF_BAND_INLINE(SOCKET, 10, 0),
         LINGER(SOCKET, 13, 0),
         ACCEPTS(SOCKET, 30, 0),
+        PROTOCOL(SOCKET, 38, 6),
+        DOMAIN(SOCKET, 39, SocketAddress.AF_INET),
         TOS(IP, 1, 0),
         NO_DELAY(TCP, 1, 0),
         SEGMENT_MAX(TCP, 2, 2_048),
@@ -69,14 +71,18 @@ final class RsocketOptions {
         }
 
         private boolean isReadOnly() {
-            return this == TYPE || this == ERROR || this == ACCEPTS || this == INFO;
+            return switch (this) {
+                case TYPE, ERROR, ACCEPTS, PROTOCOL, DOMAIN, INFO -> true;
+                default -> false;
+            };
         }
     }
 
     private final int[] values;
 
-    RsocketOptions() {
+    RsocketOptions(int domain) {
         values = Arrays.stream(Option.values()).mapToInt(each -> each.initial).toArray();
+        put(Option.DOMAIN, domain);
     }
 
     /// A copy, for a connection that a listener has accepted.

@@ -1,5 +1,6 @@
 package verbena.abi;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,13 +35,15 @@ abstract class RsocketState {
 
     final ConnectionId id;
     final RsocketOptions options;
-    final PollableDescriptor descriptor = new PollableDescriptor();
     final ReentrantLock lock = new ReentrantLock();
     final Condition changed = lock.newCondition();
     volatile boolean isNonBlocking;
 
     // Guarded by the lock, all below.
     Phase phase = Phase.NEW;
+
+    /// None while a connection waits to be accepted.
+    private @Nullable PollableDescriptor descriptor;
 
     @Nullable
     ByteStream stream;
@@ -66,8 +69,27 @@ abstract class RsocketState {
 
     // ---- what it is
 
-    int fd() {
-        return descriptor.fd();
+    /// The program gets a file descriptor: the lowest number that is free, as from socket(2) and accept(2).
+    int open() {
+        lock.lock();
+        try {
+            descriptor = new PollableDescriptor();
+            settle();
+            return descriptor.fd();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void closeDescriptor() {
+        if (descriptor != null) {
+            descriptor.close();
+        }
+    }
+
+    /// Its name as long as it has none: no address, no port, of its family.
+    InetSocketAddress noAddress() {
+        return new InetSocketAddress(SocketAddress.any(options.get(Option.DOMAIN)), 0);
     }
 
     boolean isNonBlocking() {
@@ -212,10 +234,17 @@ abstract class RsocketState {
 
     /// The file descriptor tells what has changed, and those who wait look.
     void settle() {
-        ByteStream made = stream;
         if (phase == Phase.CLOSED) {
             return;
         }
+        if (descriptor != null) {
+            settle(descriptor);
+        }
+        changed.signalAll();
+    }
+
+    private void settle(PollableDescriptor descriptor) {
+        ByteStream made = stream;
         boolean isEnded = phase == Phase.ENDED;
         descriptor.readable(hasAccepted()
                 || isEnded
@@ -228,7 +257,6 @@ abstract class RsocketState {
         if (isEnded && (made == null || made.available() == 0)) {
             descriptor.hangUp(); // many a program does not read what there is from one that is hung up
         }
-        changed.signalAll();
     }
 
     private static boolean canSend(@Nullable ByteStream made) {

@@ -2,7 +2,6 @@ package verbena.abi;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
@@ -48,24 +47,35 @@ final class Rsockets {
         }
     }
 
-    static Rsocket create(boolean isNonBlocking) {
-        var made = new Rsocket(Channel.CHANNEL.createId(PortSpace.TCP), new RsocketOptions(), isNonBlocking);
-        put(made);
-        return made;
+    /// Answers its file descriptor.
+    static int create(int domain, boolean isNonBlocking) {
+        var made = new Rsocket(Channel.CHANNEL.createId(PortSpace.TCP), new RsocketOptions(domain), isNonBlocking);
+        arrives(made);
+        return open(made);
     }
 
-    static synchronized void put(Rsocket socket) {
-        int fd = socket.fd();
+    /// Its events find it. It has no file descriptor yet.
+    static void arrives(Rsocket socket) {
+        BY_ID.put(socket.id, socket);
+    }
+
+    /// From now on it has a file descriptor, which this answers.
+    static int open(Rsocket socket) {
+        int fd = socket.open();
+        put(fd, socket);
+        return fd;
+    }
+
+    private static synchronized void put(int fd, Rsocket socket) {
         @Nullable
         Rsocket[] next = Arrays.copyOf(byDescriptor, Math.max(byDescriptor.length, Integer.highestOneBit(fd) * 2));
         next[fd] = socket;
         byDescriptor = next;
-        BY_ID.put(socket.id, socket);
     }
 
     static synchronized void remove(Rsocket socket) {
         @Nullable Rsocket[] next = byDescriptor.clone();
-        next[socket.fd()] = null;
+        Arrays.setAll(next, i -> next[i] == socket ? null : next[i]);
         byDescriptor = next;
         BY_ID.remove(socket.id);
     }
@@ -78,10 +88,6 @@ final class Rsockets {
 
     /// The process ends.
     static void leave() {
-        List<Rsocket> all = Arrays.stream(byDescriptor)
-                .filter(Objects::nonNull)
-                .map(Objects::requireNonNull)
-                .toList();
-        all.forEach(Rsocket::leave);
+        List.copyOf(BY_ID.values()).forEach(Rsocket::leave);
     }
 }

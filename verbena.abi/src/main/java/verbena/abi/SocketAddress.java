@@ -43,8 +43,12 @@ final class SocketAddress {
 
     /// The address that stands for any, of the same family.
     static InetAddress any(InetAddress like) {
+        return any(like instanceof Inet4Address ? AF_INET : AF_INET6);
+    }
+
+    static InetAddress any(int family) {
         try {
-            return InetAddress.getByAddress(new byte[like.getAddress().length]);
+            return InetAddress.getByAddress(new byte[family == AF_INET6 ? 16 : 4]);
         } catch (UnknownHostException e) {
             throw new AssertionError("addresses have 4 or 16 bytes", e);
         }

@@ -1,11 +1,13 @@
 package verbena.abi;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -99,6 +101,23 @@ class CProgramsTest {
     @Test
     void rsocketsBehaveAsSocketsDo() {
         run(SOURCES.resolve("rsockets.c"));
+    }
+
+    @Test
+    void aProgramsSocketsBecomeRsockets() throws IOException {
+        Path library = librspreload();
+        programs.close();
+        programs = Programs.over("rocev2_lo", library);
+        run(SOURCES.resolve("preloaded.c"));
+    }
+
+    /// Debian has it in a folder of the architecture's.
+    private static Path librspreload() throws IOException {
+        try (var found = Files.find(Path.of("/usr/lib"), 3, (path, _) -> path.endsWith("rsocket/librspreload.so"))) {
+            Optional<Path> library = found.findFirst();
+            assumeTrue(library.isPresent(), "librspreload.so is not installed (Debian: librdmacm1)");
+            return library.get();
+        }
     }
 
     @Test

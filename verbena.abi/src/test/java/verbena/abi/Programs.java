@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -94,6 +95,15 @@ final class Programs implements AutoCloseable {
                 "1",
                 "VERBENA_DEVICES",
                 devices));
+    }
+
+    /// The same, with another library preloaded.
+    static Programs over(String devices, Path preloaded) {
+        try (var plain = over(devices)) {
+            var environment = new HashMap<>(plain.environment);
+            environment.merge("LD_PRELOAD", preloaded.toString(), (ours, other) -> ours + ":" + other);
+            return new Programs(environment);
+        }
     }
 
     /// Skips the test where this host does not have the program.
