@@ -70,7 +70,8 @@ static void hear(int s, const char *what) {
 }
 
 static void what_there_is_not(void) {
-    EXPECT_ERRNO(EPROTONOSUPPORT, rsocket(AF_INET, SOCK_DGRAM, 0) == -1);
+    EXPECT_ERRNO(EPROTONOSUPPORT, rsocket(AF_INET, SOCK_RAW, 0) == -1);
+    EXPECT_ERRNO(EPROTONOSUPPORT, rsocket(AF_INET, SOCK_STREAM, IPPROTO_UDP) == -1);
     EXPECT_ERRNO(EAFNOSUPPORT, rsocket(AF_UNIX, SOCK_STREAM, 0) == -1);
     char byte;
     EXPECT_ERRNO(EBADF, rrecv(0, &byte, 1, 0) == -1);

@@ -23,6 +23,8 @@ final class Errno {
     static final long EPIPE = -32;
     static final long ENAMETOOLONG = -36;
     static final long EPROTO = -71;
+    static final long EDESTADDRREQ = -89;
+    static final long EMSGSIZE = -90;
     static final long ENOPROTOOPT = -92;
     static final long EPROTONOSUPPORT = -93;
     static final long EOPNOTSUPP = -95;

@@ -15,6 +15,8 @@ final class Pieces {
         long move(long address, long length, long before);
     }
 
+    static final Pieces NONE = new Pieces(0);
+
     private final long[] addresses;
     private final long[] lengths;
     private long bytes;

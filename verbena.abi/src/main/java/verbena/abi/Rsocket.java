@@ -38,7 +38,8 @@ final class Rsocket extends RsocketState {
 
     // ---- the passive side
 
-    long bind(InetSocketAddress address) {
+    @Override
+    public long bind(InetSocketAddress address) {
         lock.lock();
         try {
             if (phase != Phase.NEW) {
@@ -162,7 +163,8 @@ final class Rsocket extends RsocketState {
 
     // ---- the active side
 
-    long connect(InetSocketAddress to) {
+    @Override
+    public long connect(InetSocketAddress to) {
         lock.lock();
         try {
             switch (phase) {
@@ -278,7 +280,16 @@ final class Rsocket extends RsocketState {
     // ---- data
 
     /// One piece of memory after the other, as many bytes as there are; waits for the first, or for all.
-    long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait) {
+    @Override
+    public long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait, Arrival arrival) {
+        long count = receive(into, isPeek, wantsAll, mayNotWait);
+        if (count > 0) {
+            arrival.from = id.peerAddress().orElse(null);
+        }
+        return count;
+    }
+
+    private long receive(Pieces into, boolean isPeek, boolean wantsAll, boolean mayNotWait) {
         lock.lock();
         try {
             boolean nonBlocking = mayNotWait || isNonBlocking;
@@ -307,8 +318,12 @@ final class Rsocket extends RsocketState {
         }
     }
 
-    /// All of it; or as much as there is room for, when it may not wait.
-    long send(Pieces from, boolean mayNotWait) {
+    /// All of it; or as much as there is room for, when it may not wait. A name is for sockets without connections.
+    @Override
+    public long send(Pieces from, @Nullable InetSocketAddress to, boolean mayNotWait) {
+        if (to != null) {
+            return Errno.EISCONN;
+        }
         lock.lock();
         try {
             boolean nonBlocking = mayNotWait || isNonBlocking;
@@ -385,12 +400,9 @@ final class Rsocket extends RsocketState {
 
     // ---- the end
 
-    static final int SHUT_RD = 0;
-    static final int SHUT_WR = 1;
-    static final int SHUT_RDWR = 2;
-
     /// Waits until all that was sent has arrived.
-    long shutdown(int how) {
+    @Override
+    public long shutdown(int how) {
         lock.lock();
         try {
             return shutdown(how, Long.MAX_VALUE);
@@ -456,8 +468,8 @@ final class Rsocket extends RsocketState {
         return phase == Phase.CONNECTED;
     }
 
-    /// The process ends: what is on its way gets a moment.
-    void leave() {
+    @Override
+    public void leave() {
         lock.lock();
         try {
             if (phase == Phase.CONNECTED) {
@@ -468,7 +480,8 @@ final class Rsocket extends RsocketState {
         }
     }
 
-    long close() {
+    @Override
+    public long close() {
         Set<Rsocket> orphans;
         lock.lock();
         try {

@@ -8,12 +8,15 @@ import java.util.function.ToLongFunction;
 /// What C calls of rsocket(7): arguments and flags as those of the calls of sockets.
 final class RsocketCalls {
     private static final int SOCK_STREAM = 1;
+    private static final int SOCK_DGRAM = 2;
     private static final int SOCK_NONBLOCK = 0x800;
     private static final int SOCK_CLOEXEC = 0x8_0000;
     private static final int IPPROTO_TCP = 6;
+    private static final int IPPROTO_UDP = 17;
 
     private static final int MSG_OOB = 1;
     private static final int MSG_PEEK = 2;
+    private static final int MSG_TRUNC = 0x20;
     private static final int MSG_DONTWAIT = 0x40;
     private static final int MSG_WAITALL = 0x100;
 
@@ -27,6 +30,8 @@ final class RsocketCalls {
     private static final int PROT_WRITE = 2;
 
     // struct msghdr, 64 bits
+    private static final int MSG_NAME = 0;
+    private static final int MSG_NAMELEN = 8;
     private static final int MSG_IOV = 16;
     private static final int MSG_IOVLEN = 24;
     private static final int MSG_CONTROLLEN = 40;
@@ -34,19 +39,27 @@ final class RsocketCalls {
 
     private RsocketCalls() {}
 
-    private static long with(long fd, ToLongFunction<Rsocket> call) {
-        Rsocket socket = Rsockets.find(fd);
+    private static long with(long fd, ToLongFunction<AnyRsocket> call) {
+        AnyRsocket socket = Rsockets.find(fd);
         return socket == null ? Errno.EBADF : call.applyAsLong(socket);
+    }
+
+    private static long withStream(long fd, ToLongFunction<Rsocket> call) {
+        return with(fd, socket -> socket instanceof Rsocket stream ? call.applyAsLong(stream) : Errno.EOPNOTSUPP);
     }
 
     // ---- connections
 
-    /// Streams over TCP's port space; there are no datagrams.
+    /// Streams over TCP's port space, and datagrams over UDP's.
     static long rsocket(long domain, long type, long protocol) {
-        if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM || (protocol != 0 && protocol != IPPROTO_TCP)) {
-            return Errno.EPROTONOSUPPORT;
+        boolean isNonBlocking = (type & SOCK_NONBLOCK) != 0;
+        int kind = (int) type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (kind == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP)) {
+            return Rsockets.createStream((int) domain, isNonBlocking);
         }
-        return Rsockets.create((int) domain, (type & SOCK_NONBLOCK) != 0);
+        return kind == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP)
+                ? Rsockets.createDatagram((int) domain, isNonBlocking)
+                : Errno.EPROTONOSUPPORT;
     }
 
     static long rbind(long fd, long address, long length) {
@@ -54,11 +67,11 @@ final class RsocketCalls {
     }
 
     static long rlisten(long fd, long backlog) {
-        return with(fd, socket -> socket.listen((int) backlog));
+        return withStream(fd, socket -> socket.listen((int) backlog));
     }
 
     static long raccept(long fd, long address, long length) {
-        return with(fd, socket -> {
+        return withStream(fd, socket -> {
             var made = new Rsocket[1];
             long answer = socket.accept(made);
             if (answer >= 0 && address != 0) {
@@ -73,46 +86,52 @@ final class RsocketCalls {
     }
 
     static long rshutdown(long fd, long how) {
-        return how < Rsocket.SHUT_RD || how > Rsocket.SHUT_RDWR
+        return how < AnyRsocket.SHUT_RD || how > AnyRsocket.SHUT_RDWR
                 ? Errno.EINVAL
                 : with(fd, socket -> socket.shutdown((int) how));
     }
 
     static long rclose(long fd) {
-        return with(fd, Rsocket::close);
+        return with(fd, AnyRsocket::close);
     }
 
     // ---- data
 
     static long rrecvfrom(long fd, long into, long length, long flags, long address, long lengthPointer) {
         return with(fd, socket -> {
-            long count = receive(socket, Pieces.one(into, length), flags);
-            if (count > 0 && address != 0) {
-                write(socket.id.peerAddress(), address, lengthPointer);
+            var arrival = new AnyRsocket.Arrival();
+            long count = receive(socket, Pieces.one(into, length), flags, arrival);
+            if (count >= 0 && address != 0) {
+                write(Optional.ofNullable(arrival.from), address, lengthPointer);
             }
             return count;
         });
     }
 
     static long rreadv(long fd, long vector, long count) {
-        return with(fd, socket -> receive(socket, Pieces.of(vector, count), 0));
+        return with(fd, socket -> receive(socket, Pieces.of(vector, count), 0, new AnyRsocket.Arrival()));
     }
 
     static long rrecvmsg(long fd, long message, long flags) {
         return with(fd, socket -> {
-            long count = receive(socket, pieces(message), flags);
+            var arrival = new AnyRsocket.Arrival();
+            long count = receive(socket, pieces(message), flags, arrival);
             if (count >= 0) {
+                long name = Native.getLong(message + MSG_NAME);
+                if (name != 0) {
+                    write(Optional.ofNullable(arrival.from), name, message + MSG_NAMELEN);
+                }
                 Native.putLong(message + MSG_CONTROLLEN, 0);
-                Native.putInt(message + MSG_FLAGS, 0);
+                Native.putInt(message + MSG_FLAGS, arrival.isCut ? MSG_TRUNC : 0);
             }
             return count;
         });
     }
 
-    private static long receive(Rsocket socket, Pieces into, long flags) {
+    private static long receive(AnyRsocket socket, Pieces into, long flags, AnyRsocket.Arrival arrival) {
         return (flags & MSG_OOB) != 0
                 ? Errno.EOPNOTSUPP
-                : socket.receive(into, (flags & MSG_PEEK) != 0, (flags & MSG_WAITALL) != 0, mayNotWait(flags));
+                : socket.receive(into, (flags & MSG_PEEK) != 0, (flags & MSG_WAITALL) != 0, mayNotWait(flags), arrival);
     }
 
     private static boolean mayNotWait(long flags) {
@@ -123,25 +142,27 @@ final class RsocketCalls {
         return Pieces.of(Native.getLong(Native.some(message) + MSG_IOV), Native.getLong(message + MSG_IOVLEN));
     }
 
-    /// An address is for sockets without connections.
     static long rsendto(long fd, long from, long length, long flags, long address, long addressLength) {
-        return address != 0 || (int) addressLength != 0
-                ? Errno.EISCONN
-                : with(fd, socket -> send(socket, Pieces.one(from, length), flags));
+        return with(fd, socket -> send(socket, Pieces.one(from, length), flags, address, addressLength));
     }
 
     static long rwritev(long fd, long vector, long count) {
-        return with(fd, socket -> send(socket, Pieces.of(vector, count), 0));
+        return with(fd, socket -> send(socket, Pieces.of(vector, count), 0, 0, 0));
     }
 
     static long rsendmsg(long fd, long message, long flags) {
         return Native.getLong(Native.some(message) + MSG_CONTROLLEN) != 0
                 ? Errno.EOPNOTSUPP
-                : with(fd, socket -> send(socket, pieces(message), flags));
+                : with(fd, socket -> {
+                    long name = socket instanceof Rsocket ? 0 : Native.getLong(message + MSG_NAME);
+                    return send(
+                            socket, pieces(message), flags, name, name == 0 ? 0 : Native.getInt(message + MSG_NAMELEN));
+                });
     }
 
-    private static long send(Rsocket socket, Pieces from, long flags) {
-        return (flags & MSG_OOB) != 0 ? Errno.EOPNOTSUPP : socket.send(from, mayNotWait(flags));
+    private static long send(AnyRsocket socket, Pieces from, long flags, long address, long length) {
+        InetSocketAddress to = address == 0 && length == 0 ? null : address(address, length);
+        return (flags & MSG_OOB) != 0 ? Errno.EOPNOTSUPP : socket.send(from, to, mayNotWait(flags));
     }
 
     // ---- memory that the peer writes to
@@ -149,28 +170,28 @@ final class RsocketCalls {
     static long riomap(long fd, long address, long length, long protection, long flags, long offset) {
         return (protection & ~PROT_WRITE) != 0 || length <= 0 || length > 0xFFFF_FFFFL
                 ? Errno.EINVAL
-                : with(fd, socket -> socket.map(address, length, protection != 0, offset));
+                : withStream(fd, socket -> socket.map(address, length, protection != 0, offset));
     }
 
     static long riounmap(long fd, long address, long length) {
-        return with(fd, socket -> socket.unmap(address, length));
+        return withStream(fd, socket -> socket.unmap(address, length));
     }
 
     static long riowrite(long fd, long from, long length, long offset, long flags) {
         return length < 0
                 ? Errno.EINVAL
-                : with(fd, socket -> socket.write(Native.some(from), length, offset, mayNotWait(flags)));
+                : withStream(fd, socket -> socket.write(Native.some(from), length, offset, mayNotWait(flags)));
     }
 
     // ---- names and options
 
     static long rname(long fd, long address, long length, long isPeers) {
         return with(fd, socket -> {
-            Optional<InetSocketAddress> name = isPeers != 0 ? socket.id.peerAddress() : socket.id.localAddress();
-            if (isPeers != 0 && !socket.isConnected()) {
+            Optional<InetSocketAddress> name = isPeers != 0 ? socket.peerName() : socket.localName();
+            if (isPeers != 0 && name.isEmpty()) {
                 return Errno.ENOTCONN;
             }
-            write(name.or(() -> Optional.of(socket.noAddress())), address, length);
+            write(name.or(() -> Optional.of(socket.noName())), address, length);
             return 0;
         });
     }

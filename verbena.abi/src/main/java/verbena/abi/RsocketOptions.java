@@ -85,6 +85,11 @@ final class RsocketOptions {
         put(Option.DOMAIN, domain);
     }
 
+    void beOfDatagrams() {
+        put(Option.TYPE, 2);
+        put(Option.PROTOCOL, 17);
+    }
+
     /// A copy, for a connection that a listener has accepted.
     RsocketOptions(RsocketOptions from) {
         values = from.values.clone();
@@ -147,7 +152,7 @@ final class RsocketOptions {
     }
 
     /// rgetsockopt.
-    long get(long level, long name, long into, long lengthPointer, RsocketState socket) {
+    long get(long level, long name, long into, long lengthPointer, AnyRsocket socket) {
         Option option = Option.of(level, name).orElse(null);
         if (option == null) {
             return Errno.ENOPROTOOPT;

@@ -2,6 +2,7 @@ package verbena.abi;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -14,7 +15,7 @@ import verbena.verbs.cm.ConnectionId;
 ///
 /// Whoever calls looks at the completions first; a thread of the connection's looks when nobody else does, so
 /// that the file descriptor is as ready as the socket is: poll(2) needs to know nothing of rsockets.
-abstract class RsocketState {
+abstract class RsocketState implements AnyRsocket {
     /// How far it has got.
     enum Phase {
         NEW,
@@ -69,8 +70,8 @@ abstract class RsocketState {
 
     // ---- what it is
 
-    /// The program gets a file descriptor: the lowest number that is free, as from socket(2) and accept(2).
-    int open() {
+    @Override
+    public int open() {
         lock.lock();
         try {
             descriptor = new PollableDescriptor();
@@ -87,29 +88,43 @@ abstract class RsocketState {
         }
     }
 
-    /// Its name as long as it has none: no address, no port, of its family.
-    InetSocketAddress noAddress() {
+    @Override
+    public InetSocketAddress noName() {
         return new InetSocketAddress(SocketAddress.any(options.get(Option.DOMAIN)), 0);
     }
 
-    boolean isNonBlocking() {
+    @Override
+    public Optional<InetSocketAddress> localName() {
+        return id.localAddress();
+    }
+
+    @Override
+    public Optional<InetSocketAddress> peerName() {
+        return isConnected() ? id.peerAddress() : Optional.empty();
+    }
+
+    @Override
+    public boolean isNonBlocking() {
         return isNonBlocking;
     }
 
-    void nonBlocking(boolean wanted) {
+    @Override
+    public void nonBlocking(boolean wanted) {
         isNonBlocking = wanted;
     }
 
-    boolean isConnected() {
+    @Override
+    public boolean isConnected() {
         return phase == Phase.CONNECTED;
     }
 
-    boolean isListening() {
+    @Override
+    public boolean isListening() {
         return phase == Phase.LISTENING;
     }
 
-    /// The error that waits, positive; it does not wait any more then.
-    int takeError() {
+    @Override
+    public int takeError() {
         lock.lock();
         try {
             progress();
@@ -121,7 +136,8 @@ abstract class RsocketState {
         }
     }
 
-    long setOption(long level, long name, long value, long length) {
+    @Override
+    public long setOption(long level, long name, long value, long length) {
         lock.lock();
         try {
             long answer = options.set(level, name, value, length, stream != null);
@@ -141,7 +157,8 @@ abstract class RsocketState {
         return option == Option.KEEP_ALIVE || option == Option.KEEP_IDLE;
     }
 
-    long getOption(long level, long name, long into, long lengthPointer) {
+    @Override
+    public long getOption(long level, long name, long into, long lengthPointer) {
         return options.get(level, name, into, lengthPointer, this);
     }
 

@@ -1,9 +1,12 @@
 package verbena.abi;
 
+import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -14,7 +17,7 @@ import verbena.verbs.cm.PortSpace;
 /// connections. Looking up takes no lock.
 final class Rsockets {
     private static final ConcurrentHashMap<ConnectionId, Rsocket> BY_ID = new ConcurrentHashMap<>();
-    private static volatile @Nullable Rsocket[] byDescriptor = new @Nullable Rsocket[64];
+    private static volatile @Nullable AnyRsocket[] byDescriptor = new @Nullable AnyRsocket[64];
 
     private Rsockets() {}
 
@@ -47,11 +50,32 @@ final class Rsockets {
         }
     }
 
-    /// Answers its file descriptor.
-    static int create(int domain, boolean isNonBlocking) {
+    /// Answers the file descriptor of a new one.
+    static int createStream(int domain, boolean isNonBlocking) {
         var made = new Rsocket(Channel.CHANNEL.createId(PortSpace.TCP), new RsocketOptions(domain), isNonBlocking);
         arrives(made);
         return open(made);
+    }
+
+    /// The same for datagrams.
+    static int createDatagram(int domain, boolean isNonBlocking) {
+        return open(new DatagramRsocket(domain, isNonBlocking));
+    }
+
+    /// A queue pair at an own address, from which datagrams are sent.
+    ///
+    /// @param name own address and port of UDP
+    /// @throws ConnectionException when there is no device at that address
+    static DatagramQueue datagramQueue(InetSocketAddress name, InetSocketAddress to, RsocketOptions options) {
+        ConnectionId id = Channel.CHANNEL.createId(PortSpace.UDP);
+        id.resolveAddress(Optional.of(new InetSocketAddress(name.getAddress(), 0)), to);
+        if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
+            id.close();
+            throw new ConnectionException(
+                    ConnectionException.Reason.ADDRESS,
+                    "rsocket: no device at " + name.getAddress().getHostAddress() + " reaches " + to);
+        }
+        return new DatagramQueue(id, name, options);
     }
 
     /// Its events find it. It has no file descriptor yet.
@@ -60,34 +84,42 @@ final class Rsockets {
     }
 
     /// From now on it has a file descriptor, which this answers.
-    static int open(Rsocket socket) {
+    static int open(AnyRsocket socket) {
         int fd = socket.open();
         put(fd, socket);
         return fd;
     }
 
-    private static synchronized void put(int fd, Rsocket socket) {
+    private static synchronized void put(int fd, AnyRsocket socket) {
         @Nullable
-        Rsocket[] next = Arrays.copyOf(byDescriptor, Math.max(byDescriptor.length, Integer.highestOneBit(fd) * 2));
+        AnyRsocket[] next = Arrays.copyOf(byDescriptor, Math.max(byDescriptor.length, Integer.highestOneBit(fd) * 2));
         next[fd] = socket;
         byDescriptor = next;
     }
 
-    static synchronized void remove(Rsocket socket) {
-        @Nullable Rsocket[] next = byDescriptor.clone();
+    static void remove(Rsocket socket) {
+        BY_ID.remove(socket.id);
+        remove((AnyRsocket) socket);
+    }
+
+    static synchronized void remove(AnyRsocket socket) {
+        @Nullable AnyRsocket[] next = byDescriptor.clone();
         Arrays.setAll(next, i -> next[i] == socket ? null : next[i]);
         byDescriptor = next;
-        BY_ID.remove(socket.id);
     }
 
     /// Null when there is none.
-    static @Nullable Rsocket find(long fd) {
-        @Nullable Rsocket[] now = byDescriptor;
+    static @Nullable AnyRsocket find(long fd) {
+        @Nullable AnyRsocket[] now = byDescriptor;
         return fd >= 0 && fd < now.length ? now[(int) fd] : null;
     }
 
     /// The process ends.
     static void leave() {
         List.copyOf(BY_ID.values()).forEach(Rsocket::leave);
+        Arrays.stream(byDescriptor)
+                .filter(DatagramRsocket.class::isInstance)
+                .map(DatagramRsocket.class::cast)
+                .forEach(DatagramRsocket::leave);
     }
 }

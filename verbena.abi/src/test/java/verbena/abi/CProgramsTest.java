@@ -104,6 +104,11 @@ class CProgramsTest {
     }
 
     @Test
+    void datagramsBehaveAsThoseOfUdpDo() {
+        run(SOURCES.resolve("datagrams.c"));
+    }
+
+    @Test
     void aProgramsSocketsBecomeRsockets() throws IOException {
         Path library = librspreload();
         programs.close();
