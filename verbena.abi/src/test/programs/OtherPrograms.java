@@ -1,4 +1,6 @@
+import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -6,9 +8,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /// `verbena test --programs [NAME ...]`: programs that people use, unmodified, over our libraries, between processes on
 /// loopback. Prints a line for each run: what it is, whether it did what it should, how long it took. A program that is
@@ -19,6 +24,9 @@ public final class OtherPrograms {
     private static final long PATIENCE_SECONDS = 60;
     private static final String DEVICE = "rocev2_lo";
     private static final String PORT = "PORT";
+    private static final String ENDED = " &";
+    private static final String NUMBERS = "numbers.txt";
+    private static final String ANSWER = "answer.http";
 
     /// @param name of the program, by which it is chosen
     /// @param needs programs that have to be there
@@ -28,7 +36,7 @@ public final class OtherPrograms {
 
     /// @param what is checked, in a few words
     /// @param environment beside ours
-    /// @param server null for a program that needs none
+    /// @param server null for a program that needs none; ` < NAME` gives it that file, ` &` ends it after its client
     /// @param client ends with 0 when all is well; PORT stands for a free port
     /// @param says what its output has then
     private record Run(String what, Map<String, String> environment, String server, String client, List<String> says) {}
@@ -44,6 +52,13 @@ public final class OtherPrograms {
         this.verbena = verbena;
         this.sources = sources;
         this.folder = Files.createTempDirectory("verbena-programs");
+        Files.writeString(folder.resolve(NUMBERS), numbers());
+        Files.writeString(
+                folder.resolve(ANSWER), "HTTP/1.0 200 OK\r\nContent-Length: 21\r\n\r\nserved by an rsocket\n");
+    }
+
+    private static String numbers() {
+        return IntStream.range(0, 100_000).mapToObj(Integer::toString).collect(Collectors.joining("\n"));
     }
 
     /// @param arguments the start script, the folder of C programs, names of programs
@@ -104,7 +119,24 @@ public final class OtherPrograms {
                         Map.of(),
                         null,
                         "ibstatus",
-                        List.of(DEVICE, "4: ACTIVE", "link_layer:\t Ethernet")))));
+                        List.of(DEVICE, "4: ACTIVE", "link_layer:\t Ethernet")))),
+                new Program("iperf3", List.of("iperf3", librspreload()), "iperf3 librdmacm1", iperf3()),
+                new Program("ncat", List.of("ncat", librspreload()), "ncat librdmacm1", List.of(overRsockets(
+                        "a file, every byte checked",
+                        "ncat -l 127.0.0.1 PORT --send-only < " + NUMBERS,
+                        "ncat 127.0.0.1 PORT --recv-only",
+                        numbers()))),
+                new Program("curl", List.of("curl", "ncat", librspreload()), "curl ncat librdmacm1", List.of(overRsockets(
+                        "an answer by HTTP",
+                        "ncat -l 127.0.0.1 PORT --send-only < " + ANSWER,
+                        "curl -s http://127.0.0.1:PORT/",
+                        "served by an rsocket"))),
+                new Program("rstream", List.of("rstream"), "rdmacm-utils", List.of(
+                        rsockets("blocking, data checked", "rstream -p PORT -S 70000 -C 20 -T v -T b"),
+                        rsockets("asynchronous, data checked", "rstream -p PORT -S 4000 -C 20 -T v -T a"))),
+                new Program("udpong", List.of("udpong"), "rdmacm-utils", List.of(
+                        udpong("datagrams one way", "-C 1000 -S 1000"),
+                        udpong("datagrams there and back", "-C 20 -S 1536 -T e"))));
     }
 
     private static List<Run> uct() {
@@ -190,6 +222,40 @@ public final class OtherPrograms {
                 List.of("4k      100"));
     }
 
+    private static List<Run> iperf3() {
+        var runs = new ArrayList<Run>();
+        Map<String, String> ways = new LinkedHashMap<>();
+        ways.put("one stream", "");
+        ways.put("two streams", " -P 2");
+        ways.put("the other way", " -R");
+        ways.put("both ways", " --bidir");
+        ways.forEach((what, way) -> runs.add(overRsockets(
+                what, "iperf3 -s -1 -B 127.0.0.1 -p PORT", "iperf3 -c 127.0.0.1 -p PORT -t 1" + way, "iperf Done.")));
+        return runs;
+    }
+
+    /// A program of sockets, which rdma-core's library makes rsockets.
+    private static Run overRsockets(String what, String server, String client, String says) {
+        return new Run(what, Map.of("LD_PRELOAD", librspreload()), server, client, List.of(says));
+    }
+
+    /// Debian has it in a folder of the architecture's.
+    private static String librspreload() {
+        try (var found = Files.find(Path.of("/usr/lib"), 3, (path, _) -> path.endsWith("rsocket/librspreload.so"))) {
+            return found.map(Path::toString).findFirst().orElse("/usr/lib/rsocket/librspreload.so");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Run rsockets(String what, String program) {
+        return new Run(what, Map.of(), program + " -b 127.0.0.1", program + " -s 127.0.0.1", List.of("Gb/sec"));
+    }
+
+    private static Run udpong(String what, String options) {
+        return new Run(what, Map.of(), "udpong -b 127.0.0.1 -p PORT &", "udpong -s 127.0.0.1 -p PORT " + options, List.of("custom"));
+    }
+
     private static Run fio(String verb) {
         String common = " --bs=64k --size=8m --iodepth=16";
         String engine = " --ioengine=rdma --port=PORT";
@@ -237,7 +303,10 @@ public final class OtherPrograms {
                 && server != null
                 && server.process().isAlive()
                 && System.nanoTime() - from < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS / 4));
-        Ended served = server == null ? null : server.await();
+        if (server != null && run.server().endsWith(ENDED)) {
+            server.process().destroy();
+        }
+        Ended served = server == null || run.server().endsWith(ENDED) ? null : server.await();
         double seconds = (System.nanoTime() - from) / 1e9;
         if (isGood(client, run) && (served == null || served.code() == 0)) {
             passed++;
@@ -282,15 +351,22 @@ public final class OtherPrograms {
 
     private Running startOver(String command, Map<String, String> environment) throws IOException {
         var words = new ArrayList<>(List.of(verbena.toString(), "run", "--device", DEVICE, "--"));
-        words.addAll(Arrays.asList(command.split(" ")));
-        return start(words, environment);
+        String[] andInput = command.replace(ENDED, "").split(" < ");
+        words.addAll(Arrays.asList(andInput[0].split(" ")));
+        File input = andInput.length > 1 ? folder.resolve(andInput[1]).toFile() : new File("/dev/null");
+        return start(words, environment, input);
     }
 
     private Running start(List<String> words, Map<String, String> environment) throws IOException {
+        return start(words, environment, new File("/dev/null"));
+    }
+
+    private Running start(List<String> words, Map<String, String> environment, File input) throws IOException {
         Path output = Files.createTempFile(folder, "output", ".txt");
         var builder = new ProcessBuilder(words)
                 .directory(folder.toFile())
                 .redirectErrorStream(true)
+                .redirectInput(input)
                 .redirectOutput(output.toFile());
         builder.environment().putAll(environment);
         Process process = builder.start();
@@ -301,7 +377,11 @@ public final class OtherPrograms {
         return new Running(String.join(" ", words), process, output);
     }
 
+    /// @param program by name, or a library by path
     private static boolean isInstalled(String program) {
+        if (program.startsWith("/")) {
+            return Files.exists(Path.of(program));
+        }
         return Arrays.stream(System.getenv("PATH").split(":"))
                 .anyMatch(each -> Files.isExecutable(Path.of(each, program)));
     }
