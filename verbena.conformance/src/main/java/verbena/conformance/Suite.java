@@ -21,6 +21,7 @@ import verbena.conformance.cases.Devices;
 import verbena.conformance.cases.Domains;
 import verbena.conformance.cases.Draining;
 import verbena.conformance.cases.Errors;
+import verbena.conformance.cases.ExtendedConnections;
 import verbena.conformance.cases.Extensions;
 import verbena.conformance.cases.Lifecycle;
 import verbena.conformance.cases.Limits;
@@ -58,6 +59,7 @@ public final class Suite {
             CompletionQueues.class,
             Channels.class,
             SharedQueues.class,
+            ExtendedConnections.class,
             Unreliable.class,
             Datagrams.class,
             Multicasts.class,

@@ -145,13 +145,7 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
-        context.require(
-                "createQueuePair",
-                switch (options.type()) {
-                    case RC -> Capability.RC;
-                    case UC -> Capability.UC;
-                    case UD -> Capability.UD;
-                });
+        context.require("createQueuePair", options.type().capability());
         options.extensions().forEach(extension -> context.require("createQueuePair", extension));
         var limits = context.attributes();
         check("createQueuePair", "maxSendWr", options.maxSendWr(), limits.maxQpWr());

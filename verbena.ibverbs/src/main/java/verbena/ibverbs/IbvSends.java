@@ -61,6 +61,7 @@ final class IbvSends implements SendBatch {
     private static final long UD_AH = SEND_WR.at("wr.ud.ah");
     private static final long UD_QPN = SEND_WR.at("wr.ud.remote_qpn");
     private static final long UD_QKEY = SEND_WR.at("wr.ud.remote_qkey");
+    private static final long XRC_SRQN = SEND_WR.at("qp_type.xrc.remote_srqn");
     private static final long BIND_MW = SEND_WR.at("bind_mw.mw");
     private static final long BIND_RKEY = SEND_WR.at("bind_mw.rkey");
     private static final long BIND_INFO = SEND_WR.at("bind_mw.bind_info");
@@ -74,6 +75,7 @@ final class IbvSends implements SendBatch {
     private final IbvProtectionDomain domain;
     private final Ops ops;
     private final boolean isDatagram;
+    private final boolean isXrc;
     private final boolean isReliable;
     private final Set<Capability> extensions;
     /// Null for a queue pair that was made for none.
@@ -117,7 +119,8 @@ final class IbvSends implements SendBatch {
         this.domain = domain;
         this.ops = domain.owner().ops();
         this.isDatagram = options.type() == QpType.UD;
-        this.isReliable = options.type() == QpType.RC;
+        this.isXrc = options.type() == QpType.XRC_INITIATOR;
+        this.isReliable = isXrc || options.type() == QpType.RC;
         this.extensions = options.extensions();
         this.extended = extensions.isEmpty() ? null : new ExtendedSends(qp.address(), extensions);
         this.max = options.maxSendWr();
@@ -452,6 +455,22 @@ final class IbvSends implements SendBatch {
         Memory.putLong(current + UD_AH, way.address());
         Memory.putInt(current + UD_QPN, qpn);
         Memory.putInt(current + UD_QKEY, qkey);
+        hasTarget = true;
+        return this;
+    }
+
+    @Override
+    public SendBatch to(int srqNumber) {
+        checkCurrent();
+        if (!isXrc) {
+            throw new IllegalArgumentException(drop() + "to: " + qp + " is of type " + qp.type()
+                    + "; only XRC_INITIATOR names a queue of the peer");
+        }
+        if (srqNumber < 0 || srqNumber > 0xFF_FFFF) {
+            throw new IllegalArgumentException(
+                    drop() + "to: srqNumber: 0 to 0xffffff, got 0x" + Integer.toHexString(srqNumber));
+        }
+        Memory.putInt(current + XRC_SRQN, srqNumber);
         hasTarget = true;
         return this;
     }

@@ -45,6 +45,7 @@ import verbena.transport.Path;
 import verbena.transport.PeerWindow;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
+import verbena.transport.rc.XrcQueue;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.AtomicCapability;
@@ -67,6 +68,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 import verbena.wire.cm.Mad;
@@ -111,6 +113,7 @@ public final class SoftContext extends OwnedObject implements Context {
             Capability.UC,
             Capability.UD,
             Capability.SRQ,
+            Capability.XRC,
             Capability.RDMA_READ,
             Capability.RDMA_WRITE,
             Capability.ATOMICS,
@@ -187,6 +190,9 @@ public final class SoftContext extends OwnedObject implements Context {
     final Limit completionQueues = new Limit("maxCq", CQ_MAX);
     final Limit protectionDomains = new Limit("maxPd", PD_MAX);
     final Limit sharedReceiveQueues = new Limit("maxSrq", SRQ_MAX);
+    final Limit xrcDomains = new Limit("maxXrcd", PD_MAX);
+    /// The shared receive queues of XRC domains, by their numbers.
+    final KeyTable<XrcQueue> xrcQueues;
 
     private SoftContext(
             Device device, List<? extends Link> links, Mtu mtu, LongSupplier clock, RandomGenerator random) {
@@ -194,6 +200,7 @@ public final class SoftContext extends OwnedObject implements Context {
         this.device = device;
         this.mtu = mtu;
         this.random = random;
+        this.xrcQueues = new KeyTable<>(random, 1, SRQ_MAX, clock);
         memories.add(new MemoryTable(random, MR_MAX, clock));
         var made = new ArrayList<Engine>();
         int most = 0;
@@ -530,7 +537,7 @@ public final class SoftContext extends OwnedObject implements Context {
             home = home == null ? receives.home() : home;
             home = home == null ? sends.home() : home;
             if (home == null) {
-                home = Collections.min(engines, Comparator.comparingInt(Engine::size));
+                home = emptiest();
             }
             sends.use(home);
             receives.use(home);
@@ -538,6 +545,18 @@ public final class SoftContext extends OwnedObject implements Context {
                 shared.home(home);
             }
             return home;
+        }
+    }
+
+    /// The engine with the fewest queue pairs; under `placing`.
+    private Engine emptiest() {
+        return Collections.min(engines, Comparator.comparingInt(Engine::size));
+    }
+
+    /// Receives of an engine's queue pairs complete here from now on.
+    void settle(SoftCompletionQueue completions, Engine home) {
+        synchronized (placing) {
+            completions.use(home);
         }
     }
 
@@ -910,6 +929,17 @@ public final class SoftContext extends OwnedObject implements Context {
         if (entries > CQE_MAX) {
             throw new ResourceLimitException(verb, "maxCqe", CQE_MAX, "asked for " + entries);
         }
+    }
+
+    @Override
+    public XrcDomain openXrcDomain() {
+        checkOpen("openXrcDomain");
+        require("openXrcDomain", Capability.XRC);
+        Engine home;
+        synchronized (placing) {
+            home = emptiest();
+        }
+        return xrcDomains.take("openXrcDomain", number -> new SoftXrcDomain(this, number, home));
     }
 
     @Override

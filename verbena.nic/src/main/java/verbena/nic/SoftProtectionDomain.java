@@ -14,6 +14,7 @@ import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
@@ -144,13 +145,11 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
-        context.require(
-                "createQueuePair",
-                switch (options.type()) {
-                    case RC -> Capability.RC;
-                    case UC -> Capability.UC;
-                    case UD -> Capability.UD;
-                });
+        context.require("createQueuePair", options.type().capability());
+        if (options.type() == QpType.XRC_TARGET) {
+            throw new IllegalArgumentException(
+                    "createQueuePair: type: a target is of an XRC domain; see XrcDomain.createTarget");
+        }
         options.extensions().forEach(extension -> context.require("createQueuePair", extension));
         check("createQueuePair", "maxSendWr", options.maxSendWr(), SoftContext.QP_WR_MAX);
         check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), SoftContext.QP_WR_MAX);
@@ -167,6 +166,12 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
         if (srq != null && srq.protectionDomain().context() != context) {
             throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: belongs to another context");
         }
+        if (srq != null && (srq.number().isPresent() || options.type().isXrc())) {
+            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: "
+                    + (options.type().isXrc()
+                            ? "an XRC initiator receives nothing"
+                            : srq + " is of an XRC domain; only targets of that take receives from it"));
+        }
         return SoftQueuePair.create(this, options, sendCq, receiveCq, (SoftSharedReceiveQueue) srq);
     }
 
@@ -179,14 +184,18 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
+        checkShared(maxWr, maxSge);
+        return context.sharedReceiveQueues.take(
+                "createSharedReceiveQueue", number -> new SoftSharedReceiveQueue(this, number, maxWr, maxSge));
+    }
+
+    static void checkShared(int maxWr, int maxSge) {
         if (maxWr < 1 || maxSge < 0) {
             throw new IllegalArgumentException("createSharedReceiveQueue: maxWr: at least 1, maxSge: not negative, got "
                     + maxWr + " and " + maxSge);
         }
         check("createSharedReceiveQueue", "maxSrqWr", maxWr, SoftContext.QP_WR_MAX);
         check("createSharedReceiveQueue", "maxSrqSge", maxSge, SoftContext.SGE_MAX);
-        return context.sharedReceiveQueues.take(
-                "createSharedReceiveQueue", number -> new SoftSharedReceiveQueue(this, number, maxWr, maxSge));
     }
 
     @Override

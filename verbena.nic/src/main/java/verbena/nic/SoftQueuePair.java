@@ -28,6 +28,8 @@ import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.rc.ReliableConnection;
+import verbena.transport.rc.XrcInitiator;
+import verbena.transport.rc.XrcTarget;
 import verbena.transport.unreliable.UnreliableConnection;
 import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.Access;
@@ -86,9 +88,12 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     private final Station station;
     private final Counters counters;
     private final InlineMemory inlineMemory;
-    private final SoftSends sends;
+    /// Null of an XRC target, which sends nothing.
+    private final @Nullable SoftSends sends;
     private final ReceiveQueue receiveQueue;
     private final @Nullable SoftReceives receives;
+    /// Of an XRC target; null of all others.
+    private final @Nullable SoftXrcDomain xrcDomain;
 
     // Engine-confined, for those who ask.
     private Optional<AddressVector> path = Optional.empty();
@@ -115,10 +120,29 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
             SoftCompletionQueue sendCq,
             SoftCompletionQueue receiveCq,
             @Nullable SoftSharedReceiveQueue srq) {
-        var made = new SoftQueuePair[1];
         Engine engine = domain.soft().place(sendCq, receiveCq, srq);
+        return create(engine, domain, options, sendCq, receiveCq, srq, null);
+    }
+
+    /// A target of an XRC domain.
+    ///
+    /// @param none in which nothing ever completes
+    static SoftQueuePair createTarget(
+            SoftXrcDomain xrcDomain, SoftProtectionDomain domain, QueuePairOptions options, SoftCompletionQueue none) {
+        return create(xrcDomain.home(), domain, options, none, none, null, xrcDomain);
+    }
+
+    private static SoftQueuePair create(
+            Engine engine,
+            SoftProtectionDomain domain,
+            QueuePairOptions options,
+            SoftCompletionQueue sendCq,
+            SoftCompletionQueue receiveCq,
+            @Nullable SoftSharedReceiveQueue srq,
+            @Nullable SoftXrcDomain xrcDomain) {
+        var made = new SoftQueuePair[1];
         int qpn = engine.add(number -> {
-            made[0] = new SoftQueuePair(number, engine, domain, options, sendCq, receiveCq, srq);
+            made[0] = new SoftQueuePair(number, engine, domain, options, sendCq, receiveCq, srq, xrcDomain);
             return made[0].station;
         });
         if (qpn < 0) {
@@ -136,9 +160,11 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
             QueuePairOptions options,
             SoftCompletionQueue sendCq,
             SoftCompletionQueue receiveCq,
-            @Nullable SoftSharedReceiveQueue srq) {
+            @Nullable SoftSharedReceiveQueue srq,
+            @Nullable SoftXrcDomain xrcDomain) {
         super("queue pair 0x" + Integer.toHexString(qpn));
         this.domain = domain;
+        this.xrcDomain = xrcDomain;
         this.context = domain.soft();
         this.engine = engine;
         this.options = options;
@@ -152,12 +178,16 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         var inline = new InlineMemory(context.slabs);
         this.inlineMemory = inline;
         var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
-        this.receiveQueue =
-                srq != null ? srq.queue() : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
+        this.receiveQueue = srq != null
+                ? srq.queue()
+                : type().isXrc()
+                        ? new ReceiveQueue(0, SoftContext.SGE_MAX, () -> {})
+                        : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
         Maker maker = switch (options.type()) {
             case RC -> ReliableConnection::new;
             case UC -> UnreliableConnection::new;
             case UD -> UnreliableDatagram::new;
+            case XRC_INITIATOR, XRC_TARGET -> this::makeXrc;
         };
         this.counters = engine.counters().part();
         TcpLink streams = context.streams();
@@ -195,18 +225,25 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         if (stream != null) {
             stream.station(station);
         }
-        this.sends = new SoftSends(this, domain, transport, sendQueue, options);
-        this.receives = srq != null
+        this.sends = xrcDomain != null ? null : new SoftSends(this, domain, transport, sendQueue, options);
+        this.receives = srq != null || type().isXrc()
                 ? null
                 : new SoftReceives(domain, receiveQueue, "maxReceiveWr", "maxReceiveSge", new ReceiveOwner());
         this.initialPsn = context.random().nextInt() & MASK_24;
         boolean made = false;
         try {
-            madeFrom(srq == null ? List.of(domain, sendCq, receiveCq) : List.of(domain, sendCq, receiveCq, srq));
+            madeFrom(List.of(domain, sendCq, receiveCq));
+            if (srq != null) {
+                madeFrom(srq);
+            }
+            if (xrcDomain != null) {
+                madeFrom(xrcDomain);
+            }
             made = true;
         } finally {
             if (!made) {
-                inline.free(); // one of them was closed this moment
+                abandon(); // one of them was closed this moment
+                inline.free();
             }
         }
         sendCq.attach(this);
@@ -260,7 +297,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
 
     /// Sends that are posted and not done.
     long sendsOutstanding() {
-        return sends.outstanding();
+        return sends == null ? 0 : sends.outstanding();
     }
 
     /// Receives that are posted and not used, of a shared queue all.
@@ -308,6 +345,9 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
 
     @Override
     public SendBatch send() {
+        if (sends == null) {
+            throw new InvalidStateException("send: " + label() + " is an XRC target, which sends nothing");
+        }
         return sends.begin();
     }
 
@@ -342,7 +382,9 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     /// written, it is freed when that is closed: `ended` is written before the lock is tried, and read after it is
     /// given back.
     private void freeInlineMemory() {
-        if (sends.tryLock()) {
+        if (sends == null) {
+            inlineMemory.free();
+        } else if (sends.tryLock()) {
             try {
                 inlineMemory.free();
             } finally {
@@ -354,8 +396,12 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     @Override
     public ReceiveBatch receive() {
         if (receives == null) {
-            throw new InvalidStateException(
-                    "receive: " + label() + " takes receives from its shared receive queue; post them there");
+            throw new InvalidStateException("receive: " + label()
+                    + switch (type()) {
+                        case XRC_INITIATOR -> " is an XRC initiator, which receives nothing";
+                        case XRC_TARGET -> " takes receives from the shared receive queues that its peer names";
+                        case RC, UC, UD -> " takes receives from its shared receive queue; post them there";
+                    });
         }
         return receives.begin();
     }
@@ -413,7 +459,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     @Override
     public void modify(QpModification modification) {
         checkOpen("modify");
-        if (modification.get(QpAttribute.STATE, QpState.class, state) != QpState.RESET) {
+        if (sends == null || modification.get(QpAttribute.STATE, QpState.class, state) != QpState.RESET) {
             change(modification);
             return;
         }
@@ -644,8 +690,16 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
             modify(new Transition.ToRtsUnreliable(initialPsn));
             return;
         }
-        modify(new Transition.ToRtr(
-                path, mtu, remote.qpn(), remote.psn(), choices.maxReadAtomic(), choices.minRnrTimer()));
+        if (type() == QpType.XRC_INITIATOR) {
+            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
+        } else {
+            modify(new Transition.ToRtr(
+                    path, mtu, remote.qpn(), remote.psn(), choices.maxReadAtomic(), choices.minRnrTimer()));
+        }
+        if (type() == QpType.XRC_TARGET) {
+            modify(new QpModification().state(QpState.RTS).sqPsn(initialPsn).ackTimeout(choices.ackTimeout()));
+            return;
+        }
         modify(new Transition.ToRts(
                 initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), choices.maxReadAtomic()));
     }
@@ -827,11 +881,30 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
                 QueuePairEvents events);
     }
 
+    /// As a [Maker].
+    private QueuePairProtocol makeXrc(
+            QueuePairParameters to,
+            SendQueue sendQueue,
+            ReceiveQueue none,
+            boolean receivesShared,
+            boolean signalAll,
+            CompletionRing sendCompletions,
+            CompletionRing receiveCompletions,
+            MemoryTable memory,
+            Counters counted,
+            QueuePairEvents events) {
+        return xrcDomain == null
+                ? new XrcInitiator(to, sendQueue, signalAll, sendCompletions, memory, counted, events)
+                : new XrcTarget(
+                        to, none, xrcDomain.queues(), xrcDomain.number(), receiveCompletions, memory, counted, events);
+    }
+
     private static Transport transport(QpType type) {
         return switch (type) {
             case RC -> Transport.RC;
             case UC -> Transport.UC;
             case UD -> Transport.UD;
+            case XRC_INITIATOR, XRC_TARGET -> Transport.XRC;
         };
     }
 
@@ -845,6 +918,9 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         context.queuePairs.remove(qpn());
         sendCq.detach(this);
         receiveCq.detach(this);
+        if (xrcDomain != null) {
+            xrcDomain.forget(this);
+        }
         engine.call(() -> {
             parameters.state = QpState.RESET;
             state = QpState.RESET;

@@ -31,6 +31,8 @@ final class SoftSends implements SendBatch, FaultySends {
     private final SoftQueuePair qp;
     private final SoftProtectionDomain domain;
     private final Transport transport;
+    /// Whether each request says where it goes.
+    private final boolean isAddressed;
     private final SendQueue queue;
     private final int maxSge;
     private final int maxInlineBytes;
@@ -50,6 +52,7 @@ final class SoftSends implements SendBatch, FaultySends {
         this.qp = qp;
         this.domain = domain;
         this.transport = transport;
+        this.isAddressed = transport == Transport.UD || transport == Transport.XRC;
         this.queue = queue;
         this.maxSge = options.maxSendSge();
         this.maxInlineBytes = options.maxInlineBytes();
@@ -351,6 +354,21 @@ final class SoftSends implements SendBatch, FaultySends {
     }
 
     @Override
+    public SendBatch to(int srqNumber) {
+        SendRequest request = current();
+        if (transport != Transport.XRC) {
+            throw new IllegalArgumentException(drop() + "to: " + qp + " is of type " + qp.type()
+                    + "; only XRC_INITIATOR names a queue of the peer");
+        }
+        if (srqNumber < 0 || srqNumber > 0xFF_FFFF) {
+            throw new IllegalArgumentException(
+                    drop() + "to: srqNumber: 0 to 0xffffff, got 0x" + Integer.toHexString(srqNumber));
+        }
+        request.srqNumber = srqNumber;
+        return this;
+    }
+
+    @Override
     public void fail(WcStatus status, String cause) {
         current().fail(status, cause);
     }
@@ -414,12 +432,13 @@ final class SoftSends implements SendBatch, FaultySends {
     /// The request is complete: checks what could not be checked before.
     private void finish() {
         SendRequest request = current;
-        if (request != null && request.operation.isAtomic()) {
-            checkAtomic(request);
-        } else if (request != null && transport == Transport.UD && !request.operation.isLocal()) {
-            checkDatagram(request);
-        }
         if (request != null) {
+            if (request.operation.isAtomic()) {
+                checkAtomic(request);
+            }
+            if (isAddressed && !request.operation.isLocal()) {
+                checkAddressed(request);
+            }
             bytes += request.bytes();
         }
         current = null;
@@ -434,7 +453,14 @@ final class SoftSends implements SendBatch, FaultySends {
         }
     }
 
-    private void checkDatagram(SendRequest request) {
+    private void checkAddressed(SendRequest request) {
+        if (transport == Transport.XRC) {
+            if (request.srqNumber < 0) {
+                throw new IllegalArgumentException(
+                        drop() + name(request) + ": name the peer's shared receive queue: to(srqNumber)");
+            }
+            return;
+        }
         if (request.path == null) {
             throw new IllegalArgumentException(drop() + name(request) + ": name the receiver: to(handle, qpn, qkey)");
         }

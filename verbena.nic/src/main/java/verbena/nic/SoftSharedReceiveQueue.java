@@ -1,5 +1,7 @@
 package verbena.nic;
 
+import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.transport.queue.ReceiveQueue;
@@ -13,12 +15,33 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     private final SoftProtectionDomain domain;
     private final ReceiveQueue queue;
     private final SoftReceives receives;
+    /// How peers find it; null when queue pairs share it.
+    private final @Nullable Named named;
     /// Where all its queue pairs live; null before there is one.
     private @Nullable Engine home;
 
+    /// What a queue has that peers name.
+    ///
+    /// @param completions where its receives complete
+    record Named(SoftXrcDomain xrcDomain, int number, SoftCompletionQueue completions) {}
+
+    /// One that queue pairs share.
     SoftSharedReceiveQueue(SoftProtectionDomain domain, int number, int maxWr, int maxSge) {
-        super("shared receive queue " + number);
+        this("shared receive queue " + number, domain, null, maxWr, maxSge);
+        madeFrom(domain);
+    }
+
+    /// One that peers name.
+    SoftSharedReceiveQueue(SoftProtectionDomain domain, Named named, int maxWr, int maxSge) {
+        this("shared receive queue 0x" + Integer.toHexString(named.number), domain, named, maxWr, maxSge);
+        madeFrom(List.of(domain, named.xrcDomain, named.completions));
+    }
+
+    private SoftSharedReceiveQueue(
+            String label, SoftProtectionDomain domain, @Nullable Named named, int maxWr, int maxSge) {
+        super(label);
         this.domain = domain;
+        this.named = named;
         this.queue = new ReceiveQueue(maxWr, maxSge, this::onLimit);
         this.receives = new SoftReceives(domain, queue, "maxWr", "maxSge", new SoftReceives.Owner() {
             @Override
@@ -34,7 +57,6 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
                 return SoftSharedReceiveQueue.this.label();
             }
         });
-        madeFrom(domain);
     }
 
     ReceiveQueue queue() {
@@ -43,6 +65,12 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
 
     SoftProtectionDomain domain() {
         return domain;
+    }
+
+    @Override
+    public OptionalInt number() {
+        Named by = named;
+        return by == null ? OptionalInt.empty() : OptionalInt.of(by.number);
     }
 
     /// Under the lock of the context: see [SoftContext#place].
@@ -94,7 +122,16 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     }
 
     @Override
+    protected boolean help() {
+        return domain.soft().helpEngines();
+    }
+
+    @Override
     protected void release() {
+        Named by = named;
+        if (by != null) {
+            by.xrcDomain.forget(by);
+        }
         domain.soft().sharedReceiveQueues.giveBack();
     }
 }

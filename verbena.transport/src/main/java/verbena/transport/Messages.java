@@ -17,7 +17,9 @@ public final class Messages {
         return switch (operation) {
             case SEND, SEND_WITH_IMMEDIATE, FAULTY -> true;
             case WRITE, WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_WINDOW -> transport != Transport.UD;
-            case SEND_WITH_INVALIDATE, READ, FETCH_ADD, COMPARE_SWAP, ATOMIC_WRITE, FLUSH -> transport == Transport.RC;
+            case SEND_WITH_INVALIDATE, READ, FETCH_ADD, COMPARE_SWAP ->
+                transport == Transport.RC || transport == Transport.XRC;
+            case ATOMIC_WRITE, FLUSH -> transport == Transport.RC;
         };
     }
 
@@ -53,10 +55,10 @@ public final class Messages {
         return pick(first, last, Operation.WRITE_FIRST, Operation.WRITE_MIDDLE, ending, only);
     }
 
-    /// The opcode of one packet of a READ's answer on a reliable connection.
-    public static Opcode readResponse(boolean first, boolean last) {
+    /// The opcode of one packet of a READ's answer.
+    public static Opcode readResponse(Transport transport, boolean first, boolean last) {
         return Opcode.of(
-                Transport.RC,
+                transport,
                 pick(
                         first,
                         last,

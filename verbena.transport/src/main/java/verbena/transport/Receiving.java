@@ -16,9 +16,9 @@ import verbena.wire.ib.Opcode;
 /// The receive that a message goes into, from the moment it leaves its queue until it completes. Engine-confined.
 public final class Receiving {
     private final QueuePairCore core;
-    private final ReceiveQueue queue;
+    private ReceiveQueue queue;
     private final boolean isShared;
-    private final CompletionRing completions;
+    private CompletionRing completions;
     private final ReceiveRequest receive;
     private boolean isOpen;
 
@@ -29,6 +29,13 @@ public final class Receiving {
         this.isShared = isShared;
         this.completions = completions;
         this.receive = new ReceiveRequest(queue.maxSge());
+    }
+
+    /// What comes next takes its receive from another queue, shared as the one before, and completes elsewhere.
+    public void aim(ReceiveQueue from, CompletionRing to) {
+        assert !isOpen : "a message stays with the receive that it has";
+        queue = from;
+        completions = to;
     }
 
     /// Whether the queue is a shared one.

@@ -6,6 +6,8 @@ public enum Capability {
     UC,
     UD,
     SRQ,
+    /// Extended reliable connections: [Context#openXrcDomain].
+    XRC,
     RDMA_READ,
     RDMA_WRITE,
     ATOMICS,

@@ -70,6 +70,14 @@ public interface Context extends VerbsObject {
                 "createTimestampedCompletionQueue", Capability.COMPLETION_TIMESTAMPS, device().name());
     }
 
+    /// Opens a domain for extended reliable connections (ibv_open_xrcd(3)).
+    ///
+    /// @throws ResourceLimitException when the device has no more
+    /// @throws UnsupportedException when the device has no such connections
+    default XrcDomain openXrcDomain() {
+        throw new UnsupportedException("openXrcDomain", Capability.XRC, device().name());
+    }
+
     /// Makes a channel on which a thread can wait for several completion queues.
     CompletionChannel createCompletionChannel();
 

@@ -48,6 +48,8 @@ public interface ProtectionDomain extends VerbsObject {
 
     /// Makes a queue pair in state RESET (ibv_create_qp(3)).
     ///
+    /// @throws IllegalArgumentException when the type is [QpType#XRC_TARGET], which [XrcDomain#createTarget()]
+    ///     makes, or the shared receive queue is of an [XrcDomain]
     /// @throws ResourceLimitException when a size is over the device's
     /// @throws UnsupportedException when the device does not have this type
     QueuePair createQueuePair(QueuePairOptions options);

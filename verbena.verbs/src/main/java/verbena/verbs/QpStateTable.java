@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 public final class QpStateTable {
     private QpStateTable() {}
 
+    private static final Set<QpAttribute> OF_REQUESTER = Set.of(RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC);
+    private static final Set<QpAttribute> OF_RESPONDER = Set.of(MAX_DEST_RD_ATOMIC, MIN_RNR_TIMER);
+
     private record Step(EnumSet<QpAttribute> required, EnumSet<QpAttribute> optional) {}
 
     /// Checks a modification against the table.
@@ -78,6 +81,10 @@ public final class QpStateTable {
 
     private static @Nullable Step step(QpType type, QpState from, QpState to) {
         boolean rc = type == QpType.RC;
+        if (type.isXrc()) {
+            Step both = step(QpType.RC, from, to);
+            return both == null ? null : without(type == QpType.XRC_TARGET ? OF_REQUESTER : OF_RESPONDER, both);
+        }
         boolean ud = type == QpType.UD;
         if (to == QpState.RESET || to == QpState.ERR) {
             return step(Set.of(), Set.of(CUR_STATE));
@@ -159,6 +166,15 @@ public final class QpStateTable {
             case SQE -> to == QpState.RTS && !rc ? step(Set.of(), Set.of(CUR_STATE, ud ? QKEY : ACCESS_FLAGS)) : null;
             case ERR -> null;
         };
+    }
+
+    /// An end of XRC is half of a reliable connection, and lacks what the other half is set to (IBTA A14).
+    private static Step without(Set<QpAttribute> lacking, Step of) {
+        var required = EnumSet.copyOf(of.required);
+        required.removeAll(lacking);
+        var optional = EnumSet.copyOf(of.optional);
+        optional.removeAll(lacking);
+        return new Step(required, optional);
     }
 
     private static Step running(boolean rc, boolean ud) {

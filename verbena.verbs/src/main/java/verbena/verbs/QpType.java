@@ -7,7 +7,11 @@ public enum QpType {
     /// Unreliable connection.
     UC(3),
     /// Unreliable datagram.
-    UD(4);
+    UD(4),
+    /// Sends to targets of an [XrcDomain], and receives nothing (IBTA A14).
+    XRC_INITIATOR(9),
+    /// Receives from an initiator for the shared receive queues of an [XrcDomain], and sends nothing.
+    XRC_TARGET(10);
 
     private final int code;
 
@@ -18,5 +22,20 @@ public enum QpType {
     /// The value of `enum ibv_qp_type`.
     public int code() {
         return code;
+    }
+
+    /// What a device that has it declares.
+    public Capability capability() {
+        return switch (this) {
+            case RC -> Capability.RC;
+            case UC -> Capability.UC;
+            case UD -> Capability.UD;
+            case XRC_INITIATOR, XRC_TARGET -> Capability.XRC;
+        };
+    }
+
+    /// Whether it is an end of an extended reliable connection.
+    public boolean isXrc() {
+        return this == XRC_INITIATOR || this == XRC_TARGET;
     }
 }

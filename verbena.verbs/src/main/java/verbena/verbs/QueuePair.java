@@ -64,12 +64,13 @@ public interface QueuePair extends VerbsObject {
 
     /// Starts a batch of send requests.
     ///
-    /// @throws InvalidStateException before RTS, or when the queue pair is closed
+    /// @throws InvalidStateException before RTS, when the queue pair is closed, or is an XRC target
     SendBatch send();
 
     /// Starts a batch of receives.
     ///
-    /// @throws InvalidStateException before INIT, when the queue pair is closed or has a shared receive queue
+    /// @throws InvalidStateException before INIT, when the queue pair is closed, has a shared receive queue or
+    ///     is of XRC
     ReceiveBatch receive();
 
     /// Posts one signalled SEND of `length` bytes of `region` from `offset` on.

@@ -4,8 +4,8 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 
-/// How a queue pair is to be made (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#rc], [#uc] or [#ud] and
-/// change what should differ.
+/// How a queue pair is to be made (`struct ibv_qp_init_attr`, ibv_create_qp(3)). Start with [#rc], [#uc], [#ud] or
+/// [#xrcInitiator] and change what should differ.
 ///
 /// @param type kind of service
 /// @param sendCq where sends complete
@@ -77,6 +77,12 @@ public record QueuePairOptions(
     /// Datagrams, with what [#of] gives.
     public static QueuePairOptions ud(CompletionQueue cq) {
         return of(QpType.UD, cq);
+    }
+
+    /// The sending end of an extended reliable connection with what [#of] gives. It has no receive queue, so the
+    /// sizes of that do not count.
+    public static QueuePairOptions xrcInitiator(CompletionQueue cq) {
+        return of(QpType.XRC_INITIATOR, cq);
     }
 
     public QueuePairOptions withReceiveCq(CompletionQueue receiveCq) {

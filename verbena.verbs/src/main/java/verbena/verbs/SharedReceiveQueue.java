@@ -1,8 +1,16 @@
 package verbena.verbs;
 
+import java.util.OptionalInt;
+
 /// Receives that several queue pairs take from (ibv_create_srq(3)). Safe for use by any thread.
 public interface SharedReceiveQueue extends VerbsObject {
     ProtectionDomain protectionDomain();
+
+    /// The number by which peers name it, 24 bits, unpredictable (ibv_get_srq_num(3)); empty when it is not of an
+    /// [XrcDomain].
+    default OptionalInt number() {
+        return OptionalInt.empty();
+    }
 
     /// Receives that can be outstanding.
     int maxWr();

@@ -70,6 +70,13 @@ public final class Capabilities {
         hadOrRefused(rig, Capability.SRQ, () -> rig.own(side.domain.createSharedReceiveQueue(4, 1)));
     }
 
+    public static void extendedConnections(Rig rig) throws Exception {
+        hadOrRefused(rig, Capability.XRC, () -> rig.own(rig.a().openXrcDomain()));
+        if (!rig.has(Capability.XRC)) {
+            queuePair(rig, Capability.XRC, QpType.XRC_INITIATOR);
+        }
+    }
+
     public static void rdmaRead(Rig rig) throws Exception {
         var pair = rig.rc();
         Side b = pair.b();

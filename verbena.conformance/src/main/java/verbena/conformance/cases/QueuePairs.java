@@ -29,7 +29,7 @@ public final class QueuePairs {
     private static List<QpType> types(Rig rig) {
         var types = new ArrayList<QpType>();
         for (QpType type : QpType.values()) {
-            if (rig.has(Capability.valueOf(type.name()))) {
+            if (!type.isXrc() && rig.has(type.capability())) {
                 types.add(type);
             }
         }

@@ -76,6 +76,7 @@ public final class ModelSend {
                 case RC -> true;
                 case UC -> this != SEND_WITH_INVALIDATE && !isAnswered();
                 case UD -> this == SEND || this == SEND_WITH_IMMEDIATE;
+                case XRC_INITIATOR, XRC_TARGET -> false; // the model has none
             };
         }
 

@@ -39,6 +39,7 @@ final class RequestRules {
                 unreliable.carryOut(queuePair, request);
                 yield true;
             }
+            case XRC_INITIATOR, XRC_TARGET -> throw new IllegalStateException("the model has no XRC");
         };
     }
 }

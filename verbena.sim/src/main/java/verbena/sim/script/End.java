@@ -18,6 +18,8 @@ import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.rc.ReliableConnection;
+import verbena.transport.rc.XrcInitiator;
+import verbena.transport.rc.XrcTarget;
 import verbena.transport.unreliable.UnreliableConnection;
 import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.AsyncEvent;
@@ -32,6 +34,10 @@ import verbena.wire.roce.RoceV2;
 /// One end of a script: a real queue pair of a host, with queues and a completion queue of its own.
 final class End implements QueuePairEvents, CompletionRing.Listener {
     static final int DOMAIN = 1;
+    /// The XRC domain of all targets, and their first shared receive queue's number.
+    static final int XRC_DOMAIN = 1;
+
+    static final int SRQ = 77;
     static final int QUEUE_DEPTH = 512;
     static final int MAX_SGE = 4;
     private static final int MAX_INLINE = 256;
@@ -65,10 +71,12 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
         this.name = name;
         this.host = host;
         parameters = new QueuePairParameters(qpn);
-        parameters.protectionDomain = DOMAIN;
+        parameters.protectionDomain = type == QpType.XRC_TARGET ? -1 : DOMAIN;
         sends = new SendQueue(QUEUE_DEPTH, MAX_SGE, MAX_INLINE, arena);
-        receives = shared ? host.sharedReceives : new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> {});
-        transport = Transport.valueOf(type.name());
+        receives = type == QpType.XRC_TARGET
+                ? host.xrcQueue(SRQ, XRC_DOMAIN, DOMAIN, completions).receives()
+                : shared ? host.sharedReceives : new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> {});
+        transport = type.isXrc() ? Transport.XRC : Transport.valueOf(type.name());
         protocol = switch (type) {
             case RC ->
                 new ReliableConnection(
@@ -102,6 +110,18 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
                         shared,
                         signalAll,
                         completions,
+                        completions,
+                        host.memory,
+                        host.counters,
+                        this);
+            case XRC_INITIATOR ->
+                new XrcInitiator(parameters, sends, signalAll, completions, host.memory, host.counters, this);
+            case XRC_TARGET ->
+                new XrcTarget(
+                        parameters,
+                        new ReceiveQueue(0, MAX_SGE, () -> {}),
+                        host.xrcQueues::get,
+                        XRC_DOMAIN,
                         completions,
                         host.memory,
                         host.counters,

@@ -17,7 +17,9 @@ import verbena.transport.PacketFate;
 import verbena.transport.PeerWindows;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Window;
+import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
+import verbena.transport.rc.XrcQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
@@ -45,6 +47,9 @@ final class Host {
     /// Of the shared receive queue.
     final Deque<AsyncEvent.Type> events = new ArrayDeque<>();
 
+    /// The shared receive queues that peers name, by their numbers.
+    final Map<Integer, XrcQueue> xrcQueues = new HashMap<>();
+
     final Map<String, Area> areas = new LinkedHashMap<>();
     final Map<String, BoundWindow> windows = new LinkedHashMap<>();
     final List<End> ends = new ArrayList<>();
@@ -70,6 +75,19 @@ final class Host {
         memory.add(area.region);
         areas.put(name, area);
         return area;
+    }
+
+    /// The shared receive queue of this number; made when there is none.
+    XrcQueue xrcQueue(int number, int xrcDomain, int domain, CompletionRing completions) {
+        return xrcQueues.computeIfAbsent(
+                number,
+                _ -> new XrcQueue(
+                        number,
+                        xrcDomain,
+                        domain,
+                        new ReceiveQueue(
+                                End.QUEUE_DEPTH, End.MAX_SGE, () -> this.events.add(AsyncEvent.Type.SRQ_LIMIT_REACHED)),
+                        completions));
     }
 
     long nextIova() {

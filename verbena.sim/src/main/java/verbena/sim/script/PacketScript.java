@@ -113,6 +113,12 @@ public final class PacketScript implements Names {
         return new PacketScript(QpType.UC);
     }
 
+    /// An initiator `a` and a target `b` of an extended reliable connection with what [#rc] gives. The host of `b`
+    /// has the shared receive queue 77.
+    public static PacketScript xrc() {
+        return new PacketScript(QpType.XRC_INITIATOR);
+    }
+
     /// Two ends that exchange datagrams, with MTU 1024, the Q_Key [#QKEY] and first PSN 100 of a, 7000 of all
     /// others.
     public static PacketScript ud() {
@@ -265,7 +271,8 @@ public final class PacketScript implements Names {
     }
 
     private End add(String name, Host host) {
-        var end = new End(name, type, QPN_OF_A + ends.size(), host, shared, signalAll, arena);
+        QpType half = type.isXrc() && (name.equals("b") || name.equals("d")) ? QpType.XRC_TARGET : type;
+        var end = new End(name, half, QPN_OF_A + ends.size(), host, shared, signalAll, arena);
         ends.put(name, end);
         int local = Access.LOCAL_WRITE.bit();
         host.addArea(name + ".out", AREA_BYTES, host.nextIova(), End.DOMAIN, local);
@@ -353,6 +360,7 @@ public final class PacketScript implements Names {
             case "modify" -> Setup.modify(end, words, now);
             case "region" -> Setup.region(end, words);
             case "window" -> Setup.window(end, words);
+            case "srq" -> Setup.srq(end, words);
             case "close" -> Setup.close(end, words);
             case "arm" -> Setup.arm(end, words);
             case "handle" -> Setup.handle(this, end, words);

@@ -4,10 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import verbena.transport.Path;
+import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
 import verbena.transport.queue.ScatterList;
 import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
+import verbena.transport.rc.XrcQueue;
 import verbena.wire.ib.Feth;
 import verbena.wire.notation.Names;
 
@@ -18,7 +20,15 @@ final class Posts {
     private Posts() {}
 
     static void receive(PacketScript script, End end, Words words) {
-        ReceiveRequest request = end.receives.claim();
+        ReceiveQueue queue = end.receives;
+        if (words.accept("srq")) {
+            XrcQueue named = end.host.xrcQueues.get(words.integer("number"));
+            if (named == null) {
+                throw words.wrong("there is no such shared receive queue");
+            }
+            queue = named.receives();
+        }
+        ReceiveRequest request = queue.claim();
         request.wrId = 0;
         request.scatter.clear();
         int bytes = -1;
@@ -38,13 +48,14 @@ final class Posts {
         if (request.scatter.count == 0 && bytes > 0) {
             whole(end.in(), bytes, request.scatter);
         }
-        end.receives.publish();
+        queue.publish();
     }
 
     static void send(PacketScript script, End end, Words words) {
         String verb = words.next("operation");
         SendRequest request = end.sends.claim();
         request.begin(operation(verb, words), 0);
+        request.srqNumber = End.SRQ;
         int bytes = 0;
         switch (request.operation) {
             case SEND -> bytes = words.integer("bytes");
@@ -157,6 +168,7 @@ final class Posts {
                     request.destinationQpn = handle == null ? script.qpnOf(to) : end.peer.parameters.qpn;
                     request.qkey = PacketScript.QKEY;
                 }
+                case "srq" -> request.srqNumber = words.integer("number");
                 case "qp" -> request.destinationQpn = words.integer("queue pair");
                 case "qkey" -> request.qkey = words.integer("Q_Key");
                 case "whole" -> request.flushSelectivity = Feth.WHOLE_REGION;

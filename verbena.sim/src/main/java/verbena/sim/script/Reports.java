@@ -44,6 +44,7 @@ final class Reports {
                 case "imm" -> completion.hasImmediate() && completion.immediate() == (int) words.number("immediate");
                 case "inv" ->
                     completion.hasInvalidate() && completion.invalidatedRkey() == script.key(words.next("key"), words);
+                case "qp" -> completion.qpn() == script.qpnOf(words.next("end"));
                 case "source-qp" -> completion.sourceQpn() == words.integer(word);
                 case "grh" -> (completion.flags() & WorkCompletion.GRH) != 0;
                 case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));

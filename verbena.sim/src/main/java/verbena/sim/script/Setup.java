@@ -38,8 +38,19 @@ final class Setup {
         end.host.addWindow(name, type, words.accept("pd") ? words.integer("protection domain") : End.DOMAIN);
     }
 
+    static void srq(End end, Words words) {
+        int number = words.integer("number");
+        int xrcDomain = words.accept("xrcd") ? words.integer("XRC domain") : End.XRC_DOMAIN;
+        int domain = words.accept("pd") ? words.integer("protection domain") : End.DOMAIN;
+        end.host.xrcQueue(number, xrcDomain, domain, end.completions);
+    }
+
     static void close(End end, Words words) {
-        String what = words.next("region, arena or window");
+        if (words.accept("srq")) {
+            end.host.xrcQueues.remove(words.integer("number"));
+            return;
+        }
+        String what = words.next("region, arena, window or srq");
         String name = words.next("name");
         BoundWindow window = end.host.windows.get(name);
         Area area = end.area(name);
@@ -60,7 +71,7 @@ final class Setup {
                     end.host.memory.remove(area.region);
                 }
             }
-            default -> throw words.wrong("a region, an arena or a window can be closed");
+            default -> throw words.wrong("a region, an arena, a window or a shared receive queue can be closed");
         }
     }
 

@@ -26,12 +26,13 @@
 /// post atomic-write N -> place, post flush N -> place { "whole" | "global" | "persistent" }
 /// post bind window -> region+N len N access right ... [ "same-key" | "index-of-none" ] { option }
 /// post invalidate window
-/// post recv [ N ] { "wr" n | "into" list }
+/// post recv [ "srq" n ] [ N ] { "wr" n | "into" list }
 /// option   = "wr" n | "signaled" | "solicited" | "fence" | "inline" | "rkey" key | ( "from" | "into" ) list
-///          | "to" ( end | group | handle ) | "qp" n | "qkey" n
+///          | "to" ( end | group | handle ) | "qp" n | "qkey" n | "srq" n
 /// list     = region+N len N { "," region+N len N }
 ///
-/// completion wr N status [ opcode o ] [ byte-len n ] [ imm n ] [ inv key ] [ source-qp n ] [ grh ] [ cause words ],
+/// completion wr N status [ opcode o ] [ byte-len n ] [ imm n ] [ inv key ] [ qp end ] [ source-qp n ] [ grh ]
+///                        [ cause words ],
 /// completion none
 /// event TYPE,  state STATE,  counter name N
 /// memory region+N len N as [ end ] ( sent | wr N | region+N ) [ only ],  memory [ region+N ] unchanged
@@ -39,7 +40,8 @@
 /// word region+N is N,  set region+N ( word N | len N byte N )
 /// modify { STATE | attribute N }
 /// region name { len N | iova N | pd N | access right ... },  window name type N
-/// close ( region | arena | window ) name
+/// srq N [ "xrcd" N ] [ "pd" N ]                       a shared receive queue that peers name (XRC)
+/// close ( region | arena | window | srq ) name
 /// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
 /// arm [ solicited ],  arm limit N,  notified [ N ]
 /// ```

@@ -96,7 +96,7 @@ class PacketScriptTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"rc, 310", "uc, 110", "ud, 75"})
+    @CsvSource({"rc, 310", "uc, 110", "ud, 75", "xrc, 25"})
     void thereAreScriptsForEveryRule(String service, int least) throws IOException {
         Path tests = Path.of(Objects.requireNonNull(System.getProperty("verbena.root")))
                 .resolve("verbena.sim/src/test/java/verbena/sim/" + service);

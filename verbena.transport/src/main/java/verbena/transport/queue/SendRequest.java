@@ -34,6 +34,9 @@ public final class SendRequest {
     public int destinationQpn;
     public int qkey;
 
+    /// XRC: the peer's shared receive queue that it is for; -1 when none is named.
+    public int srqNumber;
+
     public final ScatterList scatter;
     /// Where inline data lies; its first [#inlineBytes] count.
     public final MemorySegment inline;
@@ -125,6 +128,7 @@ public final class SendRequest {
         path = null;
         destinationQpn = 0;
         qkey = 0;
+        srqNumber = -1;
         scatter.clear();
         isInline = false;
         inlineBytes = 0;

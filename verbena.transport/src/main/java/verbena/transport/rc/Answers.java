@@ -25,6 +25,7 @@ final class Answers {
         long address;
         long bytes;
         int rkey;
+        int protectionDomain;
         int psnCount;
         /// Packets of the READ that have been sent.
         int packet;

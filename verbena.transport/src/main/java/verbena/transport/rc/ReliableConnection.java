@@ -15,10 +15,11 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Transport;
 
 /// A reliable connection (IBTA 9.7): a [Requester] and a [Responder] that share nothing but the parameters. Each
 /// arriving packet goes to exactly one of them. Engine-confined.
-public final class ReliableConnection implements QueuePairProtocol {
+public final class ReliableConnection implements QueuePairProtocol, HalfOwner {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Requester requester;
@@ -43,8 +44,9 @@ public final class ReliableConnection implements QueuePairProtocol {
         this.p = parameters;
         this.core = new QueuePairCore(parameters, memory, counters, events);
         this.receiving = new Receiving(core, receives, receivesShared, receiveCompletions);
-        this.requester = new Requester(core, this, sends, sendCompletions, signalAll);
-        this.responder = new Responder(core, this, receiving);
+        this.requester =
+                new Requester(core, this, new RequestWriter(core, Transport.RC), sends, sendCompletions, signalAll);
+        this.responder = new Responder(core, Transport.RC, this, receiving);
     }
 
     @Override
@@ -143,10 +145,8 @@ public final class ReliableConnection implements QueuePairProtocol {
         }
     }
 
-    /// One of the halves cannot go on.
-    ///
-    /// @param keepAnswers whether the responder still sends what it owes, a NAK at its end
-    void fail(String cause, boolean keepAnswers) {
+    @Override
+    public void fail(String cause, boolean keepAnswers) {
         core.enter(QpState.ERR, cause);
         enterError(cause, keepAnswers);
     }

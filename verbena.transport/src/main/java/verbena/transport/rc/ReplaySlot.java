@@ -11,6 +11,8 @@ final class ReplaySlot {
     long address;
     long bytes;
     int rkey;
+    /// The one whose memory it reads.
+    int protectionDomain;
     // atomic
     long original;
 }

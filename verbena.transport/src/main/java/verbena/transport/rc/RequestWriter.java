@@ -6,6 +6,7 @@ import verbena.transport.Messages;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
 import verbena.wire.Frame;
 import verbena.wire.ib.AtomicEth;
@@ -13,6 +14,7 @@ import verbena.wire.ib.Feth;
 import verbena.wire.ib.Ieth;
 import verbena.wire.ib.ImmDt;
 import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Operation;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
@@ -20,12 +22,15 @@ import verbena.wire.ib.Transport;
 
 /// Writes one packet of a request into a frame (IBTA 9.7.2). What is written depends on the request, the packet's
 /// index and its PSN alone, so a packet can be written again at any time. Engine-confined.
-final class RequestWriter {
+class RequestWriter {
     private final QueuePairCore core;
     private final QueuePairParameters p;
+    private final Transport transport;
 
-    RequestWriter(QueuePairCore core) {
+    /// @param transport of the packets
+    RequestWriter(QueuePairCore core, Transport transport) {
         this.core = core;
+        this.transport = transport;
         this.p = core.parameters;
     }
 
@@ -53,7 +58,7 @@ final class RequestWriter {
     }
 
     private void writeRead(Frame frame, SendRequest request, int index, int psns, int psn) {
-        Opcode opcode = Opcode.RC_READ_REQUEST;
+        Opcode opcode = Opcode.of(transport, Operation.READ_REQUEST);
         long skipped = (long) index * p.pathMtu;
         boolean last = index + psns == request.psnCount;
         long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
@@ -62,8 +67,8 @@ final class RequestWriter {
     }
 
     private void writeAtomic(Frame frame, SendRequest request, int psn) {
-        Opcode opcode = Messages.opcode(Transport.RC, request.operation, true, true);
-        boolean swap = opcode == Opcode.RC_COMPARE_SWAP;
+        Opcode opcode = Messages.opcode(transport, request.operation, true, true);
+        boolean swap = request.operation == SendOperation.COMPARE_SWAP;
         core.begin(frame, opcode, 0, false, true, psn);
         AtomicEth.write(
                 frame.slot,
@@ -92,7 +97,7 @@ final class RequestWriter {
 
     private MemoryVerdict writeData(Frame frame, SendRequest request, int index, int psn, boolean ask) {
         boolean last = index + 1 == request.psnCount;
-        Opcode opcode = Messages.opcode(Transport.RC, request.operation, index == 0, last);
+        Opcode opcode = Messages.opcode(transport, request.operation, index == 0, last);
         long position = (long) index * p.pathMtu;
         int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
         int payload = Packet.payloadOffset(frame, opcode);

@@ -66,7 +66,7 @@ final class Requester implements PeerWindow.Waiter {
 
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final ReliableConnection connection;
+    private final HalfOwner owner;
     private final SendQueue sends;
     private final CompletionRing completions;
     private final boolean signalAll;
@@ -132,17 +132,18 @@ final class Requester implements PeerWindow.Waiter {
 
     Requester(
             QueuePairCore core,
-            ReliableConnection connection,
+            HalfOwner owner,
+            RequestWriter writer,
             SendQueue sends,
             CompletionRing completions,
             boolean signalAll) {
         this.core = core;
         this.p = core.parameters;
-        this.connection = connection;
+        this.owner = owner;
         this.sends = sends;
         this.completions = completions;
         this.signalAll = signalAll;
-        this.writer = new RequestWriter(core);
+        this.writer = writer;
     }
 
     // ---- life
@@ -502,9 +503,9 @@ final class Requester implements PeerWindow.Waiter {
             return PacketFate.DROPPED_GHOST_ACK;
         }
         return switch (opcode) {
-            case RC_ACKNOWLEDGE ->
+            case RC_ACKNOWLEDGE, XRC_ACKNOWLEDGE ->
                 onAcknowledge(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()), psn, now);
-            case RC_ATOMIC_ACKNOWLEDGE -> onAtomicAcknowledge(frame, psn, now);
+            case RC_ATOMIC_ACKNOWLEDGE, XRC_ATOMIC_ACKNOWLEDGE -> onAtomicAcknowledge(frame, opcode, psn, now);
             default -> onReadResponse(frame, opcode, psn, now);
         };
     }
@@ -586,16 +587,16 @@ final class Requester implements PeerWindow.Waiter {
                         + describeOldest());
     }
 
-    private PacketFate onAtomicAcknowledge(Frame frame, int psn, long now) {
+    private PacketFate onAtomicAcknowledge(Frame frame, Opcode opcode, int psn, long now) {
         if (!reach(psn, now)) {
             return PacketFate.DROPPED_EARLY_RESPONSE;
         }
         SendRequest request = at(oldest);
-        if (!request.operation.isAtomic() || !saysAck(frame, Opcode.RC_ATOMIC_ACKNOWLEDGE)) {
-            return unexpected(Opcode.RC_ATOMIC_ACKNOWLEDGE, psn);
+        if (!request.operation.isAtomic() || !saysAck(frame, opcode)) {
+            return unexpected(opcode, psn);
         }
         // Big-endian on the wire, in this host's order in memory.
-        int at = frame.start + Opcode.RC_ATOMIC_ACKNOWLEDGE.atomicAckEthOffset();
+        int at = frame.start + opcode.atomicAckEthOffset();
         long original = AtomicAckEth.original(frame.slot, at);
         frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, original);
         MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
@@ -939,7 +940,7 @@ final class Requester implements PeerWindow.Waiter {
     /// The oldest request fails, and the connection with it. There may be none: a keep-alive is nobody's request.
     private PacketFate failHead(WcStatus status, int vendorError, String cause) {
         if (head == sends.published()) {
-            connection.fail(status + " on a keep-alive: " + cause, false);
+            owner.fail(status + " on a keep-alive: " + cause, false);
             return PacketFate.ACCEPTED;
         }
         SendRequest request = sends.at(head++);
@@ -947,7 +948,7 @@ final class Requester implements PeerWindow.Waiter {
         WcOpcode opcode = request.operation.completion();
         sends.retire(head);
         core.fail(completions, wrId, status, opcode, vendorError, cause);
-        connection.fail(status + " on the request with wrId " + wrId + ": " + cause, false);
+        owner.fail(status + " on the request with wrId " + wrId + ": " + cause, false);
         return PacketFate.ACCEPTED;
     }
 }

@@ -22,15 +22,17 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Feth;
 import verbena.wire.ib.Ieth;
 import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Operation;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
+import verbena.wire.ib.Transport;
 
 /// The receiving half of a reliable connection (IBTA 9.7.4, 9.7.5 and 9.9.3). A request goes down the standard's
 /// checklist: PSN, sequence of opcodes, rights of the queue pair, resources, length, key; then it is carried out,
 /// completed and acknowledged. The first check that fails decides the answer.
-final class Responder {
+class Responder {
     private static final int FLUSH_RIGHTS = Access.FLUSH_GLOBAL.bit() | Access.FLUSH_PERSISTENT.bit();
 
     private enum Message {
@@ -41,7 +43,7 @@ final class Responder {
 
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final ReliableConnection connection;
+    private final HalfOwner owner;
     /// Of a SEND, and of a WRITE with immediate from its last packet on.
     private final Receiving receive;
 
@@ -72,11 +74,17 @@ final class Responder {
     private int replayNext;
     private Answers answers = new Answers(4);
 
-    Responder(QueuePairCore core, ReliableConnection connection, Receiving receive) {
+    private final Transport transport;
+    private final Opcode acknowledge;
+
+    /// @param transport of the packets, which have the same operations on all that are reliable and connected
+    Responder(QueuePairCore core, Transport transport, HalfOwner owner, Receiving receive) {
         this.core = core;
         this.p = core.parameters;
-        this.connection = connection;
+        this.owner = owner;
         this.receive = receive;
+        this.transport = transport;
+        this.acknowledge = Opcode.of(transport, Operation.ACKNOWLEDGE);
     }
 
     // ---- life
@@ -152,7 +160,8 @@ final class Responder {
         return PacketFate.OUT_OF_SEQUENCE;
     }
 
-    private PacketFate onExpected(Frame frame, Opcode opcode, int psn) {
+    /// The packet that comes next.
+    PacketFate onExpected(Frame frame, Opcode opcode, int psn) {
         if (!heard) {
             heard = true;
             core.events.onFirstPacket(false);
@@ -174,8 +183,8 @@ final class Responder {
         if (opcode.isWrite()) {
             return onWrite(frame, opcode, psn);
         }
-        if (opcode == Opcode.RC_READ_REQUEST) {
-            return onRead(frame, psn);
+        if (opcode.isRead()) {
+            return onRead(frame, opcode, psn);
         }
         if (opcode.isAtomic()) {
             return onAtomic(frame, opcode, psn);
@@ -325,8 +334,8 @@ final class Responder {
 
     // ---- READ and atomics
 
-    private PacketFate onRead(Frame frame, int psn) {
-        int reth = frame.start + Opcode.RC_READ_REQUEST.rethOffset();
+    private PacketFate onRead(Frame frame, Opcode opcode, int psn) {
+        int reth = frame.start + opcode.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
@@ -350,9 +359,10 @@ final class Responder {
         slot.address = at;
         slot.bytes = bytes;
         slot.rkey = key;
+        slot.protectionDomain = p.protectionDomain;
         msn = Psn.next(msn);
         expected = Psn.add(psn, slot.psnCount);
-        answerRead(psn, slot.psnCount, at, bytes, key, false);
+        answerRead(slot, psn, slot.psnCount, at, bytes, false);
         return PacketFate.ACCEPTED;
     }
 
@@ -373,7 +383,7 @@ final class Responder {
                 core.memory.checkRemote(key, p.protectionDomain, p.qpn, at, Long.BYTES, Access.REMOTE_ATOMIC.bit());
         if (verdict == MemoryVerdict.OK) {
             long operand = AtomicEth.swapOrAdd(frame.slot, eth);
-            verdict = opcode == Opcode.RC_FETCH_ADD
+            verdict = opcode.operation() == Operation.FETCH_ADD
                     ? core.memory.fetchAdd(key, at, operand)
                     : core.memory.compareSwap(key, at, AtomicEth.compare(frame.slot, eth), operand);
         }
@@ -481,14 +491,15 @@ final class Responder {
         return slot;
     }
 
-    private void answerRead(int psn, int psnCount, long at, long bytes, int key, boolean isReplay) {
+    private void answerRead(ReplaySlot slot, int psn, int psnCount, long at, long bytes, boolean isReplay) {
         Answers.Answer answer = answers.add(Answers.Kind.READ, isReplay);
         answer.psn = psn;
         answer.psnCount = psnCount;
         answer.msn = msn;
         answer.address = at;
         answer.bytes = bytes;
-        answer.rkey = key;
+        answer.rkey = slot.rkey;
+        answer.protectionDomain = slot.protectionDomain;
     }
 
     private void answerAtomic(ReplaySlot slot, boolean isReplay) {
@@ -504,8 +515,8 @@ final class Responder {
         if (!answers.hasRoom(2)) {
             return PacketFate.DROPPED_BUSY;
         }
-        if (opcode == Opcode.RC_READ_REQUEST) {
-            return onDuplicateRead(frame, psn);
+        if (opcode.isRead()) {
+            return onDuplicateRead(frame, opcode, psn);
         }
         if (opcode.isAtomic()) {
             ReplaySlot slot = replaySlot(psn);
@@ -529,8 +540,8 @@ final class Responder {
     }
 
     /// A duplicate READ may ask for the rest of the first one; it is read again from memory as that is now.
-    private PacketFate onDuplicateRead(Frame frame, int psn) {
-        int reth = frame.start + Opcode.RC_READ_REQUEST.rethOffset();
+    private PacketFate onDuplicateRead(Frame frame, Opcode opcode, int psn) {
+        int reth = frame.start + opcode.rethOffset();
         long at = Reth.virtualAddress(frame.slot, reth);
         int key = Reth.rkey(frame.slot, reth);
         long bytes = Reth.dmaLength(frame.slot, reth);
@@ -555,7 +566,7 @@ final class Responder {
                 return PacketFate.DUPLICATE;
             }
         }
-        answerRead(psn, psnCount, at, bytes, key, true);
+        answerRead(slot, psn, psnCount, at, bytes, true);
         return PacketFate.DUPLICATE;
     }
 
@@ -614,7 +625,7 @@ final class Responder {
 
     /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of
     /// it; if there is none, an event does.
-    private PacketFate refuse(int psn, int syndrome, String cause) {
+    final PacketFate refuse(int psn, int syndrome, String cause) {
         boolean told = receiveFailed;
         receiveFailed = false;
         if (receive.isOpen()) {
@@ -638,7 +649,7 @@ final class Responder {
                             ? AsyncEvent.Type.QP_ACCESS_ERR
                             : AsyncEvent.Type.QP_REQ_ERR);
         }
-        connection.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
+        owner.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
         return PacketFate.REFUSED;
     }
 
@@ -646,7 +657,7 @@ final class Responder {
     /// the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
     private PacketFate endInSilence(int psn, String cause) {
         receive.fail(WcStatus.REM_INV_REQ_ERR, cause);
-        connection.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
+        owner.fail("refused the peer's request with PSN " + psn + ": " + cause, true);
         return PacketFate.REFUSED;
     }
 
@@ -691,15 +702,15 @@ final class Responder {
     }
 
     private void sendAcknowledge(Frame frame, Answers.Answer answer) {
-        core.begin(frame, Opcode.RC_ACKNOWLEDGE, 0, false, false, answer.psn);
-        Aeth.write(frame.slot, frame.start + Opcode.RC_ACKNOWLEDGE.aethOffset(), answer.syndrome, answer.msn);
+        core.begin(frame, acknowledge, 0, false, false, answer.psn);
+        Aeth.write(frame.slot, frame.start + acknowledge.aethOffset(), answer.syndrome, answer.msn);
         if (answer.syndrome == Syndrome.ACK) {
             core.counters.count(Counter.SENT_ACKS);
         }
     }
 
     private void sendAtomic(Frame frame, Answers.Answer answer) {
-        Opcode opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
+        Opcode opcode = Opcode.of(transport, Operation.ATOMIC_ACKNOWLEDGE);
         core.begin(frame, opcode, 0, false, false, answer.psn);
         Aeth.write(frame.slot, frame.start + opcode.aethOffset(), Syndrome.ACK, answer.msn);
         AtomicAckEth.write(frame.slot, frame.start + opcode.atomicAckEthOffset(), answer.original);
@@ -707,7 +718,7 @@ final class Responder {
 
     /// ATOMIC WRITE and FLUSH are answered like a READ of nothing (IBTA A19).
     private void sendEmpty(Frame frame, Answers.Answer answer) {
-        Opcode opcode = Opcode.RC_READ_RESPONSE_ONLY;
+        Opcode opcode = Opcode.of(transport, Operation.READ_RESPONSE_ONLY);
         core.begin(frame, opcode, 0, false, false, answer.psn);
         Aeth.write(frame.slot, frame.start + opcode.aethOffset(), Syndrome.ACK, answer.msn);
     }
@@ -715,14 +726,14 @@ final class Responder {
     private boolean sendRead(Frame frame, Answers.Answer answer) {
         int index = answer.packet++;
         boolean last = index + 1 == answer.psnCount;
-        Opcode opcode = Messages.readResponse(index == 0, last);
+        Opcode opcode = Messages.readResponse(transport, index == 0, last);
         long position = (long) index * p.pathMtu;
         int bytes = (int) Math.min(p.pathMtu, answer.bytes - position);
         int psn = Psn.add(answer.psn, index);
         if (bytes > 0) {
             MemoryVerdict verdict = core.memory.read(
                     answer.rkey,
-                    p.protectionDomain,
+                    answer.protectionDomain,
                     p.qpn,
                     answer.address + position,
                     frame.slot,

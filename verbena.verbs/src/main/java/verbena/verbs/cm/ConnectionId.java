@@ -277,7 +277,7 @@ public final class ConnectionId implements VerbsObject {
                     "createQueuePair: domain: of another context than the connection's, which is at "
                             + context().device().name());
         }
-        if (space.isDatagram() != (options.type() == QpType.UD)) {
+        if (options.type().isXrc() || space.isDatagram() != (options.type() == QpType.UD)) {
             throw new IllegalArgumentException(
                     "createQueuePair: options: type " + options.type() + " does not go with port space " + space);
         }
@@ -310,7 +310,7 @@ public final class ConnectionId implements VerbsObject {
         if (before != null && before != made && !before.isClosed()) {
             throw new InvalidStateException("useQueuePair: " + this + " has one already");
         }
-        if (space.isDatagram() != (made.type() == QpType.UD)) {
+        if (made.type().isXrc() || space.isDatagram() != (made.type() == QpType.UD)) {
             throw new IllegalArgumentException(
                     "useQueuePair: type " + made.type() + " does not go with port space " + space);
         }

@@ -1,0 +1,97 @@
+package verbena.transport.rc;
+
+import verbena.transport.Counters;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairEvents;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.memory.MemoryTable;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendQueue;
+import verbena.verbs.QpState;
+import verbena.wire.Frame;
+import verbena.wire.ib.Opcode;
+
+/// The sending end of an extended reliable connection (IBTA A14): a [Requester] whose packets name the shared receive
+/// queue that they are for. It serves no requests. Engine-confined.
+public final class XrcInitiator extends XrcHalf {
+    private final Requester requester;
+
+    /// @param signalAll whether every send request completes visibly
+    public XrcInitiator(
+            QueuePairParameters parameters,
+            SendQueue sends,
+            boolean signalAll,
+            CompletionRing completions,
+            MemoryTable memory,
+            Counters counters,
+            QueuePairEvents events) {
+        super(parameters, memory, counters, events);
+        this.requester = new Requester(core, this, new XrcRequestWriter(core), sends, completions, signalAll);
+    }
+
+    @Override
+    public void onModified(QpState from, QpState to, long nowNanos) {
+        switch (to) {
+            case RESET -> {
+                core.rootCause = null;
+                requester.reset();
+            }
+            case RTS -> {
+                if (from == QpState.RTR) {
+                    requester.start();
+                }
+                requester.rearmDrained();
+            }
+            case SQD -> {
+                if (from != QpState.SQD) {
+                    requester.rearmDrained();
+                }
+                requester.checkDrained();
+            }
+            case ERR -> {
+                if (from != QpState.ERR) {
+                    onMovedToError();
+                }
+            }
+            case INIT, RTR, SQE -> {}
+        }
+    }
+
+    @Override
+    public boolean isDraining() {
+        return requester.isDraining();
+    }
+
+    @Override
+    PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos) {
+        if (!opcode.isResponse()) {
+            return PacketFate.DROPPED_WRONG_SERVICE;
+        }
+        requester.heard(nowNanos);
+        return requester.onResponse(frame, opcode, nowNanos);
+    }
+
+    @Override
+    void flush(boolean keepAnswers) {
+        requester.flush();
+    }
+
+    @Override
+    public boolean poll(Frame frame, long nowNanos) {
+        if (p.state == QpState.ERR) {
+            requester.flush();
+            return false;
+        }
+        return requester.poll(frame, nowNanos);
+    }
+
+    @Override
+    public long deadlineNanos() {
+        return requester.deadlineNanos();
+    }
+
+    @Override
+    public void onDeadline(long nowNanos) {
+        requester.onDeadline(nowNanos);
+    }
+}
