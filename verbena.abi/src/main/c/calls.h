@@ -21,11 +21,11 @@
     CALL(destroy_srq, 1) CALL(post_srq_recv, 3) CALL(create_qp, 2) CALL(create_qp_ex, 2) CALL(modify_qp, 3) \
     CALL(query_qp, 4) CALL(destroy_qp, 1) CALL(qp_to_qp_ex, 1) CALL(post_send, 3) CALL(post_recv, 3) \
     CALL(create_ah, 2) CALL(create_ah_from_wc, 4) CALL(init_ah_from_wc, 5) CALL(destroy_ah, 1) \
-    CALL(attach_mcast, 3) CALL(detach_mcast, 3) \
+    CALL(attach_mcast, 3) CALL(detach_mcast, 3) CALL(open_xrcd, 2) CALL(close_xrcd, 1) CALL(open_qp, 2) \
     /* requests one call at a time: ibv_wr_*(3) */ \
     CALL(wr_start, 1) CALL(wr_complete, 1) CALL(wr_abort, 1) CALL(wr_request, 6) CALL(wr_bind_mw, 4) \
     CALL(wr_set_sge, 4) CALL(wr_set_sge_list, 3) CALL(wr_set_inline, 3) CALL(wr_set_inline_list, 3) \
-    CALL(wr_set_ud_addr, 4) \
+    CALL(wr_set_ud_addr, 4) CALL(wr_set_xrc_srqn, 2) \
     CALL(take_cq_event, 1) CALL(take_async_event, 1) CALL(leave, 0) \
     /* connections: rdma_cm(7) */ \
     CALL(create_event_channel, 0) CALL(destroy_event_channel, 1) CALL(take_cm_event, 1) CALL(ack_cm_event, 1) \

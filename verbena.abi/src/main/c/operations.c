@@ -31,6 +31,9 @@ static int query_device_ex(void *context, const void *input, void *attributes, s
 static void *create_qp_ex(void *context, void *attributes) { return pointer(java(create_qp_ex, context, attributes)); }
 static int get_srq_num(void *srq, void *number) { return code(java(get_srq_num, srq, number)); }
 static void *create_srq_ex(void *context, void *attributes) { return pointer(java(create_srq_ex, context, attributes)); }
+static void *open_xrcd(void *context, void *attributes) { return pointer(java(open_xrcd, context, attributes)); }
+static int close_xrcd(void *xrcd) { return code(java(close_xrcd, xrcd)); }
+static void *open_qp(void *context, void *attributes) { return pointer(java(open_qp, context, attributes)); }
 
 /* ---- queue pairs: ibv_wr_*(3); the opcodes are those of enum ibv_wr_opcode */
 
@@ -53,6 +56,7 @@ static void wr_send(void *qp) { java(wr_request, qp, SEND); }
 static void wr_send_imm(void *qp, uint32_t immediate) { java(wr_request, qp, SEND_IMM, 0, 0, immediate); }
 static void wr_send_inv(void *qp, uint32_t rkey) { java(wr_request, qp, SEND_INV, rkey); }
 static void wr_set_ud_addr(void *qp, void *ah, uint32_t qpn, uint32_t qkey) { java(wr_set_ud_addr, qp, ah, qpn, qkey); }
+static void wr_set_xrc_srqn(void *qp, uint32_t number) { java(wr_set_xrc_srqn, qp, number); }
 static void wr_set_inline_data(void *qp, void *data, size_t length) { java(wr_set_inline, qp, data, length); }
 static void wr_set_inline_data_list(void *qp, size_t count, const void *list) {
     java(wr_set_inline_list, qp, count, list);

@@ -7,6 +7,7 @@
     OP(alloc_mw) OP(bind_mw) OP(dealloc_mw) OP(poll_cq) OP(req_notify_cq) OP(post_srq_recv) OP(post_send) OP(post_recv) \
     OP(query_port) OP(alloc_parent_domain) OP(alloc_td) OP(dealloc_td) OP(modify_cq) OP(query_rt_values) \
     OP(create_cq_ex) OP(query_device_ex) OP(create_qp_ex) OP(get_srq_num) OP(create_srq_ex) \
+    OP(open_xrcd) OP(close_xrcd) OP(open_qp) OP(wr_set_xrc_srqn) \
     OP(wr_atomic_cmp_swp) OP(wr_atomic_fetch_add) OP(wr_bind_mw) OP(wr_local_inv) OP(wr_rdma_read) OP(wr_rdma_write) \
     OP(wr_rdma_write_imm) OP(wr_send) OP(wr_send_imm) OP(wr_send_inv) OP(wr_set_ud_addr) OP(wr_set_inline_data) \
     OP(wr_set_inline_data_list) OP(wr_set_sge) OP(wr_set_sge_list) OP(wr_start) OP(wr_complete) OP(wr_abort) \

@@ -4,6 +4,7 @@ import static verbena.ibverbs.abi.CmStructs.CM_ID;
 import static verbena.ibverbs.abi.CmStructs.CONN_PARAM;
 import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
 
 import java.lang.foreign.MemorySegment;
 import verbena.ibverbs.abi.VerbsConstants;
@@ -111,6 +112,11 @@ final class ConnectCalls {
 
     static long cmCreateSrqEx(long id, long attributes) {
         var handle = IdHandle.get(id);
+        int mask = Native.getInt(Native.some(attributes) + SRQ_INIT_ATTR_EX.at("comp_mask"));
+        if ((mask & VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE) != 0
+                && Native.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type")) == VerbsConstants.IBV_SRQT_XRC) {
+            return Errno.EOPNOTSUPP; // there are no connections by rdma_cm that could name it
+        }
         long made = QueueCalls.createSrqEx(handle.get("verbs"), attributes);
         if (made > 0) {
             handle.set("srq", made);

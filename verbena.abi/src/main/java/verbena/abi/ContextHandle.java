@@ -30,7 +30,10 @@ final class ContextHandle extends Handle {
         "query_device_ex",
         "create_qp_ex",
         "get_srq_num",
-        "create_srq_ex"
+        "create_srq_ex",
+        "open_xrcd",
+        "close_xrcd",
+        "open_qp"
     };
 
     final Context context;

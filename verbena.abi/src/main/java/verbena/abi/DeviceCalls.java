@@ -148,6 +148,9 @@ final class DeviceCalls {
         if (from.has(Capability.MEMORY_WINDOW_TYPE_2)) {
             flags |= VerbsConstants.IBV_DEVICE_MEM_WINDOW_TYPE_2B;
         }
+        if (from.has(Capability.XRC)) {
+            flags |= VerbsConstants.IBV_DEVICE_XRC;
+        }
         if (from.has(Capability.LOCAL_INVALIDATE) && from.has(Capability.SEND_WITH_INVALIDATE)) {
             flags |= VerbsConstants.IBV_DEVICE_MEM_MGT_EXTENSIONS;
         }

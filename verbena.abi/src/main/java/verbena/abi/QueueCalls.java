@@ -5,12 +5,15 @@ import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.QP_CAP;
 import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.ibverbs.abi.VerbsStructs.QP_OPEN_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.SRQ_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
+import static verbena.ibverbs.abi.VerbsStructs.XRCD_INIT_ATTR;
 
 import java.util.EnumSet;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.Access;
@@ -34,6 +37,10 @@ final class QueueCalls {
     /// Programs send inline without having asked for room, because every provider gives some.
     private static final int INLINE_AT_LEAST = 64;
 
+    // Of open(2).
+    private static final int O_CREAT = 0x40;
+    private static final int O_EXCL = 0x80;
+
     private QueueCalls() {}
 
     // ---- shared receive queues
@@ -53,17 +60,60 @@ final class QueueCalls {
         if ((mask & VerbsConstants.IBV_SRQ_INIT_ATTR_PD) == 0) {
             return Errno.EINVAL;
         }
-        boolean isBasic = (mask & VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE) == 0
-                || Native.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type")) == VerbsConstants.IBV_SRQT_BASIC;
-        return isBasic
-                ? createSrq(Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("pd")), attributes)
-                : Errno.EOPNOTSUPP;
+        int type = (mask & VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE) == 0
+                ? VerbsConstants.IBV_SRQT_BASIC
+                : Native.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type"));
+        long pd = Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("pd"));
+        return switch (type) {
+            case VerbsConstants.IBV_SRQT_BASIC -> createSrq(pd, attributes);
+            case VerbsConstants.IBV_SRQT_XRC -> createXrcSrq(DomainHandle.get(pd), attributes, mask);
+            default -> Errno.EOPNOTSUPP;
+        };
     }
 
-    /// Shared receive queues have numbers where peers name them: XRC, which there is not.
+    private static long createXrcSrq(DomainHandle domain, long attributes, int mask) {
+        int needed = VerbsConstants.IBV_SRQ_INIT_ATTR_XRCD | VerbsConstants.IBV_SRQ_INIT_ATTR_CQ;
+        if ((mask & needed) != needed) {
+            return Errno.EINVAL;
+        }
+        var xrcd = XrcDomainHandle.get(Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("xrcd")));
+        var cq = CompletionQueueHandle.byNumber(Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("cq"))).cq;
+        long attr = attributes + SRQ_INIT_ATTR_EX.at("attr");
+        SharedReceiveQueue made =
+                xrcd.object().createSharedReceiveQueue(domain.domain, cq, Native.getInt(attr), Native.getInt(attr + 4));
+        Native.putInt(attr, made.maxWr());
+        Native.putInt(attr + 4, made.maxSge());
+        return SharedReceivesHandle.of(made, domain, Native.getLong(attributes)).pointer;
+    }
+
+    /// Shared receive queues have numbers where peers name them.
     static long getSrqNum(long srq, long into) {
-        SharedReceivesHandle.byNumber(srq);
-        return Errno.EOPNOTSUPP;
+        OptionalInt number = SharedReceivesHandle.byNumber(srq).srq.number();
+        if (number.isEmpty()) {
+            return Errno.EOPNOTSUPP;
+        }
+        Native.putInt(Native.some(into), number.getAsInt());
+        return 0;
+    }
+
+    // ---- XRC domains
+
+    static long openXrcd(long context, long attributes) {
+        int mask = Native.getInt(Native.some(attributes) + XRCD_INIT_ATTR.at("comp_mask"));
+        if (mask != (VerbsConstants.IBV_XRCD_INIT_ATTR_FD | VerbsConstants.IBV_XRCD_INIT_ATTR_OFLAGS)) {
+            return Errno.EINVAL;
+        }
+        int flags = Native.getInt(attributes + XRCD_INIT_ATTR.at("oflags"));
+        return XrcDomainHandle.open(
+                Handles.get(context, ContextHandle.class),
+                Native.getInt(attributes + XRCD_INIT_ATTR.at("fd")),
+                (flags & O_CREAT) != 0,
+                (flags & O_EXCL) != 0);
+    }
+
+    static long closeXrcd(long xrcd) {
+        XrcDomainHandle.get(xrcd).destroy();
+        return 0;
     }
 
     static long modifySrq(long srq, long attributes, long mask) {
@@ -109,6 +159,9 @@ final class QueueCalls {
                 | VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
         boolean hasFlags = (mask & VerbsConstants.IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0
                 && Native.getInt(attributes + QP_INIT_ATTR_EX.at("create_flags")) != 0;
+        if ((mask & VerbsConstants.IBV_QP_INIT_ATTR_XRCD) != 0) {
+            return createTarget(attributes, mask);
+        }
         if ((mask & ~known) != 0 || hasFlags) {
             return Errno.EOPNOTSUPP;
         }
@@ -128,6 +181,42 @@ final class QueueCalls {
         return qp;
     }
 
+    private static long createTarget(long attributes, int mask) {
+        int type = Native.getInt(attributes + QP_INIT_ATTR.at("qp_type"));
+        if (mask != VerbsConstants.IBV_QP_INIT_ATTR_XRCD || type != QpType.XRC_TARGET.code()) {
+            return Errno.EINVAL;
+        }
+        var xrcd = XrcDomainHandle.get(Native.getLong(attributes + QP_INIT_ATTR_EX.at("xrcd")));
+        var handle = QueuePairHandle.ofTarget(xrcd.object().createTarget(), xrcd);
+        Native.putLong(
+                handle.pointer + QP.at("qp_context"), Native.getLong(attributes + QP_INIT_ATTR.at("qp_context")));
+        return Handles.put(handle).pointer;
+    }
+
+    /// Another reference to a target of this process.
+    static long openQp(long context, long attributes) {
+        var device = Handles.get(context, ContextHandle.class);
+        int mask = Native.getInt(Native.some(attributes) + QP_OPEN_ATTR.at("comp_mask"));
+        int needed = VerbsConstants.IBV_QP_OPEN_ATTR_NUM
+                | VerbsConstants.IBV_QP_OPEN_ATTR_XRCD
+                | VerbsConstants.IBV_QP_OPEN_ATTR_TYPE;
+        if ((mask & needed) != needed
+                || Native.getInt(attributes + QP_OPEN_ATTR.at("qp_type")) != QpType.XRC_TARGET.code()) {
+            return Errno.EINVAL;
+        }
+        var xrcd = XrcDomainHandle.get(Native.getLong(attributes + QP_OPEN_ATTR.at("xrcd")));
+        int number = Native.getInt(attributes + QP_OPEN_ATTR.at("qp_num"));
+        QueuePairHandle handle = xrcd.device == device.pointer ? QueuePairHandle.openTarget(xrcd, number) : null;
+        if (handle == null) {
+            return Errno.EINVAL;
+        }
+        if ((mask & VerbsConstants.IBV_QP_OPEN_ATTR_CONTEXT) != 0) {
+            Native.putLong(
+                    handle.pointer + QP.at("qp_context"), Native.getLong(attributes + QP_OPEN_ATTR.at("qp_context")));
+        }
+        return handle.pointer;
+    }
+
     private static long create(DomainHandle domain, long attributes, long operations) {
         QueuePair made = domain.domain.createQueuePair(options(attributes, operations));
         return publish(made, domain, attributes).pointer;
@@ -136,11 +225,15 @@ final class QueueCalls {
     /// What `struct ibv_qp_init_attr` says, and `send_ops_flags`.
     static QueuePairOptions options(long attributes, long operations) {
         var sendCq = CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
-        var receiveCq = CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq;
-        long srq = Native.getLong(attributes + QP_INIT_ATTR.at("srq"));
+        QpType type = type(Native.getInt(attributes + QP_INIT_ATTR.at("qp_type")));
+        boolean receives = type != QpType.XRC_INITIATOR;
+        var receiveCq = receives
+                ? CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq
+                : sendCq;
+        long srq = receives ? Native.getLong(attributes + QP_INIT_ATTR.at("srq")) : 0;
         long cap = attributes + QP_INIT_ATTR.at("cap");
         return new QueuePairOptions(
-                type(Native.getInt(attributes + QP_INIT_ATTR.at("qp_type"))),
+                type,
                 sendCq,
                 receiveCq,
                 srq == 0 ? Optional.empty() : Optional.of(SharedReceivesHandle.byNumber(srq).srq),

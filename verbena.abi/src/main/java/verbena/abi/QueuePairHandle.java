@@ -5,10 +5,12 @@ import static verbena.ibverbs.abi.VerbsStructs.QP_EX;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
+import verbena.verbs.XrcDomain;
 
 /// A queue pair and its `struct ibv_qp`, which has room for a `struct ibv_qp_ex`.
 final class QueuePairHandle extends Handle {
@@ -24,6 +26,7 @@ final class QueuePairHandle extends Handle {
         "wr_send_imm",
         "wr_send_inv",
         "wr_set_ud_addr",
+        "wr_set_xrc_srqn",
         "wr_set_inline_data",
         "wr_set_inline_data_list",
         "wr_set_sge",
@@ -37,6 +40,8 @@ final class QueuePairHandle extends Handle {
 
     final QueuePair qp;
     final boolean isDatagram;
+    /// Whether each request says where it goes.
+    final boolean isAddressed;
     final boolean signalAll;
     /// Bytes that a datagram carries at most.
     final int datagramBytes;
@@ -56,16 +61,52 @@ final class QueuePairHandle extends Handle {
     /// What is to be done once what has been begun is posted.
     final List<Runnable> whenPosted = new ArrayList<>(0);
 
+    /// An XRC target, and how many of these stand for it; null of all others.
+    private final @Nullable Target target;
+
+    /// @param references to the target
+    private record Target(XrcDomain domain, AtomicInteger references) {
+        /// False when there is none any more: the target is closing.
+        boolean addReference() {
+            return references.getAndUpdate(before -> before == 0 ? 0 : before + 1) > 0;
+        }
+    }
+
     QueuePairHandle(QueuePair qp, DomainHandle domain, int datagramBytes) {
-        super(Native.allocate(QP_EX.size()), domain.device);
+        this(qp, domain.device, domain.pointer, datagramBytes, null);
+    }
+
+    private QueuePairHandle(QueuePair qp, long device, long pd, int datagramBytes, @Nullable Target target) {
+        super(Native.allocate(QP_EX.size()), device);
         this.qp = qp;
+        this.target = target;
         this.isDatagram = qp.type() == QpType.UD;
+        this.isAddressed = isDatagram || qp.type() == QpType.XRC_INITIATOR;
         this.signalAll = qp.query().options().signalAll();
         this.datagramBytes = datagramBytes;
-        Native.putLong(pointer + QP.at("context"), domain.device);
-        Native.putLong(pointer + QP.at("pd"), domain.pointer);
+        Native.putLong(pointer + QP.at("context"), device);
+        Native.putLong(pointer + QP.at("pd"), pd);
         Native.putInt(pointer + QP.at("qp_num"), qp.qpn());
         Native.putInt(pointer + QP.at("qp_type"), qp.type().code());
+    }
+
+    static QueuePairHandle ofTarget(QueuePair qp, XrcDomainHandle xrcd) {
+        return new QueuePairHandle(qp, xrcd.device, 0, 0, new Target(xrcd.object(), new AtomicInteger(1)));
+    }
+
+    /// One more for a target that there is one for; null when there is no such target. Events about the target go
+    /// to the one that it was made with.
+    static @Nullable QueuePairHandle openTarget(XrcDomainHandle xrcd, int qpn) {
+        for (QueuePairHandle each : Handles.all(QueuePairHandle.class)) {
+            Target its = each.target;
+            if (its != null && its.domain == xrcd.object() && each.qp.qpn() == qpn && its.addReference()) {
+                var made = new QueuePairHandle(each.qp, xrcd.device, 0, 0, its);
+                made.putNumber();
+                Handles.put(made.pointer, made);
+                return made;
+            }
+        }
+        return null;
     }
 
     /// See [Handles#byNumber].
@@ -101,6 +142,10 @@ final class QueuePairHandle extends Handle {
 
     @Override
     void close() {
+        Target its = target;
+        if (its != null && its.references.decrementAndGet() > 0) {
+            return;
+        }
         qp.close();
         forgetCompletions();
     }

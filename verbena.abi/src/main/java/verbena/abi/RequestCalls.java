@@ -139,6 +139,10 @@ final class RequestCalls {
         });
     }
 
+    static long wrSetXrcSrqn(long qp, long remoteSrqn) {
+        return more(qp, batch -> batch.to((int) remoteSrqn));
+    }
+
     static long wrSetSge(long qp, long lkey, long address, long length) {
         return more(qp, batch -> {
             if (fits(batch, qp, 1, length & 0xFFFF_FFFFL)) {

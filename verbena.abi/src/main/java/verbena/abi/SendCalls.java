@@ -9,6 +9,7 @@ import static verbena.ibverbs.abi.VerbsStructs.SEND_WR;
 import static verbena.ibverbs.abi.VerbsStructs.SGE;
 
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.ReceiveBatch;
@@ -32,6 +33,7 @@ final class SendCalls {
     private static final long UD_AH = SEND_WR.at("wr.ud.ah");
     private static final long UD_QPN = SEND_WR.at("wr.ud.remote_qpn");
     private static final long UD_QKEY = SEND_WR.at("wr.ud.remote_qkey");
+    private static final long XRC_SRQN = SEND_WR.at("qp_type.xrc.remote_srqn");
     private static final long BIND_MW = SEND_WR.at("bind_mw.mw");
     private static final long BIND_RKEY = SEND_WR.at("bind_mw.rkey");
     private static final long BIND_INFO = SEND_WR.at("bind_mw.bind_info");
@@ -127,7 +129,16 @@ final class SendCalls {
                 batch.inline(Native.MEMORY.asSlice(address, length));
             }
         }
-        if (way != null) {
+        if (handle.isAddressed) {
+            address(batch, way, wr);
+        }
+    }
+
+    /// @param way of a datagram; null on an XRC initiator
+    private static void address(SendBatch batch, @Nullable AddressHandleHandle way, long wr) {
+        if (way == null) {
+            batch.to(Native.getInt(wr + XRC_SRQN));
+        } else {
             batch.to(way.way, Native.getInt(wr + UD_QPN), Native.getInt(wr + UD_QKEY));
         }
     }

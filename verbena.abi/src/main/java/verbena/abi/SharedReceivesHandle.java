@@ -13,6 +13,7 @@ final class SharedReceivesHandle extends Handle {
         this.srq = srq;
     }
 
+    /// @param programsOwn `srq_context`
     static SharedReceivesHandle of(SharedReceiveQueue srq, DomainHandle domain, long programsOwn) {
         long pointer = Native.allocate(SRQ.size());
         Native.putLong(pointer + SRQ.at("context"), domain.device);

@@ -47,6 +47,11 @@ class CProgramsTest {
     }
 
     @Test
+    void extendedConnectionsNameTheQueueOfThePeer() {
+        run(SOURCES.resolve("xrc.c"));
+    }
+
+    @Test
     void addressesMeanTheDevicesThatAreListed() {
         programs.close();
         programs = Programs.over(""); // all that there are

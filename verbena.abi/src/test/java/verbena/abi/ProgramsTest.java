@@ -43,7 +43,8 @@ class ProgramsTest {
                 "ibv_rc_pingpong -t",
                 "ibv_uc_pingpong -c",
                 "ibv_ud_pingpong -c",
-                "ibv_srq_pingpong -c"
+                "ibv_srq_pingpong -c",
+                "ibv_xsrq_pingpong"
             })
     void pingPongs(String command) throws IOException {
         String program = command + " -g 0 -n 50 -p " + Programs.freePort();

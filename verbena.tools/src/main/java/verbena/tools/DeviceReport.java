@@ -21,6 +21,7 @@ final class DeviceReport {
     private enum CapFlag {
         RC_RNR_NAK_GEN(12, Capability.RC),
         MEM_WINDOW(17, Capability.MEMORY_WINDOW_TYPE_1),
+        XRC(20, Capability.XRC),
         MEM_MGT_EXTENSIONS(21, Capability.LOCAL_INVALIDATE),
         MEM_WINDOW_TYPE_2B(24, Capability.MEMORY_WINDOW_TYPE_2);
 

@@ -209,6 +209,18 @@ public final class VerbsConstants {
     public static final int IBV_SRQ_INIT_ATTR_CQ = 1 << 3;
     public static final int IBV_SRQ_INIT_ATTR_TM = 1 << 4;
 
+    // ---- enum ibv_xrcd_init_attr_mask
+
+    public static final int IBV_XRCD_INIT_ATTR_FD = 1;
+    public static final int IBV_XRCD_INIT_ATTR_OFLAGS = 1 << 1;
+
+    // ---- enum ibv_qp_open_attr_mask
+
+    public static final int IBV_QP_OPEN_ATTR_NUM = 1;
+    public static final int IBV_QP_OPEN_ATTR_XRCD = 1 << 1;
+    public static final int IBV_QP_OPEN_ATTR_CONTEXT = 1 << 2;
+    public static final int IBV_QP_OPEN_ATTR_TYPE = 1 << 3;
+
     // ---- enum ibv_qp_type
 
     public static final int IBV_QPT_RC = 2;

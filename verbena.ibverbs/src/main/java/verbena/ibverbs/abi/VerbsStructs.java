@@ -516,6 +516,26 @@ public final class VerbsStructs {
             tm_cap.max_ops      u32
             """, SRQ_ATTR);
 
+    // ---- extended connections
+
+    public static final Struct XRCD = Struct.of("struct ibv_xrcd", """
+            context ptr
+            """);
+
+    public static final Struct XRCD_INIT_ATTR = Struct.of("struct ibv_xrcd_init_attr", """
+            comp_mask u32
+            fd        u32
+            oflags    u32
+            """);
+
+    public static final Struct QP_OPEN_ATTR = Struct.of("struct ibv_qp_open_attr", """
+            comp_mask  u32
+            qp_num     u32
+            xrcd       ptr
+            qp_context ptr
+            qp_type    u32
+            """);
+
     // ---- queue pairs
 
     public static final Struct QP_CAP = Struct.of("struct ibv_qp_cap", """
@@ -666,6 +686,9 @@ public final class VerbsStructs {
             SRQ_ATTR,
             SRQ_INIT_ATTR,
             SRQ_INIT_ATTR_EX,
+            XRCD,
+            XRCD_INIT_ATTR,
+            QP_OPEN_ATTR,
             QP_CAP,
             QP_INIT_ATTR,
             QP_INIT_ATTR_EX,
