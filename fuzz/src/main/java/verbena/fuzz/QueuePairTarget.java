@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import verbena.transport.Counters;
 import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
@@ -21,6 +22,9 @@ import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.transport.rc.ReliableConnection;
+import verbena.transport.rc.XrcInitiator;
+import verbena.transport.rc.XrcQueue;
+import verbena.transport.rc.XrcTarget;
 import verbena.transport.unreliable.UnreliableConnection;
 import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.Access;
@@ -42,8 +46,9 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Transport;
+import verbena.wire.ib.XrcEth;
 
-/// A queue pair of each transport, connected to whoever makes the input: a program of packets, posts, time and changes
+/// A queue pair of each kind, connected to whoever makes the input: a program of packets, posts, time and changes
 /// of
 /// state. Nothing is thrown, no byte changes that must not, each request completes once and in order, nothing runs for
 /// ever.
@@ -61,6 +66,11 @@ final class QueuePairTarget {
     private static final int STEPS_MAX = 300;
     private static final int PACKETS_MAX = 1_000;
     private static final Transport[] TRANSPORTS = {Transport.RC, Transport.RC, Transport.UC, Transport.UD};
+    /// Bits of an input's first byte that make a reliable connection an end of XRC.
+    private static final int EXTENDED = 0xC0;
+
+    private static final int SRQ = 77;
+    private static final int SRQ_OF_ANOTHER_DOMAIN = 78;
     private static final SendOperation[] CONNECTED = {
         SendOperation.SEND,
         SendOperation.SEND_WITH_IMMEDIATE,
@@ -77,6 +87,8 @@ final class QueuePairTarget {
     };
     /// Of those, what an unreliable connection carries too.
     private static final int UNRELIABLE = 6;
+    /// Of those, what an initiator of XRC sends.
+    private static final int OF_XRC = 10;
 
     private static final Frame[] FRAMES = Frame.allocate(Arena.global().allocate(2L * Frame.SLOT_BYTES, 64));
     private static final MemorySegment SLAB = Arena.global().allocate(1 << 16, 64);
@@ -84,11 +96,17 @@ final class QueuePairTarget {
 
     private final Input in;
     private final Transport transport;
+    /// Sends only, or receives only.
+    private final boolean isInitiator;
+
+    private final boolean isTarget;
     private final MemoryTable memory = new MemoryTable(new SplittableRandom(1), 100, () -> 0);
     private final QueuePairParameters parameters = new QueuePairParameters(0x17);
     private final SendQueue sends;
     private final ReceiveQueue receives = new ReceiveQueue(DEPTH, 2, () -> {});
     private final CompletionRing completions = new CompletionRing(64, new NobodyListens());
+    private final XrcQueue queue = new XrcQueue(SRQ, 1, DOMAIN, receives, completions);
+    private final XrcQueue other = new XrcQueue(SRQ_OF_ANOTHER_DOMAIN, 2, DOMAIN, receives, completions);
     private final QueuePairProtocol protocol;
     private final Region writable;
     private final Region readable;
@@ -125,7 +143,10 @@ final class QueuePairTarget {
     private QueuePairTarget(Input in) {
         this.in = in;
         int choices = in.u8();
-        transport = TRANSPORTS[choices & 3];
+        boolean isExtended = (choices & EXTENDED) == EXTENDED && (choices & 3) < 2;
+        transport = isExtended ? Transport.XRC : TRANSPORTS[choices & 3];
+        isInitiator = isExtended && (choices & 1) == 0;
+        isTarget = isExtended && !isInitiator;
         CANARY.restore();
         Set<Access> none = EnumSet.noneOf(Access.class);
         writable = region(
@@ -188,6 +209,18 @@ final class QueuePairTarget {
                         memory,
                         counters,
                         events);
+            case XRC ->
+                isInitiator
+                        ? new XrcInitiator(parameters, sends, signalAll, completions, memory, counters, events)
+                        : new XrcTarget(
+                                parameters,
+                                new ReceiveQueue(0, 2, () -> {}),
+                                this::queue,
+                                1,
+                                completions,
+                                memory,
+                                counters,
+                                events);
             default ->
                 new ReliableConnection(
                         parameters,
@@ -204,6 +237,10 @@ final class QueuePairTarget {
         modify(QpState.INIT);
         modify(QpState.RTR);
         modify(QpState.RTS);
+    }
+
+    private @Nullable XrcQueue queue(int number) {
+        return number == SRQ ? queue : number == SRQ_OF_ANOTHER_DOMAIN ? other : null;
     }
 
     private Region region(int part, Set<Access> access) {
@@ -284,7 +321,11 @@ final class QueuePairTarget {
             case IETH -> Ieth.write(s, o, key(writable));
             case DETH -> Deth.write(s, o, in.bool() ? QKEY : in.i32(), in.u8());
             case FETH -> Feth.write(s, o, in.u8(), in.u8());
-            case BTH, RDETH, XRCETH, IMM_DT -> {}
+            case XRCETH -> {
+                int choice = in.u8();
+                XrcEth.write(s, o, choice < 240 ? SRQ : choice);
+            }
+            case BTH, RDETH, IMM_DT -> {}
         }
     }
 
@@ -321,7 +362,8 @@ final class QueuePairTarget {
     // ---- what the application does
 
     private void postSend() {
-        if (!sends.hasRoom()
+        if (isTarget
+                || !sends.hasRoom()
                 || parameters.state == QpState.RESET
                 || parameters.state == QpState.INIT
                 || parameters.state == QpState.RTR) {
@@ -331,11 +373,13 @@ final class QueuePairTarget {
         SendOperation operation = switch (transport) {
             case UC -> CONNECTED[choices % UNRELIABLE];
             case UD -> CONNECTED[choices % 2];
+            case XRC -> CONNECTED[choices % OF_XRC];
             default -> CONNECTED[choices % CONNECTED.length];
         };
         SendRequest request = sends.claim();
         request.begin(operation, sendsPosted++);
         request.localCause = "";
+        request.srqNumber = SRQ;
         request.signaled = true;
         request.fenced = (choices & 0x40) != 0;
         request.solicited = (choices & 0x80) != 0;
@@ -373,7 +417,7 @@ final class QueuePairTarget {
     }
 
     private void postReceive() {
-        if (!receives.hasRoom()) {
+        if (isInitiator || !receives.hasRoom()) {
             return;
         }
         ReceiveRequest request = receives.claim();
@@ -452,7 +496,9 @@ final class QueuePairTarget {
 
     private void flushed() {
         Contract.equal(sendsPosted, sendsDone, "sends that are done in ERR");
-        Contract.equal(receivesPosted, receivesDone, "receives that are done in ERR");
+        if (!isTarget) { // those of a shared queue stay
+            Contract.equal(receivesPosted, receivesDone, "receives that are done in ERR");
+        }
     }
 
     private void finish() {

@@ -89,8 +89,8 @@ import verbena.wire.cm.Mad;
 /// 3. The posters' locks of a queue: sends, then receives. A program holds one as long as it has a batch open.
 /// 4. The engines, in their order.
 /// 5. The sleepers' lock of a completion queue. An engine takes it to wake them, so no sleeper calls an engine.
-/// 6. The innermost: the pollers' lock of a completion queue, event queues, key tables, slabs, the trees of
-///    [OwnedObject]. They are held for moments, and nothing is called or waited for under them.
+/// 6. The innermost: the pollers' lock of a completion queue, event queues, key tables, slabs, the lists of an XRC
+///    domain, the trees of [OwnedObject]. They are held for moments, and nothing is called or waited for under them.
 public final class SoftContext extends OwnedObject implements Context {
     static final int QP_MAX = 65_536;
     static final int QP_WR_MAX = 16_384;

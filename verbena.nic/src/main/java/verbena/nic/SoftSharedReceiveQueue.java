@@ -1,6 +1,7 @@
 package verbena.nic;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
@@ -65,6 +66,11 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
 
     SoftProtectionDomain domain() {
         return domain;
+    }
+
+    /// Of one that peers name.
+    Named named() {
+        return Objects.requireNonNull(named, "no peer names it");
     }
 
     @Override

@@ -94,16 +94,16 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
         int found = context.xrcQueues.add((int srqNumber) -> {
             var named = new SoftSharedReceiveQueue.Named(this, srqNumber, completions);
             var queue = new SoftSharedReceiveQueue(domain, named, maxWr, maxSge);
-            synchronized (this) {
-                queues.add(named);
-                targets.forEach(completions::attach);
-            }
             made[0] = queue;
             return new XrcQueue(srqNumber, number, domain.number(), queue.queue(), completions.ring());
         });
         if (found < 0) {
             throw new ResourceLimitException(
                     "createSharedReceiveQueue", "maxSrq", SoftContext.SRQ_MAX, "all are in use; close some");
+        }
+        synchronized (this) {
+            queues.add(made[0].named());
+            targets.forEach(completions::attach);
         }
         return made[0];
     }

@@ -13,7 +13,9 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SendBatch;
+import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.XrcDomain;
 
 /// Between two devices of one process, in all of its threads: no operation makes an object.
 class AllocationTest {
@@ -27,6 +29,11 @@ class AllocationTest {
         final ProtectionDomain domain = context.allocateProtectionDomain();
         final CompletionQueue cq = context.createCompletionQueue(256);
         final QueuePair queuePair = domain.createQueuePair(QueuePairOptions.rc(cq));
+        final XrcDomain xrc = context.openXrcDomain();
+        final SharedReceiveQueue shared = xrc.createSharedReceiveQueue(domain, cq, 8, 1);
+        final int number = shared.number().orElseThrow();
+        final QueuePair target = xrc.createTarget();
+        final QueuePair initiator = domain.createQueuePair(QueuePairOptions.xrcInitiator(cq));
         final MemoryRegion memory = domain.allocate(1 << 17, Access.remoteAll());
         final long address = memory.address();
         final int rkey = memory.rkey();
@@ -48,6 +55,10 @@ class AllocationTest {
         @Override
         public void close() {
             queuePair.close();
+            initiator.close();
+            target.close();
+            shared.close();
+            xrc.close();
             memory.close();
             cq.close();
             domain.close();
@@ -70,8 +81,18 @@ class AllocationTest {
             batch.write(BATCH, b.address, b.rkey).sge(a.memory, 0, 8).signaled();
             batch.submit();
         }
-        a.take(7);
-        b.take(1);
+        b.shared.postReceive(9, b.memory, 0, 64);
+        try (SendBatch batch = a.initiator.send()) {
+            batch.send(10).to(b.number).sge(a.memory, 0, 64);
+            batch.write(11, b.address, b.rkey).to(b.number).sge(a.memory, 0, 1 << 16);
+            batch.read(12, b.address, b.rkey)
+                    .to(b.number)
+                    .sge(a.memory, 0, 1 << 16)
+                    .signaled();
+            batch.submit();
+        }
+        a.take(8);
+        b.take(2);
     }
 
     @Test
@@ -81,6 +102,8 @@ class AllocationTest {
                 End b = new End()) {
             a.queuePair.connect(b.queuePair.endpoint());
             b.queuePair.connect(a.queuePair.endpoint());
+            a.initiator.connect(b.target.endpoint());
+            b.target.connect(a.initiator.endpoint());
             long least = Long.MAX_VALUE;
             for (int attempt = 0; attempt < ATTEMPTS_MAX && least > 0; attempt++) {
                 long before = threads.getTotalThreadAllocatedBytes();

@@ -129,6 +129,61 @@ class IndependentDecoderTest {
                 .isBlank();
     }
 
+    /// tshark 4.0 knows the opcodes of XRC, and shows what stands behind the BTH as it is.
+    @Test
+    void tsharkFindsTheQueueInEachRequestOfAnExtendedConnection(@TempDir Path folder) throws Exception {
+        assumeTrue(isInstalled("tshark"), "tshark is not installed");
+        Path file = folder.resolve("xrc.pcapng");
+        int number;
+        try (var capture = CaptureWriter.pcapng(Files.newOutputStream(file), LinkType.ETHERNET);
+                var a = open(capture);
+                var b = open(capture);
+                var domainA = a.allocateProtectionDomain();
+                var domainB = b.allocateProtectionDomain();
+                var cqA = a.createCompletionQueue(64);
+                var cqB = b.createCompletionQueue(64);
+                var xrc = b.openXrcDomain();
+                var queue = xrc.createSharedReceiveQueue(domainB, cqB, 4, 1);
+                var target = xrc.createTarget();
+                var initiator = domainA.createQueuePair(QueuePairOptions.xrcInitiator(cqA));
+                var from = domainA.allocate(20_000, Access.remoteAll());
+                var to = domainB.allocate(20_000, Access.remoteAll())) {
+            number = queue.number().orElseThrow();
+            initiator.connect(target.endpoint());
+            target.connect(initiator.endpoint());
+            from.segment().fill((byte) 0x55);
+            queue.postReceive(1, to, 0, 20_000);
+            try (var batch = initiator.send()) {
+                batch.send(1).to(number).sge(from, 0, 10_000);
+                batch.write(3, to.address(), to.rkey()).to(number).sge(from, 0, 100);
+                batch.read(4, to.address(), to.rkey()).to(number).sge(from, 0, 10_000);
+                batch.fetchAdd(5, to.address() + WORD, to.rkey(), 1)
+                        .to(number)
+                        .sge(from, WORD, 8)
+                        .signaled();
+                batch.submit();
+            }
+            var wc = new WorkCompletion();
+            assertThat(cqA.await(wc, Duration.ofSeconds(20))).isTrue();
+            assertThat(wc.ok()).as(wc.toString()).isTrue();
+        }
+        String decoded = run(folder, "tshark", "-r", file.toString(), "-V");
+        assertThat(decoded.lines().filter(line -> line.contains("Opcode: ")))
+                .isNotEmpty()
+                .allMatch(line -> line.contains("Extended Reliable Connection (XRC)"));
+        assertThat(decoded.lines()
+                        .filter(
+                                line -> line.matches(
+                                        ".*\\(XRC\\) - (SEND First|SEND Middle|SEND Last|RDMA WRITE Only|RDMA READ Request|FetchAdd) .*"))
+                        .distinct())
+                .hasSize(6);
+        String named = "Data: 00%06x".formatted(number);
+        for (String packet : decoded.split("\nFrame ", -1)) {
+            boolean answers = packet.matches("(?s).*\\(XRC\\) - (Acknowledge|RDMA READ response|ATOMIC Ack).*");
+            assertThat(packet.contains(named)).as(packet).isNotEqualTo(answers);
+        }
+    }
+
     private static boolean isInstalled(String program) {
         try {
             return new ProcessBuilder(program, "--version")
