@@ -39,6 +39,7 @@ import verbena.verbs.QpState;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.TransportType;
 import verbena.verbs.UnsupportedException;
+import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 
@@ -62,6 +63,7 @@ final class IbvContext extends OwnedObject implements Context {
     private final AtomicLong tokens = new AtomicLong();
     private final AtomicInteger channels = new AtomicInteger();
     private final AtomicInteger domains = new AtomicInteger();
+    private final AtomicInteger xrcDomains = new AtomicInteger();
     private final AtomicInteger vector = new AtomicInteger();
     private volatile boolean failed;
 
@@ -370,6 +372,13 @@ final class IbvContext extends OwnedObject implements Context {
             return of;
         });
         return new IbvCompletionQueue(this, tokens.incrementAndGet(), entries, own, waiting(), isTimestamped);
+    }
+
+    @Override
+    public XrcDomain openXrcDomain() {
+        checkOpen("openXrcDomain");
+        require("openXrcDomain", Capability.XRC);
+        return new IbvXrcDomain(this, xrcDomains.incrementAndGet());
     }
 
     @Override

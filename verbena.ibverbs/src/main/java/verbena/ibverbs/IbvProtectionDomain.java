@@ -18,6 +18,7 @@ import verbena.verbs.InUseException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
@@ -146,6 +147,10 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
         context.require("createQueuePair", options.type().capability());
+        if (options.type() == QpType.XRC_TARGET) {
+            throw new IllegalArgumentException(
+                    "createQueuePair: type: a target is of an XRC domain; see XrcDomain.createTarget");
+        }
         options.extensions().forEach(extension -> context.require("createQueuePair", extension));
         var limits = context.attributes();
         check("createQueuePair", "maxSendWr", options.maxSendWr(), limits.maxQpWr());
@@ -163,7 +168,13 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
         if (srq != null && srq.protectionDomain().context() != context) {
             throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: belongs to another context");
         }
-        return new IbvQueuePair(this, options, sendCq, receiveCq, (IbvSharedReceiveQueue) srq);
+        if (srq != null && (srq.number().isPresent() || options.type().isXrc())) {
+            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: "
+                    + (options.type().isXrc()
+                            ? "an XRC initiator receives nothing"
+                            : srq + " is of an XRC domain; only targets of that take receives from it"));
+        }
+        return new IbvQueuePair(this, options, sendCq, receiveCq, (IbvSharedReceiveQueue) srq, null);
     }
 
     private static void check(String verb, String name, int value, int max) {
@@ -176,6 +187,11 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
         context.require("createSharedReceiveQueue", Capability.SRQ);
+        checkShared(maxWr, maxSge);
+        return new IbvSharedReceiveQueue(this, null, maxWr, maxSge);
+    }
+
+    void checkShared(int maxWr, int maxSge) {
         if (maxWr < 1 || maxSge < 0) {
             throw new IllegalArgumentException("createSharedReceiveQueue: maxWr: at least 1, maxSge: not negative, got "
                     + maxWr + " and " + maxSge);
@@ -190,7 +206,6 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
                 "maxSrqSge",
                 maxSge,
                 context.attributes().maxSrqSge());
-        return new IbvSharedReceiveQueue(this, maxWr, maxSge);
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -50,6 +51,8 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     private final int qpn;
     private final IbvSends sends;
     private final @Nullable IbvReceives receives;
+    /// Of an XRC target; null of all others.
+    private final @Nullable IbvXrcDomain xrcDomain;
 
     /// As far as is known without asking the device, for posters: it goes to ERR without a word.
     private volatile QpState known = QpState.RESET;
@@ -72,29 +75,40 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
             QueuePairOptions options,
             IbvCompletionQueue sendCq,
             IbvCompletionQueue receiveCq,
-            @Nullable IbvSharedReceiveQueue srq) {
+            @Nullable IbvSharedReceiveQueue srq,
+            @Nullable IbvXrcDomain xrcDomain) {
         super("queue pair");
         this.domain = domain;
         this.context = domain.owner();
         this.options = options;
-        madeFrom(srq == null ? List.of(domain, sendCq, receiveCq) : List.of(domain, sendCq, receiveCq, srq));
+        this.xrcDomain = xrcDomain;
+        madeFrom(List.of(domain, sendCq, receiveCq));
+        if (srq != null) {
+            madeFrom(srq);
+        }
+        if (xrcDomain != null) {
+            madeFrom(xrcDomain);
+        }
+        boolean receivesItself = srq == null && !type().isXrc();
         NativeFunction.Result made;
         try (Arena arena = Arena.ofConfined()) {
             long at = arena.allocate(QP_INIT_ATTR_EX.size(), 8).address();
-            Memory.putLong(at + QP_INIT_ATTR.at("send_cq"), sendCq.address());
-            Memory.putLong(at + QP_INIT_ATTR.at("recv_cq"), receiveCq.address());
+            Memory.putLong(at + QP_INIT_ATTR.at("send_cq"), xrcDomain == null ? sendCq.address() : 0);
+            Memory.putLong(at + QP_INIT_ATTR.at("recv_cq"), type().isXrc() ? 0 : receiveCq.address());
             Memory.putLong(at + QP_INIT_ATTR.at("srq"), srq == null ? 0 : srq.address());
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_wr"), options.maxSendWr());
-            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_wr"), srq == null ? options.maxReceiveWr() : 0);
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_wr"), receivesItself ? options.maxReceiveWr() : 0);
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_send_sge"), options.maxSendSge());
-            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_sge"), srq == null ? options.maxReceiveSge() : 0);
+            Memory.putInt(at + QP_INIT_ATTR.at("cap.max_recv_sge"), receivesItself ? options.maxReceiveSge() : 0);
             Memory.putInt(at + QP_INIT_ATTR.at("cap.max_inline_data"), options.maxInlineBytes());
             Memory.putInt(at + QP_INIT_ATTR.at("qp_type"), options.type().code());
             Memory.putInt(at + QP_INIT_ATTR.at("sq_sig_all"), options.signalAll() ? 1 : 0);
-            made = options.extensions().isEmpty()
-                    ? context.library().createQp.call(domain.address(), at)
-                    : ExtendedSends.createQp(
-                            context.ops(), context.address(), domain.address(), at, options.extensions());
+            made = xrcDomain != null
+                    ? createTarget(context, xrcDomain, at)
+                    : options.extensions().isEmpty()
+                            ? context.library().createQp.call(domain.address(), at)
+                            : ExtendedSends.createQp(
+                                    context.ops(), context.address(), domain.address(), at, options.extensions());
         }
         if (made.isNull()) {
             abandon();
@@ -105,7 +119,7 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
         this.qpn = Memory.getInt(address + QP.at("qp_num"));
         label("queue pair 0x" + Integer.toHexString(qpn));
         this.sends = new IbvSends(this, domain, options);
-        this.receives = srq != null
+        this.receives = !receivesItself
                 ? null
                 : new IbvReceives(
                         domain,
@@ -118,6 +132,16 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
                         address,
                         this::checkReceivable);
         context.add(address, this);
+    }
+
+    /// @param init `struct ibv_qp_init_attr_ex`, filled in as far as `struct ibv_qp_init_attr` goes
+    private static NativeFunction.Result createTarget(IbvContext context, IbvXrcDomain of, long init) {
+        Memory.putInt(init + QP_INIT_ATTR_EX.at("comp_mask"), VerbsConstants.IBV_QP_INIT_ATTR_XRCD);
+        Memory.putLong(init + QP_INIT_ATTR_EX.at("xrcd"), of.address());
+        return context.ops()
+                .extended("ptr create_qp_ex(ptr, ptr)")
+                .map(create -> create.call(context.address(), init))
+                .orElse(new NativeFunction.Result(0, Errno.EOPNOTSUPP.code));
     }
 
     private RuntimeException refused(int error) {
@@ -192,6 +216,9 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
 
     @Override
     public SendBatch send() {
+        if (xrcDomain != null) {
+            throw new InvalidStateException("send: " + label() + " is an XRC target, which sends nothing");
+        }
         return sends.begin();
     }
 
@@ -207,8 +234,12 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     @Override
     public ReceiveBatch receive() {
         if (receives == null) {
-            throw new InvalidStateException(
-                    "receive: " + label() + " takes receives from its shared receive queue; post them there");
+            throw new InvalidStateException("receive: " + label()
+                    + switch (type()) {
+                        case XRC_INITIATOR -> " is an XRC initiator, which receives nothing";
+                        case XRC_TARGET -> " takes receives from the shared receive queues that its peer names";
+                        case RC, UC, UD -> " takes receives from its shared receive queue; post them there";
+                    });
         }
         return receives.begin();
     }
@@ -387,7 +418,15 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
         }
         int served = Math.min(choices.maxReadAtomic(), context.attributes().maxQpReadAtomic());
         int asked = Math.min(choices.maxReadAtomic(), context.attributes().maxQpInitiatorReadAtomic());
-        modify(new Transition.ToRtr(path, mtu, remote.qpn(), remote.psn(), served, choices.minRnrTimer()));
+        if (type() == QpType.XRC_INITIATOR) {
+            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
+        } else {
+            modify(new Transition.ToRtr(path, mtu, remote.qpn(), remote.psn(), served, choices.minRnrTimer()));
+        }
+        if (xrcDomain != null) {
+            modify(new QpModification().state(QpState.RTS).sqPsn(initialPsn).ackTimeout(choices.ackTimeout()));
+            return;
+        }
         modify(new Transition.ToRts(initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), asked));
     }
 

@@ -76,6 +76,7 @@ final class IbvSends implements SendBatch {
     private final Ops ops;
     private final boolean isDatagram;
     private final boolean isXrc;
+    private final boolean isAddressed;
     private final boolean isReliable;
     private final Set<Capability> extensions;
     /// Null for a queue pair that was made for none.
@@ -120,6 +121,7 @@ final class IbvSends implements SendBatch {
         this.ops = domain.owner().ops();
         this.isDatagram = options.type() == QpType.UD;
         this.isXrc = options.type() == QpType.XRC_INITIATOR;
+        this.isAddressed = isDatagram || isXrc;
         this.isReliable = isXrc || options.type() == QpType.RC;
         this.extensions = options.extensions();
         this.extended = extensions.isEmpty() ? null : new ExtendedSends(qp.address(), extensions);
@@ -254,7 +256,7 @@ final class IbvSends implements SendBatch {
     private void extended(int which, Capability as, long wrId, long remoteAddress, int rkey, long value, long kinds) {
         domain.owner().require(as.name(), as);
         begin(which, wrId);
-        checkService(isReliable, as.name());
+        checkService(isReliable && !isXrc, as.name());
         if (!extensions.contains(as)) {
             throw new InvalidStateException(
                     drop() + qp + " was not made for " + as + "; see QueuePairOptions.withExtensions");
@@ -668,8 +670,9 @@ final class IbvSends implements SendBatch {
     private void finish() {
         if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
             checkAtomic();
-        } else if (isDatagram) {
-            checkDatagram();
+        }
+        if (isAddressed) {
+            checkAddressed();
         }
         Memory.putInts(current + NUM_SGE, sges, opcode);
         Memory.putInts(current + FLAGS, flags, data);
@@ -684,7 +687,14 @@ final class IbvSends implements SendBatch {
         }
     }
 
-    private void checkDatagram() {
+    private void checkAddressed() {
+        if (isXrc) {
+            if (!hasTarget && opcode != IBV_WR_LOCAL_INV && opcode != IBV_WR_BIND_MW) {
+                throw new IllegalArgumentException(
+                        drop() + name() + ": name the peer's shared receive queue: to(srqNumber)");
+            }
+            return;
+        }
         if (!hasTarget) {
             throw new IllegalArgumentException(drop() + name() + ": name the receiver: to(handle, qpn, qkey)");
         }

@@ -3,9 +3,12 @@ package verbena.ibverbs;
 import static verbena.ibverbs.abi.VerbsStructs.SRQ;
 import static verbena.ibverbs.abi.VerbsStructs.SRQ_ATTR;
 import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR;
+import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
 
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
 import verbena.verbs.DeviceException;
 import verbena.verbs.ProtectionDomain;
@@ -20,20 +23,30 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
     private final int maxSge;
     private final IbvReceives receives;
     private volatile int limit;
+    /// By which peers name it; -1 when queue pairs share it.
+    private final int number;
 
-    IbvSharedReceiveQueue(IbvProtectionDomain domain, int maxWr, int maxSge) {
+    /// What a queue has that peers name.
+    ///
+    /// @param completions where its receives complete
+    record Named(IbvXrcDomain xrcDomain, IbvCompletionQueue completions) {}
+
+    /// @param named null for one that queue pairs share
+    IbvSharedReceiveQueue(IbvProtectionDomain domain, @Nullable Named named, int maxWr, int maxSge) {
         super("shared receive queue");
         this.domain = domain;
         this.maxWr = maxWr;
         this.maxSge = maxSge;
         IbvContext context = domain.owner();
-        madeFrom(List.of(domain));
+        madeFrom(named == null ? List.of(domain) : List.of(domain, named.xrcDomain, named.completions));
         NativeFunction.Result made;
         try (Arena arena = Arena.ofConfined()) {
-            long at = arena.allocate(SRQ_INIT_ATTR.size(), 8).address();
+            long at = arena.allocate(SRQ_INIT_ATTR_EX.size(), 8).address();
             Memory.putInt(at + SRQ_INIT_ATTR.at("attr.max_wr"), maxWr);
             Memory.putInt(at + SRQ_INIT_ATTR.at("attr.max_sge"), maxSge);
-            made = context.library().createSrq.call(domain.address(), at);
+            made = named == null
+                    ? context.library().createSrq.call(domain.address(), at)
+                    : create(context, domain, named, at);
         }
         if (made.isNull()) {
             abandon();
@@ -41,7 +54,9 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
         }
         this.address = made.value();
         context.checkLayout("ibv_srq", Memory.getLong(address + SRQ.at("context")));
-        label("shared receive queue " + Memory.getInt(address + SRQ.at("handle")));
+        this.number = named == null ? -1 : number(context, address);
+        label("shared receive queue "
+                + (named == null ? Memory.getInt(address + SRQ.at("handle")) : "0x" + Integer.toHexString(number)));
         this.receives = new IbvReceives(
                 domain,
                 this,
@@ -53,6 +68,44 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
                 address,
                 this::checkOpen);
         context.add(address, this);
+    }
+
+    /// @param init `struct ibv_srq_init_attr_ex`, filled in as far as `struct ibv_srq_init_attr` goes
+    private static NativeFunction.Result create(
+            IbvContext context, IbvProtectionDomain domain, Named named, long init) {
+        Memory.putInt(
+                init + SRQ_INIT_ATTR_EX.at("comp_mask"),
+                VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE
+                        | VerbsConstants.IBV_SRQ_INIT_ATTR_PD
+                        | VerbsConstants.IBV_SRQ_INIT_ATTR_XRCD
+                        | VerbsConstants.IBV_SRQ_INIT_ATTR_CQ);
+        Memory.putInt(init + SRQ_INIT_ATTR_EX.at("srq_type"), VerbsConstants.IBV_SRQT_XRC);
+        Memory.putLong(init + SRQ_INIT_ATTR_EX.at("pd"), domain.address());
+        Memory.putLong(init + SRQ_INIT_ATTR_EX.at("xrcd"), named.xrcDomain.address());
+        Memory.putLong(init + SRQ_INIT_ATTR_EX.at("cq"), named.completions.address());
+        return context.ops()
+                .extended("ptr create_srq_ex(ptr, ptr)")
+                .map(create -> create.call(context.address(), init))
+                .orElse(new NativeFunction.Result(0, Errno.EOPNOTSUPP.code));
+    }
+
+    private static int number(IbvContext context, long address) {
+        try (Arena arena = Arena.ofConfined()) {
+            long at = arena.allocate(Integer.BYTES, 8).address();
+            int error = context.ops()
+                    .extended("u32 get_srq_num(ptr, ptr)")
+                    .map(get -> get.call(address, at).error())
+                    .orElse(Errno.EOPNOTSUPP.code);
+            if (error != 0) {
+                throw new DeviceException("createSharedReceiveQueue: ibv_get_srq_num says " + Errno.text(error));
+            }
+            return Memory.getInt(at);
+        }
+    }
+
+    @Override
+    public OptionalInt number() {
+        return number < 0 ? OptionalInt.empty() : OptionalInt.of(number);
     }
 
     long address() {

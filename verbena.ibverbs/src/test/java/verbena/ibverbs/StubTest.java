@@ -30,6 +30,7 @@ import verbena.verbs.Mtu;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
@@ -617,6 +618,68 @@ class StubTest {
                         .hasMessageContaining("COMPLETION_TIMESTAMPS");
             }
         });
+    }
+
+    // ---- extended connections
+
+    @Test
+    void anXrcDomainMakesQueuesAndTargets() {
+        assertThat(context.attributes().has(Capability.XRC)).isTrue();
+        try (var xrc = context.openXrcDomain();
+                var queue = xrc.createSharedReceiveQueue(domain, cq, 8, 2);
+                QueuePair target = xrc.createTarget()) {
+            assertThat(stub.told()).isEqualTo("""
+                    xrcd mask 3 fd -1 flags 100
+                    srq type 1 mask f of 8 with 2 pd xrcd cq
+                    target of an xrcd
+                    """);
+            assertThat(queue.number()).hasValue(0xabcdef);
+            assertThat(queue.toString()).isEqualTo("shared receive queue 0xabcdef");
+            assertThat(target.type()).isEqualTo(QpType.XRC_TARGET);
+            assertThat(target.qpn()).isEqualTo(0x654321);
+            assertThatThrownBy(target::send)
+                    .isInstanceOf(InvalidStateException.class)
+                    .hasMessageContaining("sends nothing");
+            assertThatThrownBy(target::receive).isInstanceOf(InvalidStateException.class);
+            assertThatThrownBy(xrc::close).isInstanceOf(InUseException.class);
+            assertThatThrownBy(
+                            () -> domain.createQueuePair(QueuePairOptions.rc(cq).withSharedReceiveQueue(queue)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("XRC domain");
+            assertThatThrownBy(() -> domain.createQueuePair(QueuePairOptions.of(QpType.XRC_TARGET, cq)))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(stub.told()).isEqualTo("xrcd closed\n");
+    }
+
+    @Test
+    void anInitiatorsRequestsNameAQueueOfThePeer() {
+        try (QueuePair qp = domain.createQueuePair(QueuePairOptions.xrcInitiator(cq))) {
+            qp.modify(new Transition.ToInit(Set.of()));
+            qp.modify(new Transition.ToRtrUc(AddressVector.to(Gid.parse("192.0.2.8"), 3), Mtu.MTU_1024, PEER, 7));
+            qp.modify(new Transition.ToRts(9, new verbena.verbs.AckTimeout(14), 6, 5, 3));
+            stub.told();
+            try (var batch = qp.send()) {
+                batch.send(1).to(0x77).sge(region, 0, 10).signaled();
+                batch.read(2, 0x1000, 5).to(0x78).sge(region, 0, 10);
+                batch.submit();
+            }
+            assertThat(stub.told()).contains("1 op 2 flags 2 srq 77 ", "2 op 4 flags 0 srq 78 ");
+            try (var batch = qp.send()) {
+                batch.send(3).sge(region, 0, 10);
+                assertThatThrownBy(batch::submit)
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("to(srqNumber)");
+            }
+            assertThatThrownBy(qp::receive).isInstanceOf(InvalidStateException.class);
+        }
+        try (QueuePair qp = ready(QueuePairOptions.rc(cq));
+                var batch = qp.send()) {
+            batch.send(1);
+            assertThatThrownBy(() -> batch.to(1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("XRC_INITIATOR");
+        }
     }
 
     // ---- events and the end

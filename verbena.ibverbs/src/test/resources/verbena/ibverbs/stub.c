@@ -94,6 +94,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 			return EINVAL;
 		}
 		say("%llu op %d flags %x", (unsigned long long)wr->wr_id, wr->opcode, wr->send_flags);
+		if (qp->qp_type == IBV_QPT_XRC_SEND)
+			say(" srq %x", wr->qp_type.xrc.remote_srqn);
 		switch (wr->opcode) {
 		case IBV_WR_SEND_WITH_IMM:
 			say(" imm %x", ntohl(wr->imm_data));
@@ -354,6 +356,38 @@ static int bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bin
 
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init);
 
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *init)
+{
+	say("xrcd mask %x fd %d flags %o\n", init->comp_mask, init->fd, init->oflags);
+	struct ibv_xrcd *xrcd = calloc(1, sizeof(*xrcd));
+	xrcd->context = context;
+	return xrcd;
+}
+
+static int close_xrcd(struct ibv_xrcd *xrcd)
+{
+	say("xrcd closed\n");
+	free(xrcd);
+	return 0;
+}
+
+static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *init)
+{
+	say("srq type %d mask %x of %u with %u%s%s%s\n", init->srq_type, init->comp_mask, init->attr.max_wr,
+	    init->attr.max_sge, init->pd->context == context ? " pd" : "", init->xrcd->context == context ? " xrcd" : "",
+	    init->cq->context == context ? " cq" : "");
+	struct ibv_srq *srq = calloc(1, sizeof(*srq));
+	srq->context = context;
+	return srq;
+}
+
+static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
+{
+	(void)srq;
+	*number = 0xabcdef;
+	return 0;
+}
+
 struct ibv_device **ibv_get_device_list(int *count)
 {
 	device.node_type = IBV_NODE_CA;
@@ -378,6 +412,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *of)
 	context->query_device_ex = query_device_ex;
 	context->create_cq_ex = create_cq_ex;
 	context->create_qp_ex = create_qp_ex;
+	context->open_xrcd = open_xrcd;
+	context->close_xrcd = close_xrcd;
+	context->create_srq_ex = create_srq_ex;
+	context->get_srq_num = get_srq_num;
 	context->context.device = of;
 	context->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	context->context.num_comp_vectors = 1;
@@ -430,7 +468,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	attr->max_srq_sge = 4;
 	attr->max_pkeys = 1;
 	attr->phys_port_cnt = 1;
-	attr->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC;
 	return 0;
 }
 
@@ -653,7 +691,14 @@ static void wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, size
 
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 {
-	(void)context;
+	if (init->comp_mask == IBV_QP_INIT_ATTR_XRCD) {
+		say("target of an xrcd%s\n", init->xrcd->context == context && !init->send_cq ? "" : "?");
+		struct ibv_qp *target = calloc(1, sizeof(*target));
+		target->context = context;
+		target->qp_type = init->qp_type;
+		target->qp_num = 0x654321;
+		return target;
+	}
 	if (init->comp_mask != (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 	    || init->send_ops_flags & ~(1ull << 11 | 1ull << 12)) {
 		errno = EINVAL;
