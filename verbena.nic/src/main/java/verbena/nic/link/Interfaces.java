@@ -83,6 +83,14 @@ public final class Interfaces {
         }
     }
 
+    /// Whether the interface of an entry has its address.
+    static boolean has(GidEntry entry) {
+        return all().stream()
+                .filter(one -> one.index() == entry.interfaceIndex())
+                .flatMap(one -> one.gids().stream())
+                .anyMatch(each -> each.gid().equals(entry.gid()));
+    }
+
     /// The loopback interface.
     ///
     /// @throws LinkException when there is none

@@ -55,6 +55,7 @@ final class LinuxAbi {
     static final int IPV6_DONTFRAG = 62;
     static final int IPV6_RECVTCLASS = 66;
     static final int IPV6_TCLASS = 67;
+    static final int IPV6_FREEBIND = 78;
 
     static final int IPPROTO_TCP = 6;
     static final int TCP_NODELAY = 1;

@@ -57,6 +57,11 @@ final class UdpSockets {
             }
             int scopeId = gid.isLinkLocal() ? entry.interfaceIndex() : 0;
             int bound = bind(fd, gid, scopeId);
+            if (bound == -LinuxAbi.EADDRNOTAVAIL && !gid.isIpv4() && Interfaces.has(entry)) {
+                // The kernel still asks the network whether another host has it; until it knows, nothing arrives there.
+                require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_FREEBIND, 1, "IPV6_FREEBIND");
+                bound = bind(fd, gid, scopeId);
+            }
             if (bound < 0) {
                 throw bindFailed(entry, port, -bound);
             }
