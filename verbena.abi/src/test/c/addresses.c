@@ -208,6 +208,50 @@ static void a_connection_of_the_programs_own_queue_pairs(void) {
     EXPECT_CODE(0, ibv_destroy_cq(cq));
 }
 
+/* As uDAPL does: the queue pair of one identifier answers the request that another one brings. */
+static void a_queue_pair_moves_to_another_identifier(void) {
+    struct rdma_cm_id *listener = create_id(), *client = create_id(), *spare = create_id();
+    EXPECT_CODE(0, bind4(listener, "127.0.0.1", 0));
+    EXPECT_CODE(0, rdma_listen(listener, 1));
+    struct sockaddr_in to = ipv4("127.0.0.1", ntohs(rdma_get_src_port(listener)));
+    for (int i = 0; i < 2; i++) {
+        struct rdma_cm_id *id = i == 0 ? client : spare;
+        EXPECT_CODE(0, rdma_resolve_addr(id, NULL, (struct sockaddr *) &to, 1000));
+        PASS_OVER(RDMA_CM_EVENT_ADDR_RESOLVED);
+    }
+    EXPECT_CODE(0, rdma_resolve_route(client, 1000));
+    PASS_OVER(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    struct ibv_cq *cq = ibv_create_cq(client->verbs, 16, NULL, NULL, 0);
+    struct ibv_qp_init_attr attributes = {
+        .send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+    };
+    EXPECT_CODE(0, rdma_create_qp(client, client->pd, &attributes));
+    EXPECT_CODE(0, rdma_create_qp(spare, spare->pd, &attributes));
+    struct rdma_conn_param parameters = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 7};
+    EXPECT_CODE(0, rdma_connect(client, &parameters));
+
+    struct rdma_cm_event *event = NEXT(RDMA_CM_EVENT_CONNECT_REQUEST);
+    struct rdma_cm_id *server = event->id;
+    rdma_ack_cm_event(event);
+    server->qp = spare->qp;
+    spare->qp = NULL;
+    EXPECT_CODE(0, rdma_destroy_id(spare));
+    EXPECT_CODE(0, rdma_accept(server, &parameters));
+    PASS_OVER(RDMA_CM_EVENT_ESTABLISHED);
+    PASS_OVER(RDMA_CM_EVENT_ESTABLISHED);
+    EXPECT_CODE(0, rdma_disconnect(client));
+    PASS_OVER(RDMA_CM_EVENT_DISCONNECTED);
+    PASS_OVER(RDMA_CM_EVENT_DISCONNECTED);
+    struct ibv_qp *moved = server->qp;
+    EXPECT_CODE(0, rdma_destroy_id(server));
+    EXPECT_CODE(0, ibv_destroy_qp(moved));
+    rdma_destroy_qp(client);
+    EXPECT_CODE(0, rdma_destroy_id(client));
+    EXPECT_CODE(0, rdma_destroy_id(listener));
+    EXPECT_CODE(0, ibv_destroy_cq(cq));
+}
+
 int main(void) {
     channel = rdma_create_event_channel();
     an_address_of_loopback_binds_no_device();
@@ -216,6 +260,7 @@ int main(void) {
     families_are_apart_when_they_are_to_be();
     addresses_by_name();
     a_connection_of_the_programs_own_queue_pairs();
+    a_queue_pair_moves_to_another_identifier();
     rdma_destroy_event_channel(channel);
     printf("%d failures\n", failures);
     return failures != 0;

@@ -68,6 +68,7 @@ final class ConnectCalls {
         completionQueue(handle, attributes, "recv_cq", Native.getInt(cap + 4));
         var made = handle.id.createQueuePair(domain.domain, QueueCalls.options(attributes, operations));
         QueuePairHandle qp = QueueCalls.publish(made, domain, attributes);
+        handle.id.useQueuePair(made); // rdma_destroy_id(3) leaves it: a program may give it to another identifier
         handle.set("qp", qp.pointer);
         handle.set("pd", domain.pointer);
         Native.putInt(handle.pointer + CM_ID.at("qp_type"), made.type().code());

@@ -328,6 +328,38 @@ class ConnectionIdTest {
     }
 
     @Test
+    void aQueuePairIsTheProgramsToCloseOnceItIsGivenToAnIdentifier() throws Exception {
+        ConnectionId listener = server.listening(PortSpace.TCP);
+        ConnectionId first = client.resolved(listener);
+        var made = first.createQueuePair(client.domain, client.options(PortSpace.TCP));
+        first.useQueuePair(made);
+        first.close();
+        assertThat(made.isClosed()).isFalse();
+
+        ConnectionId second = client.resolved(listener);
+        second.useQueuePair(made);
+        second.connect(DEFAULTS);
+        ConnectionId passive = server.next(ConnectionEvent.ConnectRequest.class).id();
+        passive.createQueuePair(server.domain, server.options(PortSpace.TCP));
+        passive.accept(DEFAULTS);
+        client.next(ConnectionEvent.Established.class);
+        assertThat(made.state()).isEqualTo(QpState.RTS);
+        second.close();
+        made.close();
+    }
+
+    @Test
+    void aFamilyWithoutAddressesIsBoundAlone() {
+        ConnectionId id = server.id(PortSpace.TCP); // its device has an IPv4 address only
+        id.bind(new InetSocketAddress("::", 0), true);
+        assertThat(id.localAddress().orElseThrow().getPort()).isNotZero();
+        id.listen(1);
+        ConnectionId both = server.id(PortSpace.TCP);
+        both.bind(new InetSocketAddress("::", 0));
+        assertThat(both.state()).isEqualTo(ConnectionId.State.BOUND);
+    }
+
+    @Test
     void aChannelMayNameTheDeviceForAnAddress() {
         Gid named = server.device.gid(1, 0).gid();
         try (var channel =

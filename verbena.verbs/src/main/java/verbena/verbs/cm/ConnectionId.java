@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
@@ -58,6 +59,8 @@ public final class ConnectionId implements VerbsObject {
     public static final int UDP_QKEY = 0x0123_4567;
 
     private static final int MULTICAST_QPN = 0xFF_FFFF;
+    private static final int EPHEMERAL_MIN = 0xC000;
+    private static final int PORTS = 0x1_0000;
 
     private final PortSpace space;
     private volatile EventChannel channel;
@@ -142,12 +145,13 @@ public final class ConnectionId implements VerbsObject {
     /// The same.
     ///
     /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have
-    ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3))
+    ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). Where there is none
+    ///     nothing is heard: a program that binds one family after the other is not to fail for the missing one
     public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = resolved("address", address);
         List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at, oneFamily) : List.of(Gid.of(at));
-        if (gids.isEmpty()) {
+        if (gids.isEmpty() && !oneFamily) {
             throw new ConnectionException(
                     ConnectionException.Reason.ADDRESS,
                     "bind: this host has no address that is up, not even loopback's: set an interface up first");
@@ -161,6 +165,9 @@ public final class ConnectionId implements VerbsObject {
                 BoundPort bound = lease.context().connectionService().bind(space, gid, port);
                 ports.add(bound);
                 port = bound.port();
+            }
+            if (port == 0) {
+                port = ThreadLocalRandom.current().nextInt(EPHEMERAL_MIN, PORTS); // no address, so none is taken
             }
             done = true;
         } finally {
@@ -303,7 +310,8 @@ public final class ConnectionId implements VerbsObject {
     }
 
     /// For a queue pair that the program has made, and brought to INIT: connecting and accepting bring it to
-    /// RTS, and disconnecting to ERR. It stays the program's to close.
+    /// RTS, and disconnecting to ERR. It stays the program's to close; one of
+    /// [#createQueuePair] becomes so.
     public synchronized void useQueuePair(QueuePair made) {
         requireOpen("useQueuePair");
         QueuePair before = queuePair;
@@ -314,7 +322,7 @@ public final class ConnectionId implements VerbsObject {
             throw new IllegalArgumentException(
                     "useQueuePair: type " + made.type() + " does not go with port space " + space);
         }
-        isOwned = isOwned && before == made;
+        isOwned = false;
         queuePair = made;
     }
 
