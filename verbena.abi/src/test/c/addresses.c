@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
+#include <poll.h>
 #include <rdma/rdma_cma.h>
 
 #include "check.h"
@@ -252,6 +253,35 @@ static void a_queue_pair_moves_to_another_identifier(void) {
     EXPECT_CODE(0, ibv_destroy_cq(cq));
 }
 
+static void wait_for_event(struct rdma_event_channel *on) {
+    struct pollfd ready = {.fd = on->fd, .events = POLLIN};
+    EXPECT(poll(&ready, 1, 10000) == 1);
+}
+
+/* As librpma does it with each request that it has accepted. */
+static void events_that_are_not_read_yet_move_with_their_identifier(void) {
+    struct rdma_event_channel *before = channel, *other = rdma_create_event_channel();
+    struct rdma_cm_id *moves = create_id(), *stays = create_id();
+    struct sockaddr_in to = ipv4("127.0.0.1", 7471);
+    EXPECT_CODE(0, rdma_resolve_addr(moves, NULL, (struct sockaddr *) &to, 1000));
+    wait_for_event(channel);
+    EXPECT_CODE(0, rdma_resolve_addr(stays, NULL, (struct sockaddr *) &to, 1000));
+    EXPECT_CODE(0, rdma_migrate_id(moves, other));
+    EXPECT(moves->channel == other);
+    channel = other;
+    wait_for_event(other);
+    struct rdma_cm_event *event = NEXT(RDMA_CM_EVENT_ADDR_RESOLVED);
+    EXPECT(event->id == moves);
+    rdma_ack_cm_event(event);
+    channel = before;
+    event = NEXT(RDMA_CM_EVENT_ADDR_RESOLVED);
+    EXPECT(event->id == stays);
+    rdma_ack_cm_event(event);
+    EXPECT_CODE(0, rdma_destroy_id(stays));
+    EXPECT_CODE(0, rdma_destroy_id(moves));
+    rdma_destroy_event_channel(other);
+}
+
 int main(void) {
     channel = rdma_create_event_channel();
     an_address_of_loopback_binds_no_device();
@@ -261,6 +291,7 @@ int main(void) {
     addresses_by_name();
     a_connection_of_the_programs_own_queue_pairs();
     a_queue_pair_moves_to_another_identifier();
+    events_that_are_not_read_yet_move_with_their_identifier();
     rdma_destroy_event_channel(channel);
     printf("%d failures\n", failures);
     return failures != 0;

@@ -126,7 +126,13 @@ final class CmCalls {
         if (channel == 0) {
             makeWait(handle);
         } else {
-            handle.id.migrate(Handles.get(channel, EventChannelHandle.class).channel);
+            var to = Handles.get(channel, EventChannelHandle.class);
+            var from = Handles.find(handle.get("channel"), EventChannelHandle.class);
+            if (from != null && from != to) {
+                to.takeOver(handle, from);
+            } else {
+                handle.id.migrate(to.channel);
+            }
             handle.waitsAt = null;
         }
         if (before != null) {

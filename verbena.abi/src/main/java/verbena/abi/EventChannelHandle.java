@@ -2,21 +2,39 @@ package verbena.abi;
 
 import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.EventChannel;
 
 /// A channel of the connection manager's events and its `struct rdma_event_channel`.
 final class EventChannelHandle extends Handle {
+    private static final ReentrantLock MOVING = new ReentrantLock();
+
     final EventChannel channel;
     private final EventPipe events;
 
     private EventChannelHandle(long pointer, EventChannel channel) {
         super(pointer, 0);
         this.channel = channel;
-        this.events = new EventPipe("verbena-abi-cm", Long.BYTES, this::next);
+        this.events = new EventPipe("verbena-abi-cm", Long.BYTES, new EventPipe.Source() {
+            @Override
+            public boolean next(MemorySegment event) throws InterruptedException {
+                return EventChannelHandle.this.next(event);
+            }
+
+            @Override
+            public Optional<EventPipe> elsewhere(MemorySegment event) {
+                return home(event.get(ValueLayout.JAVA_LONG, 0))
+                        .filter(home -> home != EventChannelHandle.this)
+                        .map(home -> home.events);
+            }
+        });
     }
 
     static EventChannelHandle create() {
@@ -32,6 +50,41 @@ final class EventChannelHandle extends Handle {
         return DeviceHandle.only()
                 .map(device -> EventChannel.open(device.shared()))
                 .orElseGet(() -> EventChannel.open(DeviceHandle::at));
+    }
+
+    /// The channel of the identifier that an event is about; of the listener, for a request.
+    private static Optional<EventChannelHandle> home(long event) {
+        return Optional.ofNullable(Handles.find(event, CmEvents.Told.class))
+                .map(told -> Handles.find(told.listener() != 0 ? told.listener() : told.id(), IdHandle.class))
+                .map(id -> Handles.find(id.get("channel"), EventChannelHandle.class));
+    }
+
+    /// Takes an identifier over from another channel, with its events that nobody has read yet (rdma_migrate_id(3)).
+    void takeOver(IdHandle id, EventChannelHandle from) {
+        MOVING.lock(); // so no two threads hold each other's
+        List<Long> unread = from.events.hold();
+        try (var arena = Arena.ofConfined()) {
+            MemorySegment event = arena.allocate(ValueLayout.JAVA_LONG);
+            List<Long> here = events.hold();
+            try {
+                id.id.migrate(channel);
+                id.set("channel", pointer);
+            } finally {
+                for (long each : here) {
+                    event.set(ValueLayout.JAVA_LONG, 0, each);
+                    boolean ignored = events.put(event);
+                }
+                for (long each : unread) {
+                    event.set(ValueLayout.JAVA_LONG, 0, each);
+                    boolean isIts = home(each).filter(home -> home == this).isPresent();
+                    boolean ignored = (isIts ? events : from.events).put(event);
+                }
+                events.release();
+            }
+        } finally {
+            from.events.release();
+            MOVING.unlock();
+        }
     }
 
     @Override
