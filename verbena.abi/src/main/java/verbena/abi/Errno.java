@@ -32,6 +32,7 @@ final class Errno {
     static final long EADDRINUSE = -98;
     static final long ENETUNREACH = -101;
     static final long EADDRNOTAVAIL = -99;
+    static final long ECONNABORTED = -103;
     static final long ECONNRESET = -104;
     static final long EISCONN = -106;
     static final long ENOTCONN = -107;

@@ -25,6 +25,7 @@ final class Rsocket extends RsocketState {
     private final ArrayDeque<Rsocket> accepted = new ArrayDeque<>();
     private final Set<Rsocket> arriving = new HashSet<>();
     private int backlog;
+    private boolean isOutcomeUntold;
     private @Nullable Rsocket listener;
 
     Rsocket(ConnectionId id, RsocketOptions options, boolean isNonBlocking) {
@@ -173,9 +174,12 @@ final class Rsocket extends RsocketState {
                     return Errno.EALREADY;
                 }
                 case CONNECTED -> {
-                    return Errno.EISCONN;
+                    return takeOutcome(Errno.EISCONN);
                 }
-                case LISTENING, ENDED, CLOSED -> {
+                case ENDED -> {
+                    return takeOutcome(Errno.EINVAL);
+                }
+                case LISTENING, CLOSED -> {
                     return Errno.EINVAL;
                 }
             }
@@ -197,6 +201,7 @@ final class Rsocket extends RsocketState {
             isWriterWaiting = true;
             settle();
             if (!await(() -> phase != Phase.CONNECTING, isNonBlocking)) {
+                isOutcomeUntold = true;
                 return Errno.EINPROGRESS;
             }
             long answer = error;
@@ -205,6 +210,16 @@ final class Rsocket extends RsocketState {
         } finally {
             lock.unlock();
         }
+    }
+
+    /// After `EINPROGRESS` the next call tells what has become of it, once, as Linux has it.
+    private long takeOutcome(long otherwise) {
+        if (!isOutcomeUntold) {
+            return otherwise;
+        }
+        isOutcomeUntold = false;
+        ByteStream made = stream;
+        return made != null && made.hasBegun() ? 0 : takeErrorOr(Errno.ECONNABORTED);
     }
 
     private ConnectionParameters parameters(ByteStream made) {
