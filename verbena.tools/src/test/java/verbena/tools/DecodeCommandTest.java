@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -16,6 +17,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.SoftContext;
+import verbena.verbs.Access;
+import verbena.verbs.Device;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.WorkCompletion;
 
 class DecodeCommandTest {
     private static final String ATOMIC = Cli.golden("rc-atomic.pcap").toString();
@@ -247,6 +253,40 @@ class DecodeCommandTest {
 
         assertThat(Cli.run("decode", "--follow", source, file).outLines().get(1))
                 .contains("  ->  UD_SEND_ONLY");
+    }
+
+    @Test
+    void anExtendedConnectionIsFollowedLikeAReliableOne(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("xrc.pcapng");
+        int initiator;
+        int number;
+        try (var a = (SoftContext) Device.named("rocev2").open();
+                var b = Device.named("rocev2").open();
+                var domainOfA = a.allocateProtectionDomain();
+                var domainOfB = b.allocateProtectionDomain();
+                var sent = a.createCompletionQueue(4);
+                var received = b.createCompletionQueue(4);
+                var xrc = b.openXrcDomain();
+                var queue = xrc.createSharedReceiveQueue(domainOfB, received, 4, 1);
+                var target = xrc.createTarget();
+                var sender = domainOfA.createQueuePair(QueuePairOptions.xrcInitiator(sent));
+                var from = domainOfA.allocate(64, Access.local());
+                var into = domainOfB.allocate(64, Access.local());
+                AutoCloseable _ = a.capture(file)) {
+            sender.connect(target.endpoint());
+            target.connect(sender.endpoint());
+            number = queue.number().orElseThrow();
+            initiator = sender.qpn();
+            queue.postReceive(1, into, 0, 64);
+            try (var batch = sender.send()) {
+                batch.send(2).to(number).sge(from, 0, 64).signaled().submit();
+            }
+            assertThat(sent.await(new WorkCompletion(), Duration.ofSeconds(20))).isTrue();
+        }
+        List<String> lines = Cli.run("decode", "--follow", Integer.toString(initiator), file.toString())
+                .outLines();
+        assertThat(lines.get(1)).contains("  ->  XRC_SEND_ONLY").contains("srq " + number);
+        assertThat(lines.get(2)).contains("  <-  XRC_ACK").contains("; acknowledges after ");
     }
 
     @Test

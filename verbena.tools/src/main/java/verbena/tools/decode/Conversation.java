@@ -15,6 +15,7 @@ import verbena.wire.ib.Aeth;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Operation;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
@@ -206,7 +207,7 @@ public final class Conversation {
         lastNanos = nanos;
         int from = isOut ? 0 : 1;
         requests[from].packets++;
-        if (opcode.transport() == Transport.RC || opcode.transport() == Transport.UC) {
+        if (isConnected(opcode.transport())) {
             int psn = Bth.psn(frame.slot, frame.start);
             if (opcode.isResponse()) {
                 onAnswer(requests[1 - from], frame, opcode, psn, nanos, remarks);
@@ -215,6 +216,10 @@ public final class Conversation {
             }
         }
         return new Told(isOut ? "->" : "<-", String.join(", ", remarks));
+    }
+
+    private static boolean isConnected(Transport transport) {
+        return transport == Transport.RC || transport == Transport.UC || transport == Transport.XRC;
     }
 
     private static void onRequest(Requests of, Opcode opcode, int psn, long number, long nanos, List<String> remarks) {
@@ -269,7 +274,7 @@ public final class Conversation {
     }
 
     private static void onAck(Requests to, Opcode opcode, int psn, String after, List<String> remarks) {
-        if (opcode != Opcode.RC_ACKNOWLEDGE) {
+        if (opcode.operation() != Operation.ACKNOWLEDGE) {
             if (!after.isEmpty()) {
                 remarks.add("answers" + after);
             }
