@@ -75,7 +75,8 @@ public final class LinuxUdpLink extends UdpLink {
                 throw UdpSockets.failed("timerfd", -timer.fd());
             }
             if (options.shared()) {
-                sharing = SharedAddress.claim(linux, arena, addresses, port, options.sendBufferBytes(), this::wakeup);
+                sharing = SharedAddress.claim(
+                        linux, arena, outgoing, addresses, port, options.sendBufferBytes(), this::wakeup);
             }
             for (GidEntry entry : addresses) {
                 own[opened] = sockets.openOwn(entry, options.shared() ? sharing[opened] : null);
@@ -185,7 +186,7 @@ public final class LinuxUdpLink extends UdpLink {
     private int receiveFromNeighbours(Frame[] frames, int from, int count) {
         boolean look = --untilLook <= 0 || doorRang;
         for (SharedAddress address : shared) {
-            address.tick(outgoing);
+            address.tick();
             look |= address.isEarlyDue();
         }
         if (!look) {
@@ -197,7 +198,7 @@ public final class LinuxUdpLink extends UdpLink {
         boolean others = false;
         for (SharedAddress address : shared) {
             received += address.receive(frames, from + received, most - received, envelopes, this);
-            address.tick(outgoing);
+            address.tick();
             others |= address.hasNeighbours();
         }
         // Where something came there may be more.

@@ -38,13 +38,11 @@ import verbena.wire.Frame;
 /// with a number of another's slot passes it through that one's side door, in an [Envelope], never twice. One that
 /// has waited too long is not passed on: a process that was stopped would send out what is long out of date.
 /// - **Steering makes it fast.** With [Steering] the kernel hands packets to the right one at once. It has to know
-/// everybody's index in the kernel's group of sockets, which changes when one leaves. A survey finds them: probes
-/// to the own address, one for each index, and whoever gets one tells the surveyor. Who has joined surveys; when
-/// one has left, the neighbour with the lowest slot; and anybody who has to forward much. A survey that is wrong,
-/// or overtaken, costs forwarding.
+/// each one's index in the kernel's group of sockets, which changes when one leaves. A [Survey] finds them. A link
+/// that has joined surveys; when one has left, the neighbour with the lowest slot; and any that has to forward much.
 ///
 /// Belongs to whoever may receive on the link. Nothing here waits for anybody.
-final class SharedAddress implements EarlyRequests.Servers {
+final class SharedAddress implements EarlyRequests.Servers, Survey.Ground {
     /// Parts that the numbers are divided into.
     static final int SLOTS = 256;
 
@@ -57,23 +55,10 @@ final class SharedAddress implements EarlyRequests.Servers {
     // When the process has no descriptor left for who has connected, it looks again after this.
     private static final long STUCK_NANOS = 100_000_000;
 
-    private static final long NEVER = Long.MAX_VALUE;
-    // How long a survey waits for answers; a process that has none by then is stopped or busy.
-    private static final long SURVEY_NANOS = 20_000_000;
-    // Probes beyond the number of those who are known, for those who are just coming.
-    private static final int PROBES_MORE = 4;
-    // A survey that did not find everybody is made again after this, then twice this, so often.
-    private static final long AGAIN_NANOS = 100_000_000;
-    private static final int AGAIN_MAX = 3;
-    // So many forwarded packets are a reason for a survey, but not before BACKOFF has passed, more each time that
-    // nothing new comes out.
-    private static final int MISDIRECTED_MAX = 32;
-    private static final long BACKOFF_NANOS_MIN = 100_000_000;
-    private static final long BACKOFF_NANOS_MAX = 5_000_000_000L;
-
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final LinuxSockets linux;
+    private final MessageBlock outgoing;
     private final Gid gid;
     private final int scopeId;
     private final int port;
@@ -101,23 +86,7 @@ final class SharedAddress implements EarlyRequests.Servers {
     private final Map<Long, Door> services = new HashMap<>();
     private final Set<Long> served = new HashSet<>();
     private final EarlyRequests early;
-
-    // Where everybody is in the kernel's group, as far as this link knows; then what the survey under way has found.
-    private final int[] indexOf = unknown();
-    private final int[] found = unknown();
-    private long cookie;
-    private boolean surveying;
-    /// Whether this survey has made sure that probes are steered.
-    private boolean primed;
-    private boolean steerable = true;
-    private int probes;
-    private int answers;
-    private int again;
-    private int misdirected;
-    private long backoffNanos = BACKOFF_NANOS_MIN;
-    private long notBefore = System.nanoTime();
-    // When the survey under way is over, or the next begins. The sleeper reads it.
-    private volatile long due = NEVER;
+    private final Survey survey = new Survey(this, System::nanoTime);
 
     // Counted here, read by anybody.
     private final AtomicLong forwarded = new AtomicLong();
@@ -127,7 +96,6 @@ final class SharedAddress implements EarlyRequests.Servers {
     private final AtomicLong late = new AtomicLong();
     private final AtomicLong stray = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
-    private final AtomicLong surveys = new AtomicLong();
 
     /// A local socket: one that others connect to, or a connection.
     static final class Door {
@@ -145,8 +113,15 @@ final class SharedAddress implements EarlyRequests.Servers {
     }
 
     private SharedAddress(
-            LinuxSockets linux, Arena arena, GidEntry at, int port, int sendBufferBytes, Runnable wakeup) {
+            LinuxSockets linux,
+            Arena arena,
+            MessageBlock outgoing,
+            GidEntry at,
+            int port,
+            int sendBufferBytes,
+            Runnable wakeup) {
         this.linux = linux;
+        this.outgoing = outgoing;
         this.gid = at.gid();
         this.scopeId = gid.isLinkLocal() ? at.interfaceIndex() : 0;
         this.port = port;
@@ -166,15 +141,22 @@ final class SharedAddress implements EarlyRequests.Servers {
 
     /// Takes a slot, the same at all addresses, drawn from those that are free, and connects to the neighbours.
     ///
+    /// @param outgoing free whenever no call of these objects is under way
     /// @param wakeup makes the link's sleeper look at [#sleepAtMost(long)] again
     /// @throws LinkException when there is none, or the system does not let us
     static SharedAddress[] claim(
-            LinuxSockets linux, Arena arena, List<GidEntry> at, int port, int sendBufferBytes, Runnable wakeup) {
+            LinuxSockets linux,
+            Arena arena,
+            MessageBlock outgoing,
+            List<GidEntry> at,
+            int port,
+            int sendBufferBytes,
+            Runnable wakeup) {
         var all = new ArrayList<SharedAddress>();
         boolean claimed = false;
         try {
             for (GidEntry entry : at) {
-                all.add(new SharedAddress(linux, arena, entry, port, sendBufferBytes, wakeup));
+                all.add(new SharedAddress(linux, arena, outgoing, entry, port, sendBufferBytes, wakeup));
             }
             int slot = claimSlot(all); // each has its slotDoor then
             for (SharedAddress address : all) {
@@ -301,10 +283,10 @@ final class SharedAddress implements EarlyRequests.Servers {
             return;
         }
         neighbours[door.slot] = null;
-        indexOf[door.slot] = Steering.UNKNOWN;
+        survey.onGone(door.slot);
         setNeighbourCount(neighbourCount - 1);
         if (isFirst()) {
-            survey(System.nanoTime());
+            survey.begin();
         }
     }
 
@@ -398,7 +380,7 @@ final class SharedAddress implements EarlyRequests.Servers {
 
     /// It is bound.
     void onBound() {
-        survey(System.nanoTime());
+        survey.begin();
     }
 
     int slot() {
@@ -492,7 +474,8 @@ final class SharedAddress implements EarlyRequests.Servers {
                     }
                 }
                 case Envelope.HELLO -> greet(door, Envelope.slot(frame));
-                case Envelope.LOCATED -> onLocated(Envelope.slot(frame), Envelope.index(frame), Envelope.cookie(frame));
+                case Envelope.LOCATED ->
+                    survey.onLocated(Envelope.slot(frame), Envelope.index(frame), Envelope.cookie(frame));
                 default -> stray.incrementAndGet();
             }
         }
@@ -559,7 +542,7 @@ final class SharedAddress implements EarlyRequests.Servers {
             boolean isFull = result >= 0 || result == -LinuxAbi.EAGAIN || result == -LinuxAbi.ENOBUFS;
             (isFull ? full : gone).addAndGet(count - sent);
         }
-        onMisdirected(sent);
+        survey.onMisdirected(sent);
     }
 
     @Override
@@ -673,77 +656,43 @@ final class SharedAddress implements EarlyRequests.Servers {
 
     // --- where everybody is
 
-    private static int[] unknown() {
-        int[] indexes = new int[SLOTS];
-        Arrays.fill(indexes, Steering.UNKNOWN);
-        return indexes;
-    }
-
     /// No longer than until the survey needs to be looked at, or those who wait outside.
     long sleepAtMost(long timeoutNanos) {
-        long at = earlier(due, early.due());
-        if (at == NEVER && !isStuck) {
+        long at = earlier(survey.due(), early.due());
+        if (at == Survey.NEVER && !isStuck) {
             return timeoutNanos;
         }
-        long left = at == NEVER ? STUCK_NANOS : Math.max(0, at - System.nanoTime());
+        long left = at == Survey.NEVER ? STUCK_NANOS : Math.max(0, at - System.nanoTime());
         return timeoutNanos < 0 ? left : Math.min(timeoutNanos, left);
     }
 
     // On a clock that may pass through its end.
     private static long earlier(long a, long b) {
-        return a == NEVER || (b != NEVER && b - a < 0) ? b : a;
-    }
-
-    private void survey(long at) {
-        if (!surveying && steerable) {
-            due = at;
-            wakeup.run();
-        }
-    }
-
-    private void onMisdirected(int packets) {
-        misdirected += packets;
-        if (misdirected < MISDIRECTED_MAX || due != NEVER) {
-            return;
-        }
-        long now = System.nanoTime();
-        if (now - notBefore >= 0) {
-            survey(now);
-        }
+        return a == Survey.NEVER || (b != Survey.NEVER && b - a < 0) ? b : a;
     }
 
     /// Goes on with a survey, or begins one, when it is time.
-    void tick(MessageBlock outgoing) {
-        while (due != NEVER) {
-            long now = System.nanoTime();
-            if (now - due < 0) {
-                return;
-            }
-            if (surveying) {
-                conclude(now);
-            } else if (neighbourCount == 0) {
-                due = NEVER;
-            } else {
-                begin(now, outgoing);
-            }
-        }
+    void tick() {
+        survey.tick();
     }
 
-    private void begin(long now, MessageBlock outgoing) {
-        surveys.incrementAndGet();
-        Arrays.fill(found, Steering.UNKNOWN);
-        cookie = RANDOM.nextLong();
-        surveying = true;
-        misdirected = 0;
-        due = now + SURVEY_NANOS;
-        answers = 0;
-        probes = Math.min(SLOTS, neighbourCount + 1 + PROBES_MORE);
-        for (int index = 0; index < probes; index++) {
-            sendProbe(index, outgoing);
-        }
+    @Override
+    public boolean isTaken(int other) {
+        return other == slot || neighbours[other] != null;
     }
 
-    private void sendProbe(int index, MessageBlock outgoing) {
+    @Override
+    public int neighbours() {
+        return neighbourCount;
+    }
+
+    @Override
+    public void hurry() {
+        wakeup.run();
+    }
+
+    @Override
+    public void probe(int index, long cookie) {
         probe.slot.asSlice(probe.start, Steering.PROBE_BYTES).fill((byte) 0);
         BigEndian.put24(probe.slot, probe.start, Steering.PROBE);
         BigEndian.put8(probe.slot, probe.start + Steering.PROBE_INDEX_AT, index);
@@ -771,7 +720,7 @@ final class SharedAddress implements EarlyRequests.Servers {
         int asker = BigEndian.u8(frame.slot, frame.start + Steering.PROBE_SLOT_AT);
         long itsCookie = BigEndian.i64(frame.slot, frame.start + Steering.PROBE_COOKIE_AT);
         if (asker == slot) {
-            onLocated(slot, index, itsCookie);
+            survey.onLocated(slot, index, itsCookie);
             return true;
         }
         Door door = neighbour(asker);
@@ -782,73 +731,12 @@ final class SharedAddress implements EarlyRequests.Servers {
         return true;
     }
 
-    // Beyond the last index the kernel chooses by a hash, so the same one may answer to many: its lowest counts.
-    private void onLocated(int whose, int index, long itsCookie) {
-        if (!surveying || itsCookie != cookie) {
-            if (indexOf[whose] == Steering.UNKNOWN && due == NEVER && neighbours[whose] != null) {
-                survey(System.nanoTime()); // a late answer: somebody was stopped, and goes on
-            }
-            return;
-        }
-        found[whose] = found[whose] == Steering.UNKNOWN ? index : Math.min(found[whose], index);
-        answers++;
-        if (isEverybodyFound() || isOneForAll()) {
-            due = System.nanoTime();
-        }
-    }
-
-    // There is no program yet: the kernel's hash sends all probes to the same one. With a program somebody else would
-    // have got at least one.
-    private boolean isOneForAll() {
-        return answers == probes && located() == 1;
-    }
-
-    private long located() {
-        return Arrays.stream(found).filter(i -> i != Steering.UNKNOWN).count();
-    }
-
-    private boolean isEverybodyFound() {
-        for (int i = 0; i < SLOTS; i++) {
-            if (found[i] == Steering.UNKNOWN && (i == slot || neighbours[i] != null)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private void conclude(long now) {
-        surveying = false;
-        boolean isComplete = isEverybodyFound();
-        boolean isLast = again == AGAIN_MAX;
-        if (!primed && (isOneForAll() || (isLast && located() == 0))) {
-            primed = true;
-            steer(indexOf);
-            due = steerable ? now : NEVER;
-            return;
-        }
-        // Whoever was only busy may be steered to already, by another's program: a second look before that is lost.
-        if (isComplete || (again > 0 && located() > 0)) {
-            boolean isNew = !Arrays.equals(found, indexOf);
-            System.arraycopy(found, 0, indexOf, 0, SLOTS);
-            steer(indexOf);
-            backoffNanos = isNew ? BACKOFF_NANOS_MIN : Math.min(2 * backoffNanos, BACKOFF_NANOS_MAX);
-            notBefore = now + backoffNanos;
-        }
-        if (isComplete || isLast || !steerable) {
-            again = 0;
-            primed = false;
-            due = NEVER;
-        } else {
-            due = now + (AGAIN_NANOS << again);
-            again++;
-        }
-    }
-
-    private void steer(int[] indexes) {
+    @Override
+    public boolean steer(int[] indexes) {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment program = Steering.layOut(Steering.program(indexes), call);
             // A sandbox may forbid it: then everything is forwarded.
-            steerable = linux.setOption(socket, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_REUSEPORT_CBPF, program) >= 0;
+            return linux.setOption(socket, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_REUSEPORT_CBPF, program) >= 0;
         }
     }
 
@@ -864,7 +752,7 @@ final class SharedAddress implements EarlyRequests.Servers {
         to.merge("shared.dropped.late", late.get(), Long::sum);
         to.merge("shared.dropped.stray", stray.get(), Long::sum);
         to.merge("shared.refused", refused.get(), Long::sum);
-        to.merge("shared.surveys", surveys.get(), Long::sum);
+        to.merge("shared.surveys", survey.surveys(), Long::sum);
         to.merge("shared.early", (long) early.size(), Long::sum);
     }
 

@@ -485,7 +485,13 @@ class SharedAddressTest {
         UdpLink link = join();
         try (var arena = Arena.ofConfined()) {
             SharedAddress[] alone = SharedAddress.claim(
-                    new LinuxSockets(arena), arena, peer.gids(), RoceV2.UDP_PORT, 1 << 20, link::wakeup);
+                    new LinuxSockets(arena),
+                    arena,
+                    new MessageBlock(arena),
+                    peer.gids(),
+                    RoceV2.UDP_PORT,
+                    1 << 20,
+                    link::wakeup);
             long now = System.currentTimeMillis();
             assertThat(alone[0].isInTime(now)).isTrue();
             assertThat(alone[0].isInTime(now - 2_000)).isFalse();
