@@ -77,6 +77,9 @@ static void names(void) {
     EXPECT_ERRNO(EADDRINUSE, rbind(another, (struct sockaddr *) &taken, sizeof taken) == -1);
     struct sockaddr_in nobodys = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xC0000201)};
     EXPECT_ERRNO(EADDRNOTAVAIL, rbind(another, (struct sockaddr *) &nobodys, sizeof nobodys) == -1);
+    nobodys.sin_port = htons(9); /* the device does not reach it */
+    EXPECT_ERRNO(ENETUNREACH, rconnect(s, (struct sockaddr *) &nobodys, sizeof nobodys) == -1);
+    EXPECT_ERRNO(ENETUNREACH, rsendto(s, "x", 1, 0, (struct sockaddr *) &nobodys, sizeof nobodys) == -1);
     EXPECT(rclose(s) == 0);
     EXPECT(rbind(another, (struct sockaddr *) &taken, sizeof taken) == 0); /* its port is free at once */
     EXPECT(rclose(another) == 0);
@@ -205,6 +208,9 @@ static void by_hand(void) {
     asks.length = 28; /* of IPv6 */
     EXPECT(sendto(udp, &asks, 21, 0, (struct sockaddr *) &at_a, sizeof at_a) == 21);
     asks.length = 16;
+    asks.qpn = htobe32(0xFFFFFF); /* of groups */
+    EXPECT(sendto(udp, &asks, 21, 0, (struct sockaddr *) &at_a, sizeof at_a) == 21);
+    asks.qpn = htobe32(0xABCDE);
     EXPECT(sendto(udp, &asks, 21, 0, (struct sockaddr *) &at_a, sizeof at_a) == 21);
     hear(a, "hello", at_udp.sin_port);
     EXPECT(recv(udp, &answers, sizeof answers, 0) == 16);

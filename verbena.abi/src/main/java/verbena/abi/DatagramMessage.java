@@ -18,6 +18,8 @@ final class DatagramMessage {
     private static final int TAG = 0x5555_5555;
     private static final int DATA = 0;
     private static final int CONTROL = 7;
+    private static final int GENERAL_SERVICES = 1;
+    private static final int GROUPS = 0xFF_FFFF;
 
     private DatagramMessage() {}
 
@@ -100,7 +102,8 @@ final class DatagramMessage {
             int bytes = from.get();
             int qpn = from.position(8).getInt() & 0xFF_FFFF;
             boolean isOne = (version == 4 && bytes == 16) || (version == 6 && bytes == 28);
-            if (!isOne || from.limit() < bytes) {
+            boolean isQueuePair = qpn > GENERAL_SERVICES && qpn < GROUPS;
+            if (!isOne || !isQueuePair || from.limit() < bytes) {
                 return Optional.empty();
             }
             var own = new byte[version == 4 ? 4 : 16];

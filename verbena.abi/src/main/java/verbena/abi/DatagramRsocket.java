@@ -172,8 +172,10 @@ final class DatagramRsocket implements AnyRsocket {
         lock.lock();
         try {
             long answer = begin(noName());
+            if (answer == 0 && peer(to).isEmpty()) {
+                return Errno.ENETUNREACH;
+            }
             if (answer == 0) {
-                Peer ignored = peer(to);
                 connectedTo = to;
             }
             return answer;
@@ -182,41 +184,47 @@ final class DatagramRsocket implements AnyRsocket {
         }
     }
 
-    /// Who it is, with the queue pair that reaches it.
-    ///
-    /// @throws VerbsException when there is no device at the own address
-    private Peer peer(InetSocketAddress to) {
+    /// The peer, with the queue pair that reaches it; empty when no device does.
+    private Optional<Peer> peer(InetSocketAddress to) {
         Peer known = peers.get(to);
         if (known != null) {
-            return known;
+            return Optional.of(known);
         }
-        InetSocketAddress own = nameTowards(to);
-        DatagramQueue queue = queues.get(own.getAddress());
-        if (queue == null) {
-            queue = Threads.make(() -> Rsockets.datagramQueue(own, to, options));
-            queues.put(own.getAddress(), queue);
-            DatagramQueue made = queue;
-            Thread ignored = Threads.start("verbena-abi-datagrams", () -> look(made));
+        Optional<Peer> made = nameTowards(to).flatMap(own -> queue(own, to)).map(Peer::new);
+        if (made.isPresent()) {
+            if (peers.size() == PEERS_MAX) {
+                peers.pollFirstEntry().getValue().close();
+            }
+            peers.put(to, made.get());
         }
-        if (peers.size() == PEERS_MAX) {
-            peers.pollFirstEntry().getValue().close();
-        }
-        var made = new Peer(queue);
-        peers.put(to, made);
         return made;
     }
 
-    /// The address that the system would send from, unless it is bound to one.
-    private InetSocketAddress nameTowards(InetSocketAddress to) {
+    private Optional<DatagramQueue> queue(InetSocketAddress own, InetSocketAddress to) {
+        DatagramQueue known = queues.get(own.getAddress());
+        if (known != null) {
+            return Optional.of(known);
+        }
+        Optional<DatagramQueue> made = Threads.make(() -> Rsockets.datagramQueue(own, to, options));
+        made.ifPresent(queue -> {
+            queues.put(own.getAddress(), queue);
+            Thread ignored = Threads.start("verbena-abi-datagrams", () -> look(queue));
+        });
+        return made;
+    }
+
+    /// The address that the system would send from, unless it is bound to one; empty when there is no way.
+    private Optional<InetSocketAddress> nameTowards(InetSocketAddress to) {
         InetSocketAddress own = localName().orElseThrow();
         if (!own.getAddress().isAnyLocalAddress()) {
-            return own;
+            return Optional.of(own);
         }
         try (var probe = DatagramChannel.open()) {
             probe.connect(to);
-            return new InetSocketAddress(((InetSocketAddress) probe.getLocalAddress()).getAddress(), own.getPort());
+            InetAddress from = ((InetSocketAddress) probe.getLocalAddress()).getAddress();
+            return Optional.of(new InetSocketAddress(from, own.getPort()));
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return Optional.empty();
         }
     }
 
@@ -264,15 +272,7 @@ final class DatagramRsocket implements AnyRsocket {
 
     private void onIntroduction(DatagramMessage.Introduction it, InetSocketAddress from) {
         try {
-            Peer peer = peer(from);
-            if (it.hasData()) {
-                introduce(peer, from, Pieces.NONE);
-            }
-            if (peer.handle == null || peer.qpn != it.qpn()) {
-                peer.close();
-                peer.qpn = it.qpn();
-                peer.handle = peer.queue.handleTo(from);
-            }
+            peer(from).ifPresent(peer -> onIntroduction(it, from, peer));
         } catch (VerbsException | UncheckedIOException e) {
             Errno.of(e); // the datagram can be read all the same
         }
@@ -280,6 +280,17 @@ final class DatagramRsocket implements AnyRsocket {
             var data = new byte[message.remaining()];
             message.get(data);
             onDatagram(new Datagram(from, MemorySegment.ofArray(data), null, 0));
+        }
+    }
+
+    private void onIntroduction(DatagramMessage.Introduction it, InetSocketAddress from, Peer peer) {
+        if (it.hasData()) {
+            introduce(peer, from, Pieces.NONE);
+        }
+        if (peer.handle == null || peer.qpn != it.qpn()) {
+            peer.close();
+            peer.qpn = it.qpn();
+            peer.handle = peer.queue.handleTo(from);
         }
     }
 
@@ -423,7 +434,10 @@ final class DatagramRsocket implements AnyRsocket {
             if (answer != 0) {
                 return answer;
             }
-            Peer peer = peer(destination);
+            Peer peer = peer(destination).orElse(null);
+            if (peer == null) {
+                return Errno.ENETUNREACH;
+            }
             DatagramQueue queue = peer.queue;
             if (from.bytes() > queue.bytesMax) {
                 return Errno.EMSGSIZE;

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.ConnectionException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -62,20 +61,18 @@ final class Rsockets {
         return open(new DatagramRsocket(domain, isNonBlocking));
     }
 
-    /// A queue pair at an own address, from which datagrams are sent.
+    /// A queue pair at an own address, from which datagrams are sent; empty when there is no device at that
+    /// address.
     ///
     /// @param name own address and port of UDP
-    /// @throws ConnectionException when there is no device at that address
-    static DatagramQueue datagramQueue(InetSocketAddress name, InetSocketAddress to, RsocketOptions options) {
+    static Optional<DatagramQueue> datagramQueue(InetSocketAddress name, InetSocketAddress to, RsocketOptions options) {
         ConnectionId id = Channel.CHANNEL.createId(PortSpace.UDP);
         id.resolveAddress(Optional.of(new InetSocketAddress(name.getAddress(), 0)), to);
         if (id.state() != ConnectionId.State.ADDRESS_RESOLVED) {
             id.close();
-            throw new ConnectionException(
-                    ConnectionException.Reason.ADDRESS,
-                    "rsocket: no device at " + name.getAddress().getHostAddress() + " reaches " + to);
+            return Optional.empty();
         }
-        return new DatagramQueue(id, name, options);
+        return Optional.of(new DatagramQueue(id, name, options));
     }
 
     /// Its events find it. It has no file descriptor yet.

@@ -68,5 +68,9 @@ class DatagramMessageTest {
         assertThat(Introduction.take(ByteBuffer.allocate(100))).isEmpty();
         byte[] ofAnotherVersion = HexFormat.of().parseHex("55555555050010000001234500000000");
         assertThat(Introduction.take(ByteBuffer.wrap(ofAnotherVersion))).isEmpty();
+        for (String qpn : new String[] {"00000000", "00000001", "00ffffff"}) { // of no queue pair for datagrams
+            byte[] wrong = HexFormat.of().parseHex("5555555504001000" + qpn + "c0000207");
+            assertThat(Introduction.take(ByteBuffer.wrap(wrong))).as(qpn).isEmpty();
+        }
     }
 }
