@@ -8,9 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -19,14 +20,25 @@ import java.util.stream.IntStream;
 /// loopback. Prints a line for each run: what it is, whether it did what it should, how long it took. A program that is
 /// not installed is a skip with the name of its package.
 ///
+/// They run in a network namespace of their own where this process may make one: no port is taken there, and there is an
+/// interface beside loopback, which some ask for.
+///
 /// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`.
 public final class OtherPrograms {
     private static final long PATIENCE_SECONDS = 60;
     private static final String DEVICE = "rocev2_lo";
     private static final String PORT = "PORT";
-    private static final String ENDED = " &";
     private static final String NUMBERS = "numbers.txt";
     private static final String ANSWER = "answer.http";
+    private static final String FOLDER = "FOLDER";
+    /// Set in the namespace.
+    private static final String INSIDE = "VERBENA_PROGRAMS_INSIDE";
+    /// An interface of the namespace, its device, and its address.
+    private static final String CABLE = "rocev2_west";
+
+    private static final String ADDRESS = "10.77.0.1";
+    private static final String SETUP = "ip link set lo up && ip link add west type veth peer name east"
+            + " && ip link set west up && ip link set east up && ip addr add " + ADDRESS + "/24 dev west";
 
     /// @param name of the program, by which it is chosen
     /// @param needs programs that have to be there
@@ -35,11 +47,48 @@ public final class OtherPrograms {
     private record Program(String name, List<String> needs, String where, List<Run> runs) {}
 
     /// @param what is checked, in a few words
+    /// @param device that the programs are to see
     /// @param environment beside ours
-    /// @param server null for a program that needs none; ` < NAME` gives it that file, ` &` ends it after its client
-    /// @param client ends with 0 when all is well; PORT stands for a free port
+    /// @param server null for a program that needs none; ` < NAME` gives it that file of FOLDER
+    /// @param client ends with 0 when all is well; PORT stands for a free port, FOLDER for a folder of this run of tests
     /// @param says what its output has then
-    private record Run(String what, Map<String, String> environment, String server, String client, List<String> says) {}
+    /// @param serverStays that it serves until it is ended
+    private record Run(
+            String what,
+            String device,
+            Map<String, String> environment,
+            String server,
+            String client,
+            List<String> says,
+            boolean serverStays) {
+        /// On loopback.
+        Run(String what, Map<String, String> environment, String server, String client, List<String> says) {
+            this(what, DEVICE, environment, server, client, says, false);
+        }
+
+        /// At the namespace's interface.
+        static Run onCable(
+                String what, Map<String, String> environment, String server, String client, List<String> says) {
+            return new Run(what, CABLE, environment, server, client, says, false);
+        }
+
+        Run whoseServerStays() {
+            return new Run(what, device, environment, server, client, says, true);
+        }
+    }
+
+    /// A program of ours for a library of others.
+    ///
+    /// @param source name in the folder of C programs, or a whole path
+    private record Made(String name, String compiler, String source, List<String> options) {}
+
+    private static final String UCX_EXAMPLE = "/usr/share/doc/libucx-dev/examples/ucp_client_server.c";
+    private static final List<Made> MADE = List.of(
+            new Made("openmpi", "mpicc.openmpi", "mpi.c", List.of()),
+            new Made("mpich", "mpicc.mpich", "mpi.c", List.of()),
+            new Made("rdmacm", "cc", UCX_EXAMPLE, List.of("-lucp", "-lucs")),
+            new Made("librpma", "cc", "rpma.c", List.of("-lrpma", "-libverbs")),
+            new Made("gloo", "c++", "gloo.cc", List.of("-std=c++17", "-lgloo", "-libverbs", "-lpthread")));
 
     private final Path verbena;
     private final Path folder;
@@ -55,6 +104,11 @@ public final class OtherPrograms {
         Files.writeString(folder.resolve(NUMBERS), numbers());
         Files.writeString(
                 folder.resolve(ANSWER), "HTTP/1.0 200 OK\r\nContent-Length: 21\r\n\r\nserved by an rsocket\n");
+        Files.createDirectory(folder.resolve("gloo.meeting"));
+        Files.writeString(folder.resolve("dat.conf"), """
+                ofa-v2-cma u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "west 0" ""
+                ofa-v2-scm u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "%s 1" ""
+                """.formatted(CABLE));
     }
 
     private static String numbers() {
@@ -74,6 +128,13 @@ public final class OtherPrograms {
                 System.exit(2);
             }
         }
+        if (System.getenv(INSIDE) == null) {
+            var entering = namespace();
+            if (entering.isPresent()) {
+                System.exit(all.repeat(entering.get(), arguments));
+            }
+            System.out.println("(no network namespace can be made here: what needs an interface beside loopback is skipped)");
+        }
         try {
             for (Program each : programs) {
                 if (names.isEmpty() || names.contains(each.name())) {
@@ -85,6 +146,42 @@ public final class OtherPrograms {
         }
         System.out.println(all.passed + " passed, " + all.failed + " failed, " + all.skipped + " skipped");
         System.exit(all.failed == 0 ? 0 : 1);
+    }
+
+    /// How a command gets into a namespace of its own, as root or as one of a user namespace.
+    private static Optional<List<String>> namespace() throws IOException, InterruptedException {
+        for (String how : List.of("--net", "--map-root-user --net")) {
+            var entering = new ArrayList<>(List.of("unshare"));
+            entering.addAll(Arrays.asList(how.split(" ")));
+            entering.addAll(List.of("sh", "-c", SETUP + " && exec \"$@\"", "sh"));
+            var tried = new ArrayList<>(entering);
+            tried.add("true");
+            try {
+                var process = new ProcessBuilder(tried).redirectErrorStream(true).start();
+                process.getInputStream().readAllBytes();
+                if (process.waitFor() == 0) {
+                    return Optional.of(entering);
+                }
+            } catch (IOException e) {
+                return Optional.empty(); // there is no unshare
+            }
+        }
+        return Optional.empty();
+    }
+
+    private int repeat(List<String> entering, String[] arguments) throws IOException, InterruptedException {
+        var command = new ArrayList<>(entering);
+        command.add(ProcessHandle.current().info().command().orElse("java"));
+        command.add(sourceFile());
+        command.addAll(Arrays.asList(arguments));
+        var builder = new ProcessBuilder(command).inheritIO();
+        builder.environment().put(INSIDE, "yes");
+        removeFolder();
+        return builder.start().waitFor();
+    }
+
+    private String sourceFile() {
+        return sources.resolveSibling("programs").resolve("OtherPrograms.java").toString();
     }
 
     // ---- the programs
@@ -105,7 +202,16 @@ public final class OtherPrograms {
                         List.of("mpirun.mpich", "mpicc.mpich"),
                         "mpich libmpich-dev",
                         List.of(mpich("rc_v", 2), mpich("rc_v", 3))),
+                new Program("rdmacm", List.of("cc", UCX_EXAMPLE), "libucx-dev gcc", List.of(
+                        ucxByRdmacm("stream"), ucxByRdmacm("tag"), ucxByRdmacm("am"))),
                 new Program("libfabric", List.of("fi_pingpong"), "libfabric-bin", libfabric()),
+                new Program("librpma", List.of("cc", "/usr/include/librpma.h"), "librpma-dev gcc", List.of(
+                        rpma("queue"), rpma("queues"), rpma("shared"))),
+                new Program("udapl", List.of("dtest"), "dapl2-utils", List.of(
+                        dtest("ofa-v2-cma", ""), dtest("ofa-v2-cma", " -p"), dtest("ofa-v2-scm", ""))),
+                new Program("gloo", List.of("c++", "/usr/include/gloo/config.h"), "libgloo-dev g++", List.of(gloo(2))),
+                new Program("qemu", List.of("qemu-system-x86_64", "python3"), "qemu-system-x86 python3", List.of(
+                        qemu("pages as they are asked for", ""), qemu("all memory registered at once", " pin"))),
                 new Program("fio", List.of("fio"), "fio", List.of(fio("write"), fio("read"), fio("send"))),
                 new Program("qperf", List.of("qperf"), "qperf", List.of(new Run(
                         "rc, connections by rdma_cm",
@@ -141,7 +247,7 @@ public final class OtherPrograms {
 
     private static List<Run> uct() {
         var runs = new ArrayList<Run>();
-        for (String test : List.of("am_lat", "am_bw", "put_lat", "put_bw", "get", "add", "fadd", "cswap")) {
+        for (String test : List.of("am_lat", "am_bw", "put_lat", "put_bw", "get", "add_lat", "fadd", "cswap")) {
             runs.add(uct("rc_verbs", test));
         }
         runs.add(uct("ud_verbs", "am_lat"));
@@ -150,8 +256,8 @@ public final class OtherPrograms {
     }
 
     private static Run uct(String transport, String test) {
-        boolean isAtomicOrGet = List.of("get", "add", "fadd", "cswap").contains(test);
-        String layout = test.equals("get") ? " -D zcopy" : isAtomicOrGet ? " -D short" : "";
+        boolean isAtomicOrGet = List.of("get", "add_lat", "fadd", "cswap").contains(test);
+        String layout = test.equals("get") ? " -D zcopy -s 1024" : isAtomicOrGet ? " -D short" : "";
         return new Run(
                 transport + " " + test,
                 Map.of(),
@@ -193,7 +299,7 @@ public final class OtherPrograms {
                 overUcx(transport),
                 null,
                 "mpirun.openmpi --allow-run-as-root --oversubscribe -n " + processes
-                        + " --mca pml ucx --mca osc ucx --mca btl self " + folder.resolve("mpi.openmpi"),
+                        + " --mca pml ucx --mca osc ucx --mca btl self " + folder.resolve("openmpi"),
                 List.of(processes + " processes: done"));
     }
 
@@ -202,24 +308,76 @@ public final class OtherPrograms {
                 transport + ", " + processes + " processes: the same",
                 overUcx(transport),
                 null,
-                "mpirun.mpich -n " + processes + " " + folder.resolve("mpi.mpich"),
+                "mpirun.mpich -n " + processes + " " + folder.resolve("mpich"),
                 List.of(processes + " processes: done"));
+    }
+
+    /// UCX's own example; the addresses are rdma_cm's, not UCX's over TCP.
+    private static Run ucxByRdmacm(String kind) {
+        return Run.onCable(
+                        kind + ", wired up by rdma_cm",
+                        Map.of("UCX_TLS", "rc_v", "UCX_SOCKADDR_TLS_PRIORITY", "rdmacm"),
+                        FOLDER + "/rdmacm -p PORT -i 20 -c " + kind,
+                        FOLDER + "/rdmacm -p PORT -i 20 -c " + kind + " -a " + ADDRESS,
+                        List.of("iteration #20"))
+                .whoseServerStays();
     }
 
     private static List<Run> libfabric() {
         return List.of(
                 pingpong("dgram", "verbs"),
+                pingpong("msg", "verbs"),
+                pingpong("rdm", "verbs;ofi_rxm"),
                 pingpong("rdm", "verbs;ofi_rxd"));
     }
 
     private static Run pingpong(String endpoint, String provider) {
         String program = "fi_pingpong -p " + provider + " -e " + endpoint + " -I 100 -c -B PORT";
-        return new Run(
+        return Run.onCable(
                 endpoint + " of " + provider + ", data checked",
                 Map.of(),
                 program,
-                program.replace("-B PORT", "-P PORT") + " 127.0.0.1",
-                List.of("4k      100"));
+                program.replace("-B PORT", "-P PORT") + " " + ADDRESS,
+                List.of(endpoint.equals("dgram") ? "1k      100" : "1m      100"));
+    }
+
+    private static Run rpma(String queues) {
+        String program = FOLDER + "/librpma " + ADDRESS + " PORT " + queues;
+        return Run.onCable(
+                "what its examples try, receives: " + queues,
+                Map.of(),
+                program,
+                program + " client",
+                List.of("librpma: done"));
+    }
+
+    private static Run dtest(String provider, String waiting) {
+        String program = "dtest -P " + provider + " -b 65536 -B 10" + waiting;
+        return Run.onCable(
+                provider + (waiting.isEmpty() ? ", waits for events" : ", polls"),
+                Map.of("DAT_OVERRIDE", FOLDER + "/dat.conf"),
+                program + " -s",
+                program + " -h " + ADDRESS,
+                List.of("DAPL Test Complete. PASSED"));
+    }
+
+    private static Run gloo(int processes) {
+        String program = FOLDER + "/gloo " + CABLE + " " + FOLDER + "/gloo.meeting";
+        return Run.onCable(
+                processes + " processes: sums and broadcasts, every number checked",
+                Map.of(),
+                program + " 0 " + processes,
+                program + " 1 " + processes,
+                List.of("rank 1 of " + processes + ": done"));
+    }
+
+    private static Run qemu(String how, String pin) {
+        return Run.onCable(
+                "a guest of 64 MB moves by rdma:, " + how,
+                Map.of(),
+                null,
+                "python3 SOURCES/../programs/qemu_migration.py FOLDER " + ADDRESS + " PORT" + pin,
+                List.of("completed", "runs on"));
     }
 
     private static List<Run> iperf3() {
@@ -253,11 +411,18 @@ public final class OtherPrograms {
     }
 
     private static Run udpong(String what, String options) {
-        return new Run(what, Map.of(), "udpong -b 127.0.0.1 -p PORT &", "udpong -s 127.0.0.1 -p PORT " + options, List.of("custom"));
+        return new Run(
+                        what,
+                        Map.of(),
+                        "udpong -b 127.0.0.1 -p PORT",
+                        "udpong -s 127.0.0.1 -p PORT " + options,
+                        List.of("custom"))
+                .whoseServerStays();
     }
 
     private static Run fio(String verb) {
-        String common = " --bs=64k --size=8m --iodepth=16";
+        String common = " --bs=64k --iodepth=16 --size="
+                + (verb.equals("send") ? "1m" : "8m"); // it asks for no RNR retries: no more SENDs than receives
         String engine = " --ioengine=rdma --port=PORT";
         return new Run(
                 "verb " + verb,
@@ -277,13 +442,8 @@ public final class OtherPrograms {
                 return;
             }
         }
-        if (program.name().equals("openmpi") || program.name().equals("mpich")) {
-            String source = sources.resolve("mpi.c").toString();
-            String made = folder.resolve("mpi." + program.name()).toString();
-            Ended compiled = start(List.of("mpicc." + program.name(), "-O1", "-w", "-o", made, source), Map.of()).await();
-            if (compiled.code() != 0) {
-                failed++;
-                say(program.name(), "FAILED", "does not compile\n" + compiled.said(), 0);
+        for (Made made : MADE) {
+            if (made.name().equals(program.name()) && !compiles(made)) {
                 return;
             }
         }
@@ -292,23 +452,41 @@ public final class OtherPrograms {
         }
     }
 
+    private boolean compiles(Made made) throws Exception {
+        String output = folder.resolve(made.name()).toString();
+        String source = sources.resolve(made.source()).toString(); // a whole path stays one
+        var words = new ArrayList<>(List.of(made.compiler(), "-O1", "-w", "-o", output, source));
+        words.addAll(made.options());
+        Ended compiled = start(words, Map.of()).await();
+        if (compiled.code() != 0) {
+            failed++;
+            say(made.name(), "FAILED", "does not compile\n" + compiled.said(), 0);
+        }
+        return compiled.code() == 0;
+    }
+
     private void tryOut(String name, Run run) throws Exception {
+        if (run.device().equals(CABLE) && System.getenv(INSIDE) == null) {
+            skipped++;
+            say(name, "skipped", run.what() + ": needs a network namespace", 0);
+            return;
+        }
         long from = System.nanoTime();
         String port = freePort();
-        Running server = run.server() == null ? null : startOver(run.server().replace(PORT, port), run.environment());
+        Running server = run.server() == null ? null : startOver(run, run.server(), port);
         Ended client;
         do { // until the server is there
-            client = startOver(run.client().replace(PORT, port), run.environment()).await();
+            client = startOver(run, run.client(), port).await();
         } while (!isGood(client, run)
                 && server != null
                 && server.process().isAlive()
                 && System.nanoTime() - from < TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS / 4));
-        if (server != null && run.server().endsWith(ENDED)) {
+        if (run.serverStays()) {
             server.process().destroy();
         }
-        Ended served = server == null || run.server().endsWith(ENDED) ? null : server.await();
+        Ended served = server == null ? null : server.await();
         double seconds = (System.nanoTime() - from) / 1e9;
-        if (isGood(client, run) && (served == null || served.code() == 0)) {
+        if (isGood(client, run) && (served == null || served.code() == 0 || run.serverStays())) {
             passed++;
             say(name, "ok", run.what(), seconds);
             return;
@@ -349,12 +527,20 @@ public final class OtherPrograms {
         }
     }
 
-    private Running startOver(String command, Map<String, String> environment) throws IOException {
-        var words = new ArrayList<>(List.of(verbena.toString(), "run", "--device", DEVICE, "--"));
-        String[] andInput = command.replace(ENDED, "").split(" < ");
-        words.addAll(Arrays.asList(andInput[0].split(" ")));
+    private Running startOver(Run run, String command, String port) throws IOException {
+        var words = new ArrayList<>(List.of(verbena.toString(), "run", "--device", run.device(), "--"));
+        String[] andInput = command.split(" < ");
+        for (String word : andInput[0].split(" ")) {
+            words.add(filledIn(word).replace(PORT, port));
+        }
         File input = andInput.length > 1 ? folder.resolve(andInput[1]).toFile() : new File("/dev/null");
+        var environment = new HashMap<String, String>();
+        run.environment().forEach((name, value) -> environment.put(name, filledIn(value)));
         return start(words, environment, input);
+    }
+
+    private String filledIn(String text) {
+        return text.replace(FOLDER, folder.toString()).replace("SOURCES", sources.toString());
     }
 
     private Running start(List<String> words, Map<String, String> environment) throws IOException {
@@ -379,11 +565,10 @@ public final class OtherPrograms {
 
     /// @param program by name, or a library by path
     private static boolean isInstalled(String program) {
-        if (program.startsWith("/")) {
-            return Files.exists(Path.of(program));
-        }
-        return Arrays.stream(System.getenv("PATH").split(":"))
-                .anyMatch(each -> Files.isExecutable(Path.of(each, program)));
+        return program.startsWith("/")
+                ? Files.exists(Path.of(program))
+                : Arrays.stream(System.getenv("PATH").split(":"))
+                        .anyMatch(each -> Files.isExecutable(Path.of(each, program)));
     }
 
     private static String freePort() throws IOException {
