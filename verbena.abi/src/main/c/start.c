@@ -170,12 +170,20 @@ static int start_java(void) {
         {.optionString = "-Dverbena.librdmacm=none"},
         {.optionString = "-Xrs"}, /* signals are the program's */
         {.optionString = "-XX:+UseSerialGC"},
+        {.optionString = "-XX:NewSize=4m"}, /* the program's memory is for the program: 12 MB less */
+        {.optionString = "-XX:-UsePerfData"}, /* a file in /tmp */
+        {.optionString = "-XX:+UnlockDiagnosticVMOptions"}, /* for the next two */
+        {.optionString = "-XX:ArchiveRelocationMode=0"}, /* the AOT cache is shared with other processes: 10 MB less */
+        {.optionString = "-XX:-AOTReplayTraining"}, /* compile what this program needs, when it does: 9 MB less */
         {.optionString = "-XX:+DisplayVMOutputToStderr"}, /* standard output is the program's */
         {.optionString = "-XX:ErrorFile=/dev/null"}, /* and so is the folder that it runs in */
         {.optionString = "-Xlog:disable"},
         {.optionString = "-Xlog:all=warning,aot*=off,cds*=off:stderr"}, /* without a cache that fits all works, too */
     };
-    int count = 10;
+    int count = 0;
+    while (options[count].optionString) {
+        count++;
+    }
     static char modules_option[MODULES_MAX + 32], cache_option[PATH_MAX + 32];
     if (modules) {
         options[count++] = option(modules_option, "--module-path=", modules);
