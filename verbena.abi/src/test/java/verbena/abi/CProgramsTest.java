@@ -78,7 +78,8 @@ class CProgramsTest {
         run(SOURCES.resolve("stacks.c"));
     }
 
-    /// With another malloc than the C library's where one is installed; with each of them, and none, by -Dverbena.deep=true.
+    /// With another malloc than the C library's where one is installed; with each of them, and none, by
+    /// -Dverbena.deep=true.
     @Test
     void forkedProcessesHaveDevicesOfTheirOwn() throws IOException {
         boolean isDeep = Boolean.getBoolean("verbena.deep");

@@ -83,7 +83,9 @@ final class Programs implements AutoCloseable {
                 "LD_LIBRARY_PATH",
                 NATIVE.toString(),
                 "LD_PRELOAD",
-                Stream.concat(Stream.of("libverbena-files.so"), Stream.of(preloaded).map(Path::toString))
+                Stream.concat(
+                                Stream.of("libverbena-files.so"),
+                                Stream.of(preloaded).map(Path::toString))
                         .collect(Collectors.joining(":")),
                 "VERBENA_JVM",
                 System.getProperty("java.home") + "/lib/server/libjvm.so",
