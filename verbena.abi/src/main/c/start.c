@@ -172,9 +172,8 @@ static int start_java(void) {
         {.optionString = "-XX:+UseSerialGC"},
         {.optionString = "-XX:NewSize=4m"}, /* the program's memory is for the program: 12 MB less */
         {.optionString = "-XX:-UsePerfData"}, /* a file in /tmp */
-        {.optionString = "-XX:+UnlockDiagnosticVMOptions"}, /* for the next two */
+        {.optionString = "-XX:+UnlockDiagnosticVMOptions"}, /* for the next */
         {.optionString = "-XX:ArchiveRelocationMode=0"}, /* the AOT cache is shared with other processes: 10 MB less */
-        {.optionString = "-XX:-AOTReplayTraining"}, /* compile what this program needs, when it does: 9 MB less */
         {.optionString = "-XX:+DisplayVMOutputToStderr"}, /* standard output is the program's */
         {.optionString = "-XX:ErrorFile=/dev/null"}, /* and so is the folder that it runs in */
         {.optionString = "-Xlog:disable"},
