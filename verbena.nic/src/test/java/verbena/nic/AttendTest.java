@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +34,7 @@ import verbena.verbs.WorkCompletion;
 class AttendTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final Duration LATER = Duration.ofMinutes(10);
+    private static final int INTERRUPTS = 20_000;
 
     private final List<VerbsObject> made = new ArrayList<>();
     private final Context a = made(Device.named("rocev2").open());
@@ -101,6 +103,36 @@ class AttendTest {
         threads.getFirst().interrupt();
         assertThatThrownBy(() -> result.get(SOON.toSeconds(), TimeUnit.SECONDS))
                 .hasCauseInstanceOf(InterruptedException.class);
+    }
+
+    /// The thread that interrupts looks whether the other sleeps, and that one looks whether it is interrupted:
+    /// whichever
+    /// comes first, one of them sees the other.
+    @Test
+    void anInterruptReachesAThreadThatIsAboutToSleep() {
+        CompletionQueue cq = new End(a).cq;
+        var interrupted = new AtomicInteger();
+        Thread waiter = Thread.ofPlatform().daemon().start(() -> {
+            var wc = new WorkCompletion();
+            while (interrupted.get() < INTERRUPTS) {
+                try {
+                    boolean _ = cq.await(wc, LATER);
+                } catch (InterruptedException e) {
+                    interrupted.incrementAndGet();
+                }
+            }
+        });
+        for (int i = 0; i < INTERRUPTS; i++) {
+            for (int k = 0; k < i % 1_000; k++) {
+                Thread.onSpinWait();
+            }
+            waiter.interrupt();
+            long end = System.nanoTime() + SOON.toNanos();
+            while (interrupted.get() == i) {
+                assertThat(System.nanoTime() - end).as("nanoseconds late").isNegative();
+                Thread.onSpinWait();
+            }
+        }
     }
 
     @Test

@@ -422,7 +422,7 @@ final class Driver {
             if (looking) {
                 Thread.onSpinWait();
             } else {
-                sleep(now, Math.min(until, untilNanos), seen, isOver);
+                sleep(now, Math.min(until, untilNanos), seen, isOver, isGuest);
             }
             long polled = pollers.polls() - pollsBefore;
             if (polled >= Pollers.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince)) {
@@ -435,12 +435,13 @@ final class Driver {
         }
     }
 
-    private void sleep(long now, long until, long seen, BooleanSupplier isOver) {
+    private void sleep(long now, long until, long seen, BooleanSupplier isOver, boolean isGuest) {
         wakeNanos = until;
         sleeping = true;
-        // Now no thread leaves work without seeing that; what was left before, and deadlines that `until` does not
-        // know, are seen here.
-        if (!work.hasLeft() && ownership.turns() == seen && !closed && !isOver.getAsBoolean()) {
+        // Now no thread leaves work, or interrupts a guest, without seeing that; what was left before, and deadlines
+        // that `until` does not know, are seen here.
+        boolean isInterrupted = isGuest && Thread.currentThread().isInterrupted();
+        if (!work.hasLeft() && ownership.turns() == seen && !closed && !isInterrupted && !isOver.getAsBoolean()) {
             work.link().await(until == Protocol.NEVER ? -1 : Math.max(0, until - now));
         }
         sleeping = false;
