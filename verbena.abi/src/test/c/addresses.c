@@ -1,8 +1,10 @@
 /* Addresses, and the devices that they mean: one device is one, whichever call gives it. */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 
 #include "check.h"
@@ -282,6 +284,33 @@ static void events_that_are_not_read_yet_move_with_their_identifier(void) {
     rdma_destroy_event_channel(other);
 }
 
+static void *destroy(void *id) {
+    return (void *) (intptr_t) rdma_destroy_id(id);
+}
+
+/* rdma_destroy_id(3): it waits until the program has acknowledged the events that it has read. */
+static void an_identifier_goes_when_its_events_are_acknowledged(void) {
+    for (int i = 0; i < 5; i++) {
+        pthread_t destroyer;
+        void *result;
+        struct sockaddr_in at = ipv4("127.0.0.1", 0);
+        struct timespec until;
+        struct rdma_cm_id *id = create_id();
+        EXPECT(rdma_resolve_addr(id, NULL, (struct sockaddr *) &at, 2000) == 0);
+        struct rdma_cm_event *event = NEXT(RDMA_CM_EVENT_ADDR_RESOLVED);
+        EXPECT(pthread_create(&destroyer, NULL, destroy, id) == 0);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20 * 1000 * 1000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        EXPECT(pthread_timedjoin_np(destroyer, &result, &until) == ETIMEDOUT);
+        rdma_ack_cm_event(event);
+        until.tv_sec += 20;
+        EXPECT(pthread_timedjoin_np(destroyer, &result, &until) == 0);
+        EXPECT(result == NULL);
+    }
+}
+
 int main(void) {
     channel = rdma_create_event_channel();
     an_address_of_loopback_binds_no_device();
@@ -292,6 +321,7 @@ int main(void) {
     a_connection_of_the_programs_own_queue_pairs();
     a_queue_pair_moves_to_another_identifier();
     events_that_are_not_read_yet_move_with_their_identifier();
+    an_identifier_goes_when_its_events_are_acknowledged();
     rdma_destroy_event_channel(channel);
     printf("%d failures\n", failures);
     return failures != 0;

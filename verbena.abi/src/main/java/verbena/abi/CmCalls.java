@@ -40,14 +40,15 @@ final class CmCalls {
     static long takeCmEvent(long event) {
         var told = Handles.get(event, CmEvents.Told.class);
         var id = Handles.find(told.id(), IdHandle.class);
-        if (id == null) {
+        if (id == null || !id.onEventTaken()) {
             CmEvents.free(event);
             return Errno.ENOENT;
         }
-        id.onEventTaken();
         var listener = Handles.find(told.listener(), IdHandle.class);
-        if (listener != null) {
-            listener.onEventTaken();
+        if (listener != null && !listener.onEventTaken()) {
+            id.onEventsAcknowledged(1);
+            CmEvents.free(event);
+            return Errno.ENOENT;
         }
         return 0;
     }

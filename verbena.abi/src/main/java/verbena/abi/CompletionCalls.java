@@ -47,11 +47,7 @@ final class CompletionCalls {
     /// The program has read this event: is the queue still there?
     static long takeCqEvent(long cq) {
         var of = Handles.find(cq, CompletionQueueHandle.class);
-        if (of == null) {
-            return Errno.ENOENT;
-        }
-        of.onEventTaken();
-        return 0;
+        return of != null && of.onEventTaken() ? 0 : Errno.ENOENT;
     }
 
     static long ackCqEvents(long cq, long count) {

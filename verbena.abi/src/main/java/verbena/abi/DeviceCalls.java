@@ -348,10 +348,8 @@ final class DeviceCalls {
     /// The program has read this event: is what it is about still there?
     static long takeAsyncEvent(long event) {
         Handle of = about(event);
-        if (of != null) {
-            of.onEventTaken();
-        }
-        return of == null && isAboutAnObject(event) ? Errno.ENOENT : 0;
+        boolean isThere = of != null && of.onEventTaken();
+        return isAboutAnObject(event) && !isThere ? Errno.ENOENT : 0;
     }
 
     static long ackAsyncEvent(long event) {

@@ -17,6 +17,8 @@ abstract class Handle {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition acknowledged = lock.newCondition();
     private int unacknowledged;
+    /// It is closed, and waits for acknowledgements.
+    private boolean isGoing;
 
     /// @param device the pointer of the opened device that it goes with; 0 when with none
     Handle(long pointer, long device) {
@@ -49,11 +51,15 @@ abstract class Handle {
     /// What it stands for.
     abstract VerbsObject object();
 
-    /// An event about it is the program's now.
-    void onEventTaken() {
+    /// An event about it is the program's now; false when it goes, and the program is to hear nothing more of it.
+    boolean onEventTaken() {
         lock.lock();
         try {
+            if (isGoing) {
+                return false;
+            }
             unacknowledged++;
+            return true;
         } finally {
             lock.unlock();
         }
@@ -72,6 +78,10 @@ abstract class Handle {
     private void awaitAcknowledged() {
         lock.lock();
         try {
+            if (isGoing) {
+                throw new IllegalArgumentException("0x" + Long.toHexString(pointer) + " is being destroyed");
+            }
+            isGoing = true;
             while (unacknowledged > 0) {
                 acknowledged.awaitUninterruptibly();
             }
@@ -85,8 +95,8 @@ abstract class Handle {
     /// @throws verbena.verbs.InUseException when others depend on it; it is as before then
     final void destroy() {
         close();
+        awaitAcknowledged(); // for which the pointer has to mean something
         Handles.remove(this);
-        awaitAcknowledged();
         release();
     }
 
