@@ -70,24 +70,24 @@ final class EventQueue<T> {
     /// @throws InvalidStateException when the owner is closed, also while waiting
     Optional<T> await(Duration timeout) throws InterruptedException {
         long nanos = Timeouts.nanos(timeout);
-        if (!context.hasThread()) {
+        if (!context.engines().hasThread()) {
             return awaitStepping(nanos);
         }
-        context.handOver();
+        context.engines().handOver();
         return awaitParked(nanos);
     }
 
     /// The same for events that come often: the caller attends to the engine meanwhile, if it can.
     Optional<T> awaitAttending(long nanos) throws InterruptedException {
         long start = System.nanoTime();
-        if (context.attend(isOver, nanos)) {
+        if (context.engines().attend(isOver, nanos)) {
             return awaitParked(isOver() ? 0 : nanos - (System.nanoTime() - start));
         }
-        context.parked(1);
+        context.engines().parked(1);
         try {
             return awaitParked(nanos);
         } finally {
-            context.parked(-1);
+            context.engines().parked(-1);
         }
     }
 

@@ -20,7 +20,7 @@ final class FailureWatch {
         // An own object for each call, as two callers may bring equal ones.
         Consumer<String> watcher = why -> onFailure.accept(why);
         watchers.add(watcher);
-        Throwable failure = context.failure();
+        Throwable failure = context.engines().failure();
         if (failure != null && watchers.remove(watcher)) {
             watcher.accept(why(failure));
         }

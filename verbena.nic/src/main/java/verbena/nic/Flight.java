@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Retransmission;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
+import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
@@ -47,7 +48,7 @@ final class Flight {
         @Label("Queue Pair Number")
         int qpn;
 
-        final void of(SoftQueuePair queuePair) {
+        final void of(ObservedQueuePair queuePair) {
             device = queuePair.deviceName();
             qpn = queuePair.qpn();
         }
@@ -207,7 +208,7 @@ final class Flight {
         long packetsReceived;
     }
 
-    static void created(SoftQueuePair queuePair) {
+    static void created(ObservedQueuePair queuePair) {
         if (isOn()) {
             var event = new QueuePairCreated();
             if (event.shouldCommit()) {
@@ -220,7 +221,7 @@ final class Flight {
         }
     }
 
-    static void modified(SoftQueuePair queuePair, QpState from, QpState to, boolean byItself, String reason) {
+    static void modified(ObservedQueuePair queuePair, QpState from, QpState to, boolean byItself, String reason) {
         if (isOn()) {
             var event = new QueuePairModified();
             if (event.shouldCommit()) {
@@ -235,7 +236,7 @@ final class Flight {
         }
     }
 
-    static void closed(SoftQueuePair queuePair, long packetsSent, long packetsReceived) {
+    static void closed(ObservedQueuePair queuePair, long packetsSent, long packetsReceived) {
         if (isOn()) {
             var event = new QueuePairClosed();
             if (event.shouldCommit()) {
@@ -323,7 +324,7 @@ final class Flight {
         String reason;
     }
 
-    static void retransmission(SoftQueuePair queuePair, Retransmission why, int psn, int retriesLeft) {
+    static void retransmission(ObservedQueuePair queuePair, Retransmission why, int psn, int retriesLeft) {
         if (isOn()) {
             var event = new Repeated();
             if (event.shouldCommit()) {
@@ -337,7 +338,7 @@ final class Flight {
         }
     }
 
-    static void rnrNak(SoftQueuePair queuePair, int psn, long waitNanos, int retriesLeft) {
+    static void rnrNak(ObservedQueuePair queuePair, int psn, long waitNanos, int retriesLeft) {
         if (isOn()) {
             var event = new NotReady();
             if (event.shouldCommit()) {
@@ -352,7 +353,7 @@ final class Flight {
     }
 
     static void error(
-            SoftQueuePair queuePair, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
+            ObservedQueuePair queuePair, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
         if (isOn()) {
             var event = new Failed();
             if (event.shouldCommit()) {
@@ -403,7 +404,7 @@ final class Flight {
         long bytes;
     }
 
-    static void registered(String device, SoftMemoryRegion region) {
+    static void registered(String device, MemoryRegion region) {
         if (isOn()) {
             var event = new MemoryRegistered();
             if (event.shouldCommit()) {
@@ -417,7 +418,7 @@ final class Flight {
         }
     }
 
-    static void closed(String device, SoftMemoryRegion region) {
+    static void closed(String device, MemoryRegion region) {
         if (isOn()) {
             var event = new MemoryClosed();
             if (event.shouldCommit()) {

@@ -3,6 +3,7 @@ package verbena.nic;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.capture.CaptureFile;
+import verbena.nic.link.FramelessLink;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.nic.link.TcpLink;
@@ -84,7 +85,11 @@ record IwarpDevice(String name, HostInterface host, Options options) implements 
     public Context open() {
         try {
             TcpLink link = TcpLink.open(gids(), options.link());
-            var context = SoftContext.open(this, link, host.pathMtu(), System::nanoTime, new SecureNumbers(), true);
+            var context = SoftContext.open(
+                    this,
+                    List.of(new FramelessLink(link)),
+                    opened -> new IwarpKind(opened, link, options.crc()),
+                    host.pathMtu());
             context.watchNetwork();
             return context.capturing(options.capture());
         } catch (LinkException e) {

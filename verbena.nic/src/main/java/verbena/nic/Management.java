@@ -147,7 +147,7 @@ final class Management {
 
         @Override
         public String getState() {
-            Throwable failure = context.failure();
+            Throwable failure = context.engines().failure();
             return failure == null ? context.port(1).state().name() : "has failed: " + failure;
         }
 
@@ -168,8 +168,8 @@ final class Management {
 
         @Override
         public List<QueuePairStatus> getQueuePairs() {
-            return context.queuePairs.values().stream()
-                    .sorted(Comparator.comparingInt(SoftQueuePair::qpn))
+            return context.queuePairs().stream()
+                    .sorted(Comparator.comparingInt(ObservedQueuePair::qpn))
                     .map(Bean::status)
                     .toList();
         }
@@ -206,10 +206,7 @@ final class Management {
             return System.nanoTime();
         }
 
-        private static QueuePairStatus status(SoftQueuePair qp) {
-            SoftCompletionQueue sends = qp.sendCompletions();
-            SoftCompletionQueue receives = qp.receiveCompletions();
-            boolean isOne = sends == receives;
+        private static QueuePairStatus status(ObservedQueuePair qp) {
             return new QueuePairStatus(
                     qp.qpn(),
                     qp.type().name(),
@@ -231,8 +228,8 @@ final class Management {
                     qp.receivesPosted(),
                     qp.receiveCapacity(),
                     qp.isReceiveShared(),
-                    sends.ring().size() + (isOne ? 0 : receives.ring().size()),
-                    sends.capacity() + (isOne ? 0 : receives.capacity()),
+                    qp.completionsWaiting(),
+                    qp.completionCapacity(),
                     qp.rootCause());
         }
     }

@@ -7,16 +7,16 @@ import verbena.wire.cm.Mad;
 
 /// The way of a [ManagementAgent] to the network. Closing it ends the agent's duty. Safe for use by any thread.
 public final class ManagementPort extends OwnedObject {
-    private final SoftContext context;
+    private final DeviceHost host;
     private final Gsi gsi;
     private final int managementClass;
 
-    ManagementPort(SoftContext context, Gsi gsi, int managementClass, ManagementAgent agent) {
+    ManagementPort(DeviceHost host, Gsi gsi, int managementClass, ManagementAgent agent) {
         super("agent of management class 0x%02x".formatted(managementClass));
-        this.context = context;
+        this.host = host;
         this.gsi = gsi;
         this.managementClass = managementClass;
-        madeFrom(context);
+        madeFrom(host.context());
         boolean added = false;
         try {
             gsi.add(managementClass, agent);
@@ -41,7 +41,7 @@ public final class ManagementPort extends OwnedObject {
                     "mad: a management datagram has " + Mad.BYTES + " bytes, got " + mad.byteSize());
         }
         MemorySegment copy = MemorySegment.ofArray(new byte[Mad.BYTES]).copyFrom(mad);
-        context.engine().call(() -> {
+        host.engine().call(() -> {
             gsi.send(copy, local, remote);
             return true;
         });
@@ -49,7 +49,7 @@ public final class ManagementPort extends OwnedObject {
 
     @Override
     protected boolean help() {
-        return context.helpEngines();
+        return host.engines().help();
     }
 
     @Override

@@ -87,7 +87,7 @@ record RoceV2Device(String name, HostInterface host, DeviceOptions options) impl
                     : links.stream()
                             .map(link -> new FaultyLink(link, faults, System::nanoTime))
                             .toList();
-            var context = SoftContext.open(this, used, mtu, new SecureNumbers());
+            var context = SoftContext.open(this, used, RoceKind::new, mtu);
             opened = true;
             context.watchNetwork();
             return context.capturing(options.capture());

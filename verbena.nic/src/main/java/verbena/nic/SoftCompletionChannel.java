@@ -21,7 +21,7 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
     SoftCompletionChannel(SoftContext context, int number) {
         super("completion channel " + number);
         this.context = context;
-        this.notifications = new EventQueue<>(label(), SoftContext.CQ_MAX, context);
+        this.notifications = new EventQueue<>(label(), DeviceLimits.CQ_MAX, context);
         this.isOver = notifications::isOver;
         this.notifiedLast = context.engine();
         madeFrom(context);
@@ -48,7 +48,7 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
     @Override
     public Optional<CompletionQueue> await(Duration timeout) throws InterruptedException {
         checkOpen();
-        if (!context.hasThread()) {
+        if (!context.engines().hasThread()) {
             return taken(notifications.await(timeout));
         }
         if (Thread.interrupted()) {

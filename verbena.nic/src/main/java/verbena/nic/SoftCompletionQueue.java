@@ -79,7 +79,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
         return ring;
     }
 
-    /// Under the lock of the context: see [SoftContext#place].
+    /// Under the lock of the context: see [Placement].
     @Nullable
     Engine home() {
         return home;
@@ -197,7 +197,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
             return true;
         }
         long nanos = Timeouts.nanos(timeout);
-        if (!context.hasThread()) {
+        if (!context.engines().hasThread()) {
             return awaitStepping(wc, nanos);
         }
         long start = System.nanoTime();
@@ -223,7 +223,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
             // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
             ring.sleepers(1);
             try {
-                if (!context.attend(isOver, left)) {
+                if (!context.engines().attend(isOver, left)) {
                     park(left);
                 }
             } finally {
@@ -235,14 +235,14 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     private void park(long nanos) throws InterruptedException {
         sleepers.lockInterruptibly();
         parked.getAndIncrement(); // before isOver() is asked: whoever makes it true does so first and then reads this
-        context.parked(1);
+        context.engines().parked(1);
         try {
             long left = nanos;
             while (left > 0 && !isOver()) {
                 left = woken.awaitNanos(left);
             }
         } finally {
-            context.parked(-1);
+            context.engines().parked(-1);
             parked.getAndDecrement();
             sleepers.unlock();
         }
@@ -250,7 +250,10 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
 
     /// Whether a thread that sleeps has a reason to wake.
     private boolean isOver() {
-        return !ring.isEmpty() || ring.isBroken() || !isOpen() || context.failure() != null;
+        return !ring.isEmpty()
+                || ring.isBroken()
+                || !isOpen()
+                || context.engines().failure() != null;
     }
 
     private boolean awaitStepping(WorkCompletion wc, long nanos) throws InterruptedException {
@@ -271,7 +274,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
             throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
                     + capacity() + " entries; make it as large as all requests that can be outstanding on it");
         }
-        Throwable failure = context.failure();
+        Throwable failure = context.engines().failure();
         if (failure != null) {
             throw new DeviceException("await: device " + context.device().name() + " has failed", failure);
         }
@@ -290,7 +293,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
     public void resize(int entries) {
         checkOpen();
         SoftContext.checkEntries("resize", entries);
-        if (!context.alone(() -> resizeAlone(entries))) {
+        if (!context.engines().alone(() -> resizeAlone(entries))) {
             throw new ResourceLimitException(
                     "resize", "entries", entries, ring.size() + " completions are in the queue");
         }
@@ -356,7 +359,7 @@ final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, 
 
     @Override
     protected boolean help() {
-        return context.helpEngines();
+        return context.engines().help();
     }
 
     @Override

@@ -74,7 +74,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     // Confined to the first engine, which has the communication manager; the queue pair may live on another.
     private @Nullable Listener listener;
     private @Nullable CmConnection connection;
-    private @Nullable SoftQueuePair queuePair;
+    private @Nullable LocalQueuePair queuePair;
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
     private @Nullable Rep reply;
@@ -98,7 +98,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         this.route = route;
         this.localPort = localPort;
         this.remotePort = remotePort;
-        this.startingPsn = service.context().random().nextInt() & MASK_24;
+        this.startingPsn = service.host().random().nextInt() & MASK_24;
     }
 
     static SoftConnection passive(SoftConnections service, CmConnection connection, int localPort, int remotePort) {
@@ -140,7 +140,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                     RETRIES);
             return manager.connect(route, call, end, this::proven, this, now());
         };
-        CmConnection begun = ask.apply(service.context().mtu().code());
+        CmConnection begun = ask.apply(service.host().mtu().code());
         if (begun == null) {
             detach();
             throw SoftConnections.tooMany("connect");
@@ -180,7 +180,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             return NOTHING;
         }
         byte[] fresh = new byte[CmProof.NONCE_BYTES];
-        service.context().random().nextBytes(fresh);
+        service.host().random().nextBytes(fresh);
         return fresh;
     }
 
@@ -261,64 +261,69 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     /// Where the packets of this side's queue pair come from, which the peer may hold us to; 0 when we cannot say.
     private static int sourcePort(End own) {
-        return own.queuePair().orElse(null) instanceof SoftQueuePair soft
-                ? soft.engine().link().sourcePort()
+        return own.queuePair().orElse(null) instanceof LocalQueuePair local
+                ? local.engine().link().sourcePort()
                 : 0;
     }
 
     /// Holds the peer to the port that it has promised to send from (decision 0050).
     private void expectSourcePort(CmExtension promised) {
-        SoftQueuePair soft = queuePair;
-        if (soft != null && promised.sourcePort() != 0) {
-            soft.engine().execute(() -> soft.peerSourcePort(promised.sourcePort()));
+        LocalQueuePair local = queuePair;
+        if (local != null && promised.sourcePort() != 0) {
+            local.engine().execute(() -> frames(local).peerSourcePort(promised.sourcePort()));
         }
     }
 
     /// What the peer's packets may carry in place of the ICRC; 0 for nothing. Said on loopback only.
     private int stamp(End own) {
-        return own.queuePair().orElse(null) instanceof SoftQueuePair soft
+        return own.queuePair().orElse(null) instanceof LocalQueuePair local
                         && route.remote().address().isLoopbackAddress()
-                ? soft.engine().link().stamp()
+                ? local.engine().link().stamp()
                 : 0;
     }
 
     /// Both sides do without the ICRC, if both say so (decision 0035).
     private void agreeOnStamps(int own, int peers) {
-        SoftQueuePair soft = queuePair;
-        if (soft != null && own != 0 && peers != 0) {
-            soft.engine().execute(() -> soft.stamp(peers));
+        LocalQueuePair local = queuePair;
+        if (local != null && own != 0 && peers != 0) {
+            local.engine().execute(() -> frames(local).stamp(peers));
         }
+    }
+
+    /// How all queue pairs of this device are driven.
+    private static FrameDriver frames(LocalQueuePair queuePair) {
+        return (FrameDriver) queuePair.driver();
     }
 
     private void attach(End own) {
         qpn = own.qpn();
-        if (own.queuePair().orElse(null) instanceof SoftQueuePair soft) {
-            soft.engine().execute(() -> {
-                soft.failureListener(this::onQueuePairFailed);
-                soft.firstPacketListener(this::onFirstPacket);
-                soft.accessErrorListener(this::onAccessError);
+        if (own.queuePair().orElse(null) instanceof LocalQueuePair local) {
+            local.engine().execute(() -> {
+                local.failureListener(this::onQueuePairFailed);
+                local.firstPacketListener(this::onFirstPacket);
+                local.accessErrorListener(this::onAccessError);
             });
             keepAlive = own.parameters().keepAlive();
-            queuePair = soft;
+            queuePair = local;
         }
     }
 
     /// From here on both sides know the connection. A peer that does not yet cannot answer, and lives all the same.
     private void askWhetherItLives() {
-        SoftQueuePair soft = queuePair;
+        LocalQueuePair local = queuePair;
         Duration silence = keepAlive;
-        if (soft != null) {
-            soft.engine().execute(() -> soft.keepAlive(silence));
+        if (local != null) {
+            local.engine().execute(() -> local.keepAlive(silence));
         }
     }
 
     private void detach() {
-        SoftQueuePair soft = queuePair;
-        if (soft != null) {
-            soft.engine().execute(() -> {
-                soft.failureListener(null);
-                soft.firstPacketListener(null);
-                soft.accessErrorListener(null);
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.engine().execute(() -> {
+                local.failureListener(null);
+                local.firstPacketListener(null);
+                local.accessErrorListener(null);
             });
             queuePair = null;
         }
@@ -329,9 +334,9 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     /// RTU.)
     private void onFirstPacket(boolean isAnswer) {
         // Later, so that nothing is told while the packet is looked at.
-        service.context().engine().later(() -> {
+        service.host().engine().later(() -> {
             if (!ended && (isAnswer || !begun().isActive())) {
-                service.context().cm().call(manager -> {
+                service.cm().call(manager -> {
                     begun().communicationEstablished();
                     return true;
                 });
@@ -342,17 +347,17 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     /// The peer has asked for memory that it may not have, by a packet that only somebody makes who knows the
     /// connection.
     private void onAccessError() {
-        service.context().engine().later(() -> service.suspect(route.remote()));
+        service.host().engine().later(() -> service.suspect(route.remote()));
     }
 
     /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
     private void onQueuePairFailed(String why) {
         failure = why;
         // Later, so that what the queue pair still has to say, a NAK, arrives before the end of the connection.
-        service.context().engine().later(() -> {
+        service.host().engine().later(() -> {
             if (!ended) {
                 end(new News.Disconnected(EndedBy.FAILURE, why));
-                service.context().cm().call(manager -> {
+                service.cm().call(manager -> {
                     begun().disconnect(SoftConnections.NOTHING, now());
                     return true;
                 });
@@ -426,7 +431,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             case NO_RESOURCES -> to + " has no room for more requests now";
             case STALE_CONNECTION -> to + " still has a connection with this queue pair's number";
             case INVALID_PATH_MTU ->
-                to + " has a smaller MTU than " + service.context().mtu();
+                to + " has a smaller MTU than " + service.host().mtu();
             case TIMEOUT -> to + " has given up waiting";
             default ->
                 to + " refuses: " + reason.name().toLowerCase(Locale.ROOT).replace('_', ' ') + " (" + code + ")";
@@ -435,7 +440,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     private void tell(News news) {
         if (!(news instanceof News.Established && begun().isActive())) { // that was told when the peer agreed
-            Flight.news(service.context().device().name(), this, qpn, news);
+            Flight.news(service.host().name(), this, qpn, news);
         }
         Listener to = listener;
         if (to != null) {
@@ -449,15 +454,15 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             return;
         }
         ended = true;
-        SoftQueuePair soft = queuePair;
+        LocalQueuePair local = queuePair;
         detach();
-        if (soft == null) {
+        if (local == null) {
             tell(news);
             return;
         }
-        soft.engine().execute(() -> {
-            soft.disconnected(news.why()); // before anybody is told: who is, finds the queue pair in ERR
-            service.context().engine().execute(() -> tell(news));
+        local.engine().execute(() -> {
+            local.disconnected(news.why()); // before anybody is told: who is, finds the queue pair in ERR
+            service.host().engine().execute(() -> tell(news));
         });
     }
 
@@ -470,7 +475,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     }
 
     private long now() {
-        return service.context().engine().nowNanos();
+        return service.host().engine().nowNanos();
     }
 
     // ---- any thread
@@ -603,7 +608,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             begun().reject(RejectReason.CONSUMER_REJECT, SoftConnections.NOTHING, said, now());
             ended = true;
             detach();
-            Flight.rejected(service.context().device().name(), this, qpn, "refused by this side");
+            Flight.rejected(service.host().name(), this, qpn, "refused by this side");
             return true;
         });
     }
@@ -634,7 +639,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     private <T> T on(String verb, Supplier<T> command) {
         try {
-            return service.context().cm().call(manager -> command.get());
+            return service.cm().call(manager -> command.get());
         } catch (IllegalStateException e) {
             throw new InvalidStateException(verb + ": " + e.getMessage());
         }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmConnection;
 import verbena.cm.CmCounter;
@@ -46,25 +47,32 @@ final class SoftConnections implements ConnectionService {
 
     private static final int DYNAMIC_COUNT = 65_536 - DYNAMIC_FIRST;
 
-    private final SoftContext context;
+    private final DeviceHost host;
+    private final Supplier<CmAgent> cm;
     /// Engine-confined: who has a port, at which of the device's addresses.
     private final Map<Long, List<Port>> ports = new HashMap<>();
     /// Engine-confined; null before the first request that has to prove something.
     private @Nullable CmGuard guard;
 
-    SoftConnections(SoftContext context) {
-        this.context = context;
+    /// @param cm the device's communication manager, made when it is first asked for
+    SoftConnections(DeviceHost host, Supplier<CmAgent> cm) {
+        this.host = host;
+        this.cm = cm;
     }
 
-    SoftContext context() {
-        return context;
+    DeviceHost host() {
+        return host;
+    }
+
+    CmAgent cm() {
+        return cm.get();
     }
 
     // ---- the device
 
     @Override
     public Watch watch(Consumer<String> onFailure) {
-        return context.failureWatch().add(onFailure);
+        return host.failures().add(onFailure);
     }
 
     // ---- ports
@@ -74,7 +82,7 @@ final class SoftConnections implements ConnectionService {
         if (port < 0 || port > 0xFFFF) {
             throw new IllegalArgumentException("port: 0 to 65535, got " + port);
         }
-        return context.cm().call(manager -> {
+        return cm().call(manager -> {
             if (port != 0) {
                 Port taken = take(space, local, port);
                 if (taken == null) {
@@ -84,7 +92,7 @@ final class SoftConnections implements ConnectionService {
                 }
                 return taken;
             }
-            int first = context.random().nextInt(DYNAMIC_COUNT);
+            int first = host.random().nextInt(DYNAMIC_COUNT);
             for (int i = 0; i < DYNAMIC_COUNT; i++) {
                 Port taken = take(space, local, DYNAMIC_FIRST + (first + i) % DYNAMIC_COUNT);
                 if (taken != null) {
@@ -100,7 +108,7 @@ final class SoftConnections implements ConnectionService {
         List<Port> sharing = ports.get(serviceId);
         if (sharing == null) {
             try {
-                if (!context.engine().link().claimService(serviceId)) {
+                if (!host.engine().link().claimService(serviceId)) {
                     return null; // another process or context at our address has it
                 }
             } catch (LinkException e) {
@@ -147,27 +155,27 @@ final class SoftConnections implements ConnectionService {
         @Override
         public void listen(int backlog, Secret proven, Acceptor to) {
             requireConnections("listen", space, proven);
-            context.cm().call(manager -> {
+            cm().call(manager -> {
                 acceptor = to;
                 secret = proven;
                 boolean _ = space.isDatagram()
                         ? manager.answer(serviceId(), SoftConnections.this::onInquiry)
                         : manager.listen(serviceId(), backlog, SoftConnections.this::onRequest);
-                context.engine().link().openService(serviceId());
+                host.engine().link().openService(serviceId());
                 return true;
             });
         }
 
         @Override
         public void close() {
-            context.cm().call(manager -> {
+            cm().call(manager -> {
                 acceptor = null;
                 List<Port> sharing = ports.getOrDefault(serviceId(), List.of());
                 if (sharing.remove(this) && sharing.isEmpty()) {
                     ports.remove(serviceId());
                     manager.unlisten(serviceId());
                     manager.unanswer(serviceId());
-                    context.engine().link().releaseService(serviceId());
+                    host.engine().link().releaseService(serviceId());
                 }
                 return true;
             });
@@ -197,7 +205,7 @@ final class SoftConnections implements ConnectionService {
         if (!(event instanceof CmEvent.Requested(Req request))) {
             throw new AssertionError("whoever was told of the request is told the rest");
         }
-        long now = context.engine().nowNanos();
+        long now = host.engine().nowNanos();
         Gid local = connection.route().local();
         Port port = listening(request.serviceId(), local);
         Acceptor acceptor = port == null ? null : port.acceptor;
@@ -207,8 +215,8 @@ final class SoftConnections implements ConnectionService {
             return; // it is refused
         } else if (request.transportType() != SoftConnection.RC && request.transportType() != SoftConnection.UC) {
             connection.reject(RejectReason.INVALID_TRANSPORT_TYPE, NOTHING, NOTHING, now);
-        } else if (request.pathMtu() < 1 || request.pathMtu() > context.mtu().code()) {
-            var fits = data(new byte[] {(byte) context.mtu().code()});
+        } else if (request.pathMtu() < 1 || request.pathMtu() > host.mtu().code()) {
+            var fits = data(new byte[] {(byte) host.mtu().code()});
             connection.reject(RejectReason.INVALID_PATH_MTU, fits, NOTHING, now);
         } else {
             var from = IpCmHeader.read(request.privateData());
@@ -262,17 +270,17 @@ final class SoftConnections implements ConnectionService {
 
     /// Counts, and tells of, a peer that has not proven the secret. Called by the engine's owner.
     void unproven(CmRoute route, CmRefusal why) {
-        context.cm().call(manager -> {
+        cm().call(manager -> {
             manager.count(CmCounter.UNPROVEN);
             return true;
         });
-        context.tellUnproven(route.remote(), why);
+        host.events().unproven(route.remote(), why, host.engine().nowNanos());
     }
 
     private CmGuard guard() {
         CmGuard there = guard;
         if (there == null) {
-            there = new CmGuard(context.random());
+            there = new CmGuard(host.random());
             guard = there;
         }
         return there;
@@ -301,9 +309,8 @@ final class SoftConnections implements ConnectionService {
     /// An established connection of this peer has asked for memory that it may not have. Called by the engine's
     /// owner.
     void suspect(Gid peer) {
-        if (context.cm()
-                .call(manager -> manager.onAccessError(peer, context.engine().nowNanos()))) {
-            context.tellBlocked(peer);
+        if (cm().call(manager -> manager.onAccessError(peer, host.engine().nowNanos()))) {
+            host.events().blocked(peer);
         }
     }
 
@@ -332,11 +339,11 @@ final class SoftConnections implements ConnectionService {
         System.arraycopy(said.bytes(), 0, behindProof, proofBytes, said.length());
         var all = header.before(data(behindProof));
         long serviceId = call.space().serviceId(call.remotePort());
-        CmAgent cm = context.cm();
-        return cm.call(manager -> {
+        CmAgent agent = cm();
+        return agent.call(manager -> {
             if (isDatagram) {
                 var inquiry = new SoftInquiry(this, route, call.localPort(), call.remotePort(), null);
-                inquiry.begin(manager, serviceId, all, listener, cm.nowNanos());
+                inquiry.begin(manager, serviceId, all, listener, agent.nowNanos());
                 return inquiry;
             }
             var connection = SoftConnection.active(this, route, call.localPort(), call.remotePort(), listener);
@@ -363,12 +370,11 @@ final class SoftConnections implements ConnectionService {
 
     /// The way to a peer from one of the device's own addresses.
     AddressVector path(CmRoute route, int trafficClass) {
-        GidEntry own = context.gids(1).stream()
+        GidEntry own = host.gids().entries().stream()
                 .filter(entry -> entry.gid().equals(route.local()))
                 .findFirst()
                 .orElseThrow(() -> new ConnectionException(
-                        ConnectionException.Reason.ADDRESS,
-                        context.device().name() + " has " + route.local() + " no more"));
+                        ConnectionException.Reason.ADDRESS, host.name() + " has " + route.local() + " no more"));
         return new AddressVector(route.remote(), own.index(), 1, trafficClass, HOP_LIMIT, 0, 0, 0);
     }
 

@@ -1,13 +1,8 @@
 package verbena.nic;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.nio.channels.DatagramChannel;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.EnumSet;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,34 +12,20 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import verbena.cm.CmLimits;
-import verbena.cm.CmRefusal;
-import verbena.cm.CmSuspects;
-import verbena.cm.CommunicationManager;
 import verbena.nic.capture.Capture;
 import verbena.nic.capture.CaptureFile;
 import verbena.nic.engine.Engine;
-import verbena.nic.engine.MulticastGroups;
-import verbena.nic.engine.Station;
+import verbena.nic.engine.Engines;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
 import verbena.nic.link.Tap;
-import verbena.nic.link.TapLink;
-import verbena.nic.link.TcpLink;
-import verbena.transport.Counter;
-import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
 import verbena.transport.PeerWindow;
 import verbena.transport.memory.KeyTable;
-import verbena.transport.memory.MemoryTable;
 import verbena.transport.rc.XrcQueue;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
@@ -71,7 +52,6 @@ import verbena.verbs.UnsupportedException;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
-import verbena.wire.cm.Mad;
 
 /// An opened software device: links, an engine for each, and the tables that they meet in.
 ///
@@ -85,146 +65,67 @@ import verbena.wire.cm.Mad;
 /// thread waits until its owner has finished the present piece of work.
 ///
 /// 1. The connection identifiers' (`verbena.verbs.cm`), and that of the devices which connections share.
-/// 2. This context's monitor, and `placing`.
+/// 2. The monitors of this context's parts.
 /// 3. The posters' locks of a queue: sends, then receives. A program holds one as long as it has a batch open.
 /// 4. The engines, in their order.
 /// 5. The sleepers' lock of a completion queue. An engine takes it to wake them, so no sleeper calls an engine.
 /// 6. The innermost: the pollers' lock of a completion queue, event queues, key tables, slabs, the lists of an XRC
 ///    domain, the trees of [OwnedObject]. They are held for moments, and nothing is called or waited for under them.
 public final class SoftContext extends OwnedObject implements Context {
-    static final int QP_MAX = 65_536;
-    static final int QP_WR_MAX = 16_384;
-    static final int SGE_MAX = 32;
-    static final int INLINE_MAX = 512;
-    static final int CQ_MAX = 65_536;
-    static final int CQE_MAX = 1 << 20;
-    static final int MR_MAX = 1 << 20;
-    static final int PD_MAX = 65_536;
-    static final int SRQ_MAX = 65_536;
-    /// Address handles cost nothing but heap.
-    static final int AH_MAX = Integer.MAX_VALUE;
-    static final int READ_ATOMIC_MAX = 128;
-    static final long MESSAGE_BYTES_MAX = Messages.BYTES_MAX;
     /// No company's number (IEEE OUI), as rxe and siw say it; zero is one.
     private static final int NO_VENDOR = 0xFF_FFFF;
 
-    private static final Set<Capability> ALL = EnumSet.of(
-            Capability.RC,
-            Capability.UC,
-            Capability.UD,
-            Capability.SRQ,
-            Capability.XRC,
-            Capability.RDMA_READ,
-            Capability.RDMA_WRITE,
-            Capability.ATOMICS,
-            Capability.IMMEDIATE_DATA,
-            Capability.SEND_WITH_IMMEDIATE,
-            Capability.SEND_WITH_INVALIDATE,
-            Capability.LOCAL_INVALIDATE,
-            Capability.MEMORY_WINDOW_TYPE_1,
-            Capability.MEMORY_WINDOW_TYPE_2,
-            Capability.FLUSH,
-            Capability.ATOMIC_WRITE,
-            Capability.MULTICAST,
-            Capability.RESIZE_CQ,
-            Capability.REREGISTER,
-            Capability.ZERO_BASED,
-            Capability.IOVA,
-            Capability.SQ_DRAIN,
-            Capability.ENDPOINTS,
-            Capability.CONNECTION_MANAGER,
-            Capability.CONNECTION_SECRETS);
-    private static final Set<Capability> IWARP = EnumSet.of(
-            Capability.RC,
-            Capability.SRQ,
-            Capability.RDMA_READ,
-            Capability.RDMA_WRITE,
-            Capability.ATOMICS,
-            Capability.IMMEDIATE_DATA,
-            Capability.SEND_WITH_INVALIDATE,
-            Capability.LOCAL_INVALIDATE,
-            Capability.MEMORY_WINDOW_TYPE_1,
-            Capability.MEMORY_WINDOW_TYPE_2,
-            Capability.RESIZE_CQ,
-            Capability.REREGISTER,
-            Capability.ZERO_BASED,
-            Capability.IOVA,
-            Capability.CONNECTION_MANAGER);
-
-    /// The two first queue pair numbers are the standard's own (SMI and GSI).
-    private static final int QPN_FIRST = 2;
-    /// Asynchronous events that wait to be taken; the oldest go when there are more.
-    private static final int EVENTS_MAX = 4_096;
-
     private final Device device;
     private final Mtu mtu;
-    private final List<Engine> engines;
-    /// One for each engine, over the same keys.
-    private final List<MemoryTable> memories = new ArrayList<>();
-    private final Object placing = new Object();
-    private final AtomicBoolean failed = new AtomicBoolean();
-    /// [#QP_MAX], or less where others give out numbers too.
-    final int queuePairsMax;
+    private final Engines engines;
+    private final GidTable gids;
+    final Placement placement;
+    private final DeviceEvents events;
+    private final DeviceKind kind;
     private final RandomGenerator random;
-    private final EventQueue<AsyncEvent> events;
-    /// The first mistake of our own that ended one queue pair, stream or command only.
-    private volatile Optional<Throwable> containedFailure = Optional.empty();
+    private final AtomicBoolean failed = new AtomicBoolean();
     private final FailureWatch failureWatch = new FailureWatch(this);
-    private final ConnectionService connections;
-    /// The streams of an iWARP device; null when packets are sent.
-    private final @Nullable TcpLink streams;
-    /// By their numbers: for those who look on, and of an iWARP device, where no packet names one.
-    final Map<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
+    private final Map<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Set<Capture> captures = ConcurrentHashMap.newKeySet();
-    private final Runnable networkChanged = this::lookAtNetwork;
-    /// The addresses that could be used when the network last changed.
-    private volatile List<GidEntry> liveGids;
-    private final Gsi gsi;
-    private final Silence unproven = new Silence();
-    private volatile @Nullable CmAgent cm;
+    private final Runnable networkChanged = this::onNetworkChanged;
     final Slabs slabs = new Slabs();
-    /// Those who may be waiting when the engine fails.
+    /// Those whose threads may be waiting when the engine fails.
     final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
-    private final AtomicLong raised = new AtomicLong();
     private final AtomicInteger channelNumber = new AtomicInteger();
-    final Limit completionQueues = new Limit("maxCq", CQ_MAX);
-    final Limit protectionDomains = new Limit("maxPd", PD_MAX);
-    final Limit sharedReceiveQueues = new Limit("maxSrq", SRQ_MAX);
-    final Limit xrcDomains = new Limit("maxXrcd", PD_MAX);
+    final Limit completionQueues = new Limit("maxCq", DeviceLimits.CQ_MAX);
+    final Limit protectionDomains = new Limit("maxPd", DeviceLimits.PD_MAX);
+    final Limit sharedReceiveQueues = new Limit("maxSrq", DeviceLimits.SRQ_MAX);
+    final Limit xrcDomains = new Limit("maxXrcd", DeviceLimits.PD_MAX);
     /// The shared receive queues of XRC domains, by their numbers.
     final KeyTable<XrcQueue> xrcQueues;
 
     private SoftContext(
-            Device device, List<? extends Link> links, Mtu mtu, LongSupplier clock, RandomGenerator random) {
+            Device device,
+            List<? extends Link> links,
+            DeviceKind.Maker kind,
+            Mtu mtu,
+            LongSupplier clock,
+            RandomGenerator random) {
         super("context of " + device.name());
         this.device = device;
         this.mtu = mtu;
         this.random = random;
-        this.xrcQueues = new KeyTable<>(random, 1, SRQ_MAX, clock);
-        memories.add(new MemoryTable(random, MR_MAX, clock));
-        var made = new ArrayList<Engine>();
-        int most = 0;
-        for (Link link : links) {
-            KeyTable<Station> stations = link.slot() == Link.NO_SLOT
-                    ? new KeyTable<>(random, QPN_FIRST, QP_MAX, clock)
-                    : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, QP_MAX, clock);
-            most = stations.limit();
-            made.add(new Engine(link, clock, stations, new Listener()));
-            if (made.size() > 1) {
-                memories.add(memory().forAnotherEngine());
-            }
-        }
-        this.engines = List.copyOf(made);
-        this.queuePairsMax = most;
-        this.gsi = new Gsi(engines);
-        this.events = new EventQueue<>(label(), EVENTS_MAX, this);
-        this.liveGids = engine().link().gids();
-        this.streams = engine().link() instanceof TcpLink tcp ? tcp : null;
-        if (streams != null) {
-            streams.onContained(engine()::contained);
-        }
-        this.connections =
-                streams == null ? new SoftConnections(this) : new StreamConnections(this, streams, isCrcWanted(device));
+        this.xrcQueues = new KeyTable<>(random, 1, DeviceLimits.SRQ_MAX, clock);
+        this.engines = new Engines(links, clock, random, DeviceLimits.QP_MAX, DeviceLimits.MR_MAX, new Listener());
+        this.gids = new GidTable(device.name(), links.getFirst());
+        this.placement = new Placement(engines);
+        this.events = new DeviceEvents(this);
+        this.kind = kind.make(new DeviceHost(
+                this,
+                device.name(),
+                device.nodeGuid(),
+                mtu,
+                engines,
+                gids,
+                random,
+                events,
+                failureWatch,
+                queuePairs::get));
     }
 
     /// Opens a device that is nothing but `link`: how a simulator, a test, or a program with a wire of its own
@@ -253,7 +154,7 @@ public final class SoftContext extends OwnedObject implements Context {
     /// @param ownThread whether the engine has a thread; without one, [#drive()] has to be called
     public static SoftContext open(
             Device device, Link link, Mtu mtu, LongSupplier clock, RandomGenerator random, boolean ownThread) {
-        var context = new SoftContext(device, List.of(link), mtu, clock, random);
+        var context = new SoftContext(device, List.of(link), RoceKind::new, mtu, clock, random);
         context.tellOpened();
         if (ownThread) {
             context.start();
@@ -265,9 +166,8 @@ public final class SoftContext extends OwnedObject implements Context {
     /// slots ([Link#slot()]), so that each packet finds the engine that its queue pair lives on.
     ///
     /// @param mtu largest path MTU that the links carry
-    /// @param random unpredictable to peers
-    static SoftContext open(Device device, List<? extends Link> links, Mtu mtu, RandomGenerator random) {
-        var context = new SoftContext(device, links, mtu, System::nanoTime, random);
+    static SoftContext open(Device device, List<? extends Link> links, DeviceKind.Maker kind, Mtu mtu) {
+        var context = new SoftContext(device, links, kind, mtu, System::nanoTime, secureRandom());
         context.tellOpened();
         context.start();
         return context;
@@ -283,22 +183,24 @@ public final class SoftContext extends OwnedObject implements Context {
     public static SoftContext open(
             String name, List<? extends Link> links, LongSupplier clock, RandomGenerator random) {
         Link first = links.getFirst();
-        var context = new SoftContext(new LinkDevice(name, first), links, LinkDevice.largestMtu(first), clock, random);
+        var context = new SoftContext(
+                new LinkDevice(name, first), links, RoceKind::new, LinkDevice.largestMtu(first), clock, random);
         context.tellOpened();
         return context;
     }
 
     private void tellOpened() {
         if (Flight.isOn()) {
-            Flight.opened(device.name(), device.transportType().name(), gids(1).toString(), engines.size());
+            Flight.opened(
+                    device.name(),
+                    device.transportType().name(),
+                    gids(1).toString(),
+                    engines.all().size());
         }
     }
 
     private void start() {
-        String name = "verbena-" + device.name();
-        for (int i = 0; i < engines.size(); i++) {
-            engines.get(i).start(i == 0 ? name : name + "-" + i);
-        }
+        engines.start("verbena-" + device.name());
         Management.opened(this);
     }
 
@@ -309,17 +211,8 @@ public final class SoftContext extends OwnedObject implements Context {
         NetworkWatch.add(networkChanged);
     }
 
-    private synchronized void lookAtNetwork() {
-        List<GidEntry> now = engine().link().liveGids();
-        List<GidEntry> before = liveGids;
-        if (!now.equals(before)) {
-            liveGids = now;
-            raise(new AsyncEvent.PortEvent(
-                    now.isEmpty()
-                            ? AsyncEvent.Type.PORT_ERR
-                            : before.isEmpty() ? AsyncEvent.Type.PORT_ACTIVE : AsyncEvent.Type.GID_CHANGE,
-                    1));
-        }
+    private void onNetworkChanged() {
+        gids.onNetworkChanged().ifPresent(type -> raise(new AsyncEvent.PortEvent(type, 1)));
     }
 
     /// Shows `tap` everything that this device sends and receives from now on: packets, or an iWARP device's
@@ -327,35 +220,12 @@ public final class SoftContext extends OwnedObject implements Context {
     /// [FaultyLink][verbena.nic.link.FaultyLink] has its hand in, the tap sees what the engine sends before and
     /// receives behind it.
     public void tap(Tap tap) {
-        if (streams != null) {
-            engine().call(() -> {
-                streams.tap(tap, engine()::nowNanos);
-                return true;
-            });
-            return;
-        }
-        relink(link -> new TapLink(link, tap, engine()::nowNanos));
+        kind.tap(tap);
     }
 
     /// Shows it nothing any more: when this has returned, it is not called again. Not attached: does nothing.
     public void untap(Tap tap) {
-        if (streams != null) {
-            engine().call(() -> {
-                streams.untap(tap);
-                return true;
-            });
-            return;
-        }
-        relink(link -> TapLink.without(tap, link));
-    }
-
-    private void relink(UnaryOperator<Link> change) {
-        for (Engine engine : engines) {
-            engine.call(() -> {
-                engine.relink(change);
-                return true;
-            });
-        }
+        kind.untap(tap);
     }
 
     /// Begins to write what this device sends and receives into a pcapng file; closing what this gives ends that,
@@ -402,23 +272,13 @@ public final class SoftContext extends OwnedObject implements Context {
     /// somebody else is at it. Without a thread of its own the device does nothing else but what a call of this
     /// does, except that a verb that waits drives it too.
     public boolean drive() {
-        boolean threads = hasThread();
-        boolean any = false;
-        for (int i = 0; i < engines.size(); i++) { // without an iterator: a simulator asks for each moment
-            Engine engine = engines.get(i);
-            any |= threads ? engine.drive() : engine.step() > 0;
-        }
-        return any;
+        return engines.drive();
     }
 
     /// When the engine has to be driven next though nothing arrives, in the clock's time: [Long#MAX_VALUE] when
     /// nothing is waited for, the past when something is to be done now. For whoever drives.
     public long deadlineNanos() {
-        long earliest = engine().deadlineNanos();
-        for (int i = 1; i < engines.size(); i++) {
-            earliest = Math.min(earliest, engines.get(i).deadlineNanos());
-        }
-        return earliest;
+        return engines.deadlineNanos();
     }
 
     /// How many PSNs the reliable connections of this device to the address `peer` may send now, in the engine
@@ -426,8 +286,7 @@ public final class SoftContext extends OwnedObject implements Context {
     /// whoever has something to send waits. Any thread.
     public int roomTo(Gid peer) {
         int least = Integer.MAX_VALUE;
-        for (int i = 0; i < engines.size(); i++) {
-            Engine engine = engines.get(i);
+        for (Engine engine : engines.all()) {
             least = Math.min(least, engine.call(() -> {
                 PeerWindow window = engine.windows().join(peer.high(), peer.low());
                 int room = window.room();
@@ -457,156 +316,54 @@ public final class SoftContext extends OwnedObject implements Context {
         });
     }
 
-    /// The first engine: the only one, or the one that has the communication manager.
-    Engine engine() {
-        return engines.getFirst();
-    }
-
-    /// All of them.
-    List<Engine> allEngines() {
+    /// What drives this device.
+    Engines engines() {
         return engines;
     }
 
-    /// Whether there are threads that drive.
-    boolean hasThread() {
-        return engine().hasThread();
+    /// The first engine: the only one, or the one that has the communication manager.
+    Engine engine() {
+        return engines.first();
     }
 
-    /// The caller will not poll any more for now ([Engine#handOver()]).
-    void handOver() {
-        for (int i = 0; i < engines.size(); i++) { // without an iterator: this is asked for each wait
-            engines.get(i).handOver();
-        }
+    /// What it tells by itself.
+    DeviceEvents events() {
+        return events;
     }
 
-    /// The caller parks until it is woken: 1, or has ended that: -1 ([Engine#parked(int)]).
-    void parked(int change) {
-        for (int i = 0; i < engines.size(); i++) {
-            engines.get(i).parked(change);
-        }
-    }
-
-    /// Attends to the engine until `isOver` or `nanos` have passed; false when that cannot be ([Engine#attend]), as
-    /// with
-    /// several engines: the caller could sleep in the link of one only.
-    boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return engines.size() == 1 && engine().attend(isOver, nanos);
-    }
-
-    /// Why the device stands still; null while it works.
-    @Nullable
-    Throwable failure() {
-        for (int i = 0; i < engines.size(); i++) {
-            Throwable failure = engines.get(i).failure();
-            if (failure != null) {
-                return failure;
-            }
-        }
-        return null;
-    }
-
-    /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of the
-    /// other, so two callers never wait for each other. A caller that owns one of them already, because the engine
-    /// has called the program back, helps the others meanwhile.
-    <T> T alone(Supplier<T> command) {
-        return alone(0, command);
-    }
-
-    private <T> T alone(int from, Supplier<T> command) {
-        Engine engine = engines.get(from);
-        return from == engines.size() - 1
-                ? engine.call(command, this::helpEngines)
-                : engine.call(() -> alone(from + 1, command), this::helpEngines);
-    }
-
-    /// Carries out what other threads wait for at engines that this thread owns; false when it owns none.
-    boolean helpEngines() {
-        boolean any = false;
-        for (Engine engine : engines) {
-            any |= engine.help();
-        }
-        return any;
-    }
-
-    /// Where a queue pair with these queues will live: where one of them is at home already, a shared receive
-    /// queue before all, else where there are fewest. A completion queue that is at home elsewhere is shared by
-    /// several engines from now on, and costs them a lock.
-    Engine place(SoftCompletionQueue sends, SoftCompletionQueue receives, @Nullable SoftSharedReceiveQueue shared) {
-        synchronized (placing) {
-            Engine home = shared == null ? null : shared.home();
-            home = home == null ? receives.home() : home;
-            home = home == null ? sends.home() : home;
-            if (home == null) {
-                home = emptiest();
-            }
-            sends.use(home);
-            receives.use(home);
-            if (shared != null) {
-                shared.home(home);
-            }
-            return home;
-        }
-    }
-
-    /// The engine with the fewest queue pairs; under `placing`.
-    private Engine emptiest() {
-        return Collections.min(engines, Comparator.comparingInt(Engine::size));
-    }
-
-    /// Receives of an engine's queue pairs complete here from now on.
-    void settle(SoftCompletionQueue completions, Engine home) {
-        synchronized (placing) {
-            completions.use(home);
-        }
+    /// What kind of device this is.
+    DeviceKind kind() {
+        return kind;
     }
 
     /// The first mistake of our own that ended one queue pair, stream or command, and not the device; empty when all
     /// is well. A test that drives the device looks at this, because nothing is thrown. Any thread.
     public Optional<Throwable> containedFailure() {
-        return containedFailure;
+        return events.containedFailure();
     }
 
     FailureWatch failureWatch() {
         return failureWatch;
     }
 
-    /// The streams of an iWARP device; null when it sends packets.
-    @Nullable
-    TcpLink streams() {
-        return streams;
+    /// The open queue pairs.
+    Collection<SoftQueuePair> queuePairs() {
+        return queuePairs.values();
     }
 
-    private static boolean isCrcWanted(Device device) {
-        return !(device instanceof IwarpDevice iwarp) || iwarp.options().crc();
+    void add(SoftQueuePair queuePair) {
+        queuePairs.put(queuePair.qpn(), queuePair);
     }
 
-    /// One by its number; null when there is none.
-    @Nullable
-    SoftQueuePair queuePair(int qpn) {
-        return queuePairs.get(qpn);
+    void remove(SoftQueuePair queuePair) {
+        queuePairs.remove(queuePair.qpn());
     }
 
     /// @throws UnsupportedException when this device does not have it
     void require(String verb, Capability capability) {
-        if (!capabilities().contains(capability)) {
+        if (!kind.profile().capabilities().contains(capability)) {
             throw new UnsupportedException(verb, capability, device.name());
         }
-    }
-
-    /// iWARP has reliable connections only, and neither FLUSH nor ATOMIC WRITE nor a SEND with immediate data (RFC
-    /// 5040, RFC 7306).
-    private Set<Capability> capabilities() {
-        return streams == null ? ALL : IWARP;
-    }
-
-    /// Where regions and windows are added; the table of the first engine.
-    MemoryTable memory() {
-        return memories.getFirst();
-    }
-
-    /// The table of an engine of this device.
-    MemoryTable memory(Engine engine) {
-        return memories.get(engines.indexOf(engine));
     }
 
     RandomGenerator random() {
@@ -618,90 +375,26 @@ public final class SoftContext extends OwnedObject implements Context {
     }
 
     private final class Listener implements Engine.Listener {
-        /// Between two entries of the log about mistakes of our own.
-        private static final long CONTAINED_LOG_NANOS = 1_000_000_000;
-
-        private final AtomicLong containedNanos = new AtomicLong(System.nanoTime() - CONTAINED_LOG_NANOS);
-
         @Override
         public void onFailure(Throwable cause) {
             if (failed.getAndSet(true)) {
                 return;
             }
-            engines.forEach(engine -> engine.fail(cause));
-            System.getLogger("verbena.nic")
-                    .log(System.Logger.Level.ERROR, "device " + device.name() + " has failed and stands still", cause);
-            events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
-            Flight.async(device.name(), AsyncEvent.Type.DEVICE_FATAL, "device " + device.name(), cause.toString());
+            engines.fail(cause);
+            events.failed(cause);
             openQueues.forEach(SoftCompletionQueue::wakeAll);
             failureWatch.onFailure(cause);
         }
 
         @Override
         public void onContained(Throwable cause) {
-            if (containedFailure.isEmpty()) {
-                containedFailure = Optional.of(cause);
-            }
-            long now = System.nanoTime();
-            long before = containedNanos.get();
-            if (now - before < CONTAINED_LOG_NANOS || !containedNanos.compareAndSet(before, now)) {
-                return; // counted all the same
-            }
-            System.getLogger("verbena.nic")
-                    .log(
-                            System.Logger.Level.ERROR,
-                            "device " + device.name() + " has met a mistake of its own, which ends one queue pair or"
-                                    + " connection; please report it",
-                            cause);
+            events.contained(cause);
         }
 
         @Override
         public void onSearch(PacketFate last, long sourceHigh, long sourceLow) {
-            System.getLogger("verbena.nic")
-                    .log(
-                            System.Logger.Level.WARNING,
-                            "device {0}: somebody may be searching for queue pairs or keys: many packets fit none, the"
-                                    + " last from {1} ({2}); see the counters",
-                            device.name(),
-                            new Gid(sourceHigh, sourceLow),
-                            last.label());
+            events.search(last, sourceHigh, sourceLow);
         }
-    }
-
-    /// A peer gets no connections for a while, because of what those that it had have asked for; or only this is
-    /// told, where its address is that of many.
-    void tellBlocked(Gid peer) {
-        engine().counters().count(Counter.BLOCKED_PEERS);
-        Flight.blocked(device.name(), peer);
-        System.getLogger("verbena.nic")
-                .log(
-                        System.Logger.Level.WARNING,
-                        "device {0}: {1} may be guessing keys: {2} times in {3} s its connections asked for memory that"
-                                + " they may not have; it is blocked for {4} s, unless the address is this host''s own",
-                        device.name(),
-                        peer,
-                        CmSuspects.BLOCKED_AT,
-                        CmSuspects.WINDOW_NANOS / 1_000_000_000,
-                        CmSuspects.BLOCK_NANOS / 1_000_000_000);
-    }
-
-    /// A request for a connection was refused because it, or this side, has no secret, or another one. Logged now
-    /// and then: everybody can cause it.
-    void tellUnproven(Gid peer, CmRefusal why) {
-        if (unproven.isQuiet(nanoTime())) {
-            return;
-        }
-        System.getLogger("verbena.nic")
-                .log(
-                        System.Logger.Level.WARNING,
-                        "device {0}: refuses connections, at last one of {1}: {2}; see the counter cm.unproven",
-                        device.name(),
-                        peer,
-                        switch (why) {
-                            case SECRET_WANTED -> "it has no secret, and this side has one";
-                            case SECRET_UNWANTED -> "it has a secret, and this side has none";
-                            default -> "it has another secret, or somebody has changed its request on the way";
-                        });
     }
 
     /// Becomes the agent for management datagrams of a class: from now on queue pair 1 takes them. Until somebody
@@ -712,60 +405,24 @@ public final class SoftContext extends OwnedObject implements Context {
     ///     a queue pair of its own (IBTA 13.4.4)
     /// @throws InvalidStateException when there is an agent for it already: the communication manager is, once it
     ///     has been used
+    /// @throws UnsupportedException when this kind of device has no management datagrams
     public ManagementPort manage(int managementClass, ManagementAgent agent) {
         checkOpen("manage");
         if (managementClass < 1 || managementClass > 0xFF || (managementClass & 0x7F) == 0x01) {
             throw new IllegalArgumentException("manage: class: 1 to 255, and neither 0x01 nor 0x81, got 0x"
                     + Integer.toHexString(managementClass));
         }
-        return new ManagementPort(this, gsi, managementClass, agent);
-    }
-
-    /// The communication manager of this device; from the first call on, management datagrams of its class are
-    /// taken.
-    ///
-    /// @throws InvalidStateException when somebody else is the agent for that class
-    synchronized CmAgent cm() {
-        checkOpen("connection manager");
-        CmAgent there = cm;
-        if (there == null) {
-            there = new CmAgent(
-                    engine(),
-                    gsi,
-                    new CommunicationManager(device.nodeGuid(), engine().link().slot(), random, CmLimits.DEFAULT));
-            gsi.add(Mad.CLASS_CM, there);
-            cm = there;
-        }
-        return there;
+        return kind.manage(managementClass, agent);
     }
 
     /// Any thread.
     void raise(AsyncEvent event) {
-        raised.incrementAndGet();
-        events.offer(event);
-        if (Flight.isOn()) {
-            tellFlight(event);
-        }
-    }
-
-    private void tellFlight(AsyncEvent event) {
-        String reason = "";
-        String subject = switch (event) {
-            case AsyncEvent.QueuePairEvent(var type, var queuePair) -> {
-                reason = queuePair instanceof SoftQueuePair soft ? soft.rootCause() : "";
-                yield queuePair.toString();
-            }
-            case AsyncEvent.CompletionQueueEvent(var type, var queue) -> queue.toString();
-            case AsyncEvent.SharedReceiveQueueEvent(var type, var queue) -> queue.toString();
-            case AsyncEvent.PortEvent(var type, int port) -> "port " + port;
-            case AsyncEvent.DeviceEvent(var type) -> "device " + device.name();
-        };
-        Flight.async(device.name(), event.type(), subject, reason);
+        events.raise(event);
     }
 
     @Override
     public ConnectionService connectionService() {
-        return connections;
+        return kind.connections();
     }
 
     @Override
@@ -775,8 +432,7 @@ public final class SoftContext extends OwnedObject implements Context {
 
     @Override
     public DeviceAttributes attributes() {
-        boolean isIwarp = streams != null;
-        int groups = isIwarp ? 0 : MulticastGroups.GROUPS_MAX;
+        DeviceProfile profile = kind.profile();
         return new DeviceAttributes(
                 "verbena 0.1",
                 device.nodeGuid(),
@@ -786,47 +442,47 @@ public final class SoftContext extends OwnedObject implements Context {
                 NO_VENDOR,
                 0,
                 0,
-                queuePairsMax,
-                QP_WR_MAX,
-                SGE_MAX,
-                SGE_MAX,
-                INLINE_MAX,
-                CQ_MAX,
-                CQE_MAX,
-                MR_MAX,
-                PD_MAX,
-                READ_ATOMIC_MAX,
-                READ_ATOMIC_MAX * queuePairsMax,
-                READ_ATOMIC_MAX,
+                engines.queuePairsMax(),
+                DeviceLimits.QP_WR_MAX,
+                DeviceLimits.SGE_MAX,
+                DeviceLimits.SGE_MAX,
+                DeviceLimits.INLINE_MAX,
+                DeviceLimits.CQ_MAX,
+                DeviceLimits.CQE_MAX,
+                DeviceLimits.MR_MAX,
+                DeviceLimits.PD_MAX,
+                DeviceLimits.READ_ATOMIC_MAX,
+                DeviceLimits.READ_ATOMIC_MAX * engines.queuePairsMax(),
+                DeviceLimits.READ_ATOMIC_MAX,
                 AtomicCapability.HCA,
-                MR_MAX,
-                groups,
-                isIwarp ? 0 : MulticastGroups.ATTACHED_MAX,
-                groups * MulticastGroups.ATTACHED_MAX,
-                isIwarp ? 0 : AH_MAX,
-                SRQ_MAX,
-                QP_WR_MAX,
-                SGE_MAX,
+                DeviceLimits.MR_MAX,
+                profile.multicastGroups(),
+                profile.multicastAttached(),
+                profile.multicastGroups() * profile.multicastAttached(),
+                profile.addressHandles(),
+                DeviceLimits.SRQ_MAX,
+                DeviceLimits.QP_WR_MAX,
+                DeviceLimits.SGE_MAX,
                 1,
                 15,
                 1,
-                MESSAGE_BYTES_MAX,
+                DeviceLimits.MESSAGE_BYTES_MAX,
                 0,
                 0,
-                capabilities());
+                profile.capabilities());
     }
 
     @Override
     public PortAttributes port(int port) {
         checkPort(port);
-        boolean active = isOpen() && !liveGids.isEmpty();
+        boolean active = isOpen() && gids.isLive();
         return new PortAttributes(
                 active ? PortState.ACTIVE : PortState.DOWN,
                 Mtu.MTU_4096,
                 mtu,
                 gids(1).size(),
                 0,
-                MESSAGE_BYTES_MAX,
+                DeviceLimits.MESSAGE_BYTES_MAX,
                 1,
                 0,
                 0,
@@ -840,28 +496,13 @@ public final class SoftContext extends OwnedObject implements Context {
     @Override
     public List<GidEntry> gids(int port) {
         checkPort(port);
-        return engine().link().gids();
+        return gids.entries();
     }
 
     @Override
     public GidEntry gidFor(int port, Gid peer) {
-        List<GidEntry> fitting = gids(port).stream()
-                .filter(own -> own.gid().isIpv4() == peer.isIpv4())
-                .filter(own -> own.gid().isLinkLocal() == peer.isLinkLocal())
-                .toList();
-        if (fitting.isEmpty()) {
-            throw new DeviceException("gid: " + device.name() + " has no address to reach " + peer + " from; it has "
-                    + gids(port).stream().map(own -> own.gid().toString()).toList());
-        }
-        if (fitting.size() > 1) {
-            Gid routed = routedSource(peer);
-            for (GidEntry own : fitting) {
-                if (own.gid().equals(routed)) {
-                    return own;
-                }
-            }
-        }
-        return fitting.getFirst();
+        checkPort(port);
+        return gids.towards(peer);
     }
 
     /// The way that an address vector describes, when its two ends fit.
@@ -874,24 +515,7 @@ public final class SoftContext extends OwnedObject implements Context {
         } catch (IllegalArgumentException e) {
             throw new InvalidAttributesException(verb + ": " + e.getMessage());
         }
-        if (to.port() != 1) {
-            throw new InvalidAttributesException(verb + ": port: 1 is the only one, got " + to.port());
-        }
-        if (own.gid().isIpv4() != to.destination().isIpv4()) {
-            throw new InvalidAttributesException(verb + ": own GID " + own.index() + " is " + own.gid()
-                    + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
-        }
-        return Path.of(own.gid(), to.destination(), to.trafficClass(), to.hopLimit());
-    }
-
-    /// The address that the host's routes would send from; `peer` itself when nobody knows. Sends nothing.
-    private static Gid routedSource(Gid peer) {
-        try (var probe = DatagramChannel.open()) {
-            probe.connect(new InetSocketAddress(peer.address(), 4791));
-            return probe.getLocalAddress() instanceof InetSocketAddress own ? Gid.of(own.getAddress()) : peer;
-        } catch (IOException e) {
-            return peer;
-        }
+        return GidTable.path(verb, own, to);
     }
 
     @Override
@@ -926,8 +550,8 @@ public final class SoftContext extends OwnedObject implements Context {
         if (entries < 1) {
             throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
         }
-        if (entries > CQE_MAX) {
-            throw new ResourceLimitException(verb, "maxCqe", CQE_MAX, "asked for " + entries);
+        if (entries > DeviceLimits.CQE_MAX) {
+            throw new ResourceLimitException(verb, "maxCqe", DeviceLimits.CQE_MAX, "asked for " + entries);
         }
     }
 
@@ -935,11 +559,7 @@ public final class SoftContext extends OwnedObject implements Context {
     public XrcDomain openXrcDomain() {
         checkOpen("openXrcDomain");
         require("openXrcDomain", Capability.XRC);
-        Engine home;
-        synchronized (placing) {
-            home = emptiest();
-        }
-        return xrcDomains.take("openXrcDomain", number -> new SoftXrcDomain(this, number, home));
+        return xrcDomains.take("openXrcDomain", number -> new SoftXrcDomain(this, number, placement.place()));
     }
 
     @Override
@@ -963,7 +583,7 @@ public final class SoftContext extends OwnedObject implements Context {
     @Override
     public SortedMap<String, Long> counters() {
         SortedMap<String, Long> all = new TreeMap<>();
-        for (Engine engine : engines) {
+        for (Engine engine : engines.all()) {
             Link link = engine.link();
             engine.counters().snapshot().forEach((name, count) -> all.merge(name, count, Long::sum));
             all.merge("dropped.malformed", link.malformed(), Long::sum);
@@ -971,12 +591,8 @@ public final class SoftContext extends OwnedObject implements Context {
             all.merge("unsendable", link.unsendable(), Long::sum);
             link.counters().forEach((name, count) -> all.merge(name, count, Long::sum));
         }
-        all.put("async-events", raised.get());
-        all.put("async-events.dropped", events.dropped());
-        CmAgent agent = cm;
-        if (agent != null) {
-            all.putAll(agent.counters());
-        }
+        events.count(all);
+        all.putAll(kind.counters());
         return all;
     }
 
@@ -989,24 +605,17 @@ public final class SoftContext extends OwnedObject implements Context {
     /// A thread that owns an engine cannot see its end.
     @Override
     protected boolean help() {
-        checkNotOwner();
+        engines.checkNotMine(label());
         return false;
-    }
-
-    private void checkNotOwner() {
-        if (engines.stream().anyMatch(Engine::isMine)) {
-            throw new InvalidStateException("close: " + label() + " has called this thread; close it from another");
-        }
     }
 
     @Override
     protected void release() {
-        checkNotOwner();
+        engines.checkNotMine(label());
         NetworkWatch.remove(networkChanged);
         Management.closed(this);
-        engines.forEach(Engine::close);
+        engines.close();
         List.copyOf(captures).forEach(Capture::close); // now that the last words are said
         events.close();
-        Flight.closed(device.name());
     }
 }

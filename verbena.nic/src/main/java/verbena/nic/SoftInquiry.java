@@ -136,7 +136,7 @@ final class SoftInquiry implements Exchange {
         if (asked == null) {
             throw new InvalidStateException("accept, reject: this side has asked");
         }
-        service.context().cm().call(manager -> {
+        service.cm().call(manager -> {
             asked.answer(status, qpn, qkey, said);
             return true;
         });
@@ -151,7 +151,7 @@ final class SoftInquiry implements Exchange {
     /// Gives the question up.
     @Override
     public void disconnect(PrivateData privateData) {
-        service.context().cm().call(manager -> {
+        service.cm().call(manager -> {
             CmQuestion asked = question;
             if (asked != null) {
                 asked.cancel();

@@ -77,7 +77,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
         }
         Registration.checkWritable("reregister", region.memory(), newAccess);
         // All of it while no engine works, so that it is done before the region begins to close or not at all.
-        target.soft().alone(() -> {
+        target.soft().engines().alone(() -> {
             checkOpen("reregister"); // again: it may have been closed meanwhile
             checkUnbound();
             SoftProtectionDomain from = domain;
@@ -103,14 +103,14 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     protected boolean help() {
-        return domain.soft().helpEngines();
+        return domain.soft().engines().help();
     }
 
     @Override
     protected void release() {
-        domain.soft().alone(() -> {
+        domain.soft().engines().alone(() -> {
             checkUnbound();
-            domain.soft().memory().remove(region);
+            domain.soft().engines().memory().remove(region);
             return true;
         });
         // No engine finds such a key any more, and nobody else touches the memory.

@@ -37,13 +37,13 @@ final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
 
     @Override
     protected boolean help() {
-        return domain.soft().helpEngines();
+        return domain.soft().engines().help();
     }
 
     @Override
     protected void release() {
-        domain.soft().alone(() -> {
-            domain.soft().memory().remove(window);
+        domain.soft().engines().alone(() -> {
+            domain.soft().engines().memory().remove(window);
             return true;
         });
     }

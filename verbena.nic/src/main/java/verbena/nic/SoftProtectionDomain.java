@@ -85,10 +85,10 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
 
     private MemoryRegion add(String verb, Region region, Set<Access> access, Runnable free) {
         SoftMemoryRegion made = null;
-        boolean added = context.memory().add(region);
+        boolean added = context.engines().memory().add(region);
         try {
             if (!added) {
-                throw new ResourceLimitException(verb, "maxMr", SoftContext.MR_MAX, "all are in use; close some");
+                throw new ResourceLimitException(verb, "maxMr", DeviceLimits.MR_MAX, "all are in use; close some");
             }
             made = new SoftMemoryRegion(this, region, access, free);
             Flight.registered(context.device().name(), made);
@@ -104,8 +104,8 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     /// What could not be made after all, because this domain was closed at the same moment.
     private void forget(@Nullable Keyed keyed) {
         if (keyed != null) {
-            context.alone(() -> {
-                context.memory().remove(keyed);
+            context.engines().alone(() -> {
+                context.engines().memory().remove(keyed);
                 return true;
             });
         }
@@ -127,9 +127,9 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
             throw new IllegalArgumentException("allocateWindow: type: 1 or 2, got " + type);
         }
         var window = new Window(number, type);
-        if (!context.memory().add(window)) {
+        if (!context.engines().memory().add(window)) {
             throw new ResourceLimitException(
-                    "allocateWindow", "maxMw", SoftContext.MR_MAX, "all are in use; close some");
+                    "allocateWindow", "maxMw", DeviceLimits.MR_MAX, "all are in use; close some");
         }
         SoftMemoryWindow made = null;
         try {
@@ -151,11 +151,11 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
                     "createQueuePair: type: a target is of an XRC domain; see XrcDomain.createTarget");
         }
         options.extensions().forEach(extension -> context.require("createQueuePair", extension));
-        check("createQueuePair", "maxSendWr", options.maxSendWr(), SoftContext.QP_WR_MAX);
-        check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), SoftContext.QP_WR_MAX);
-        check("createQueuePair", "maxSendSge", options.maxSendSge(), SoftContext.SGE_MAX);
-        check("createQueuePair", "maxReceiveSge", options.maxReceiveSge(), SoftContext.SGE_MAX);
-        check("createQueuePair", "maxInlineBytes", options.maxInlineBytes(), SoftContext.INLINE_MAX);
+        check("createQueuePair", "maxSendWr", options.maxSendWr(), DeviceLimits.QP_WR_MAX);
+        check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), DeviceLimits.QP_WR_MAX);
+        check("createQueuePair", "maxSendSge", options.maxSendSge(), DeviceLimits.SGE_MAX);
+        check("createQueuePair", "maxReceiveSge", options.maxReceiveSge(), DeviceLimits.SGE_MAX);
+        check("createQueuePair", "maxInlineBytes", options.maxInlineBytes(), DeviceLimits.INLINE_MAX);
         if (!(options.sendCq() instanceof SoftCompletionQueue sendCq) || sendCq.context() != context) {
             throw new IllegalArgumentException("createQueuePair: sendCq: belongs to another context");
         }
@@ -194,8 +194,8 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
             throw new IllegalArgumentException("createSharedReceiveQueue: maxWr: at least 1, maxSge: not negative, got "
                     + maxWr + " and " + maxSge);
         }
-        check("createSharedReceiveQueue", "maxSrqWr", maxWr, SoftContext.QP_WR_MAX);
-        check("createSharedReceiveQueue", "maxSrqSge", maxSge, SoftContext.SGE_MAX);
+        check("createSharedReceiveQueue", "maxSrqWr", maxWr, DeviceLimits.QP_WR_MAX);
+        check("createSharedReceiveQueue", "maxSrqSge", maxSge, DeviceLimits.SGE_MAX);
     }
 
     @Override

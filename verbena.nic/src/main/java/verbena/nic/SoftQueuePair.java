@@ -1,39 +1,21 @@
 package verbena.nic;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SegmentAllocator;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
 import verbena.nic.link.LinkException;
-import verbena.nic.link.TcpLink;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
-import verbena.transport.QueuePairProtocol;
 import verbena.transport.Retransmission;
-import verbena.transport.iwarp.IwarpConnection;
-import verbena.transport.memory.MemoryTable;
-import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
-import verbena.transport.rc.ReliableConnection;
-import verbena.transport.rc.XrcInitiator;
-import verbena.transport.rc.XrcTarget;
-import verbena.transport.unreliable.UnreliableConnection;
-import verbena.transport.unreliable.UnreliableDatagram;
-import verbena.verbs.Access;
-import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -50,29 +32,19 @@ import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
-import verbena.verbs.QpStateTable;
 import verbena.verbs.QpType;
-import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
-import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.OwnedObject;
-import verbena.wire.ib.Transport;
 
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
 /// the engine. Modifying it is a command to the engine.
-final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEvents {
-    private static final Set<Access> REMOTE = EnumSet.of(
-            Access.REMOTE_READ,
-            Access.REMOTE_WRITE,
-            Access.REMOTE_ATOMIC,
-            Access.FLUSH_GLOBAL,
-            Access.FLUSH_PERSISTENT);
+final class SoftQueuePair extends OwnedObject implements LocalQueuePair, ObservedQueuePair, QueuePairEvents {
     private static final int MASK_24 = 0xFF_FFFF;
 
     private final SoftProtectionDomain domain;
@@ -82,9 +54,8 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     private final SoftCompletionQueue sendCq;
     private final SoftCompletionQueue receiveCq;
     private final QueuePairParameters parameters;
-    private final QueuePairProtocol protocol;
-    /// The protocol of an iWARP device; null when packets are sent.
-    private final @Nullable SoftStream stream;
+    private final QueuePairSettings settings;
+    private final QueuePairDriver driver;
     private final Station station;
     private final Counters counters;
     private final InlineMemory inlineMemory;
@@ -95,17 +66,13 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     /// Of an XRC target; null of all others.
     private final @Nullable SoftXrcDomain xrcDomain;
 
-    // Engine-confined, for those who ask.
-    private Optional<AddressVector> path = Optional.empty();
-    private AckTimeout ackTimeout = AckTimeout.NEVER;
-
     /// The engine's state, for posters. Written before anything is flushed and read after anything is published,
     /// so that what is posted while the queue pair breaks down is flushed by one or the other.
     private volatile QpState state = QpState.RESET;
 
     private volatile int initialPsn;
     private @Nullable Consumer<String> failureListener;
-    private @Nullable BooleanConsumer firstPacketListener;
+    private @Nullable FirstPacketListener firstPacketListener;
     private @Nullable Runnable accessErrorListener;
     /// Engine: QP_FATAL is raised once in a life of the queue pair.
     private boolean fatalTold;
@@ -120,7 +87,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
             SoftCompletionQueue sendCq,
             SoftCompletionQueue receiveCq,
             @Nullable SoftSharedReceiveQueue srq) {
-        Engine engine = domain.soft().place(sendCq, receiveCq, srq);
+        Engine engine = domain.soft().placement.place(sendCq, receiveCq, srq);
         return create(engine, domain, options, sendCq, receiveCq, srq, null);
     }
 
@@ -147,7 +114,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         });
         if (qpn < 0) {
             throw new ResourceLimitException(
-                    "createQueuePair", "maxQp", domain.soft().queuePairsMax, "all are in use; close some");
+                    "createQueuePair", "maxQp", domain.soft().engines().queuePairsMax(), "all are in use; close some");
         }
         Flight.created(made[0]);
         return made[0];
@@ -174,58 +141,34 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         parameters.protectionDomain = domain.number();
         parameters.sharedDomain = srq == null ? -1 : srq.domain().number();
         parameters.windows = engine.windows();
-        parameters.pathMtu = type() == QpType.UD ? context.mtu().bytes() : parameters.pathMtu;
+        this.settings = new QueuePairSettings(parameters, type(), context.mtu());
         var inline = new InlineMemory(context.slabs);
         this.inlineMemory = inline;
         var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
         this.receiveQueue = srq != null
                 ? srq.queue()
                 : type().isXrc()
-                        ? new ReceiveQueue(0, SoftContext.SGE_MAX, () -> {})
+                        ? new ReceiveQueue(0, DeviceLimits.SGE_MAX, () -> {})
                         : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
-        Maker maker = switch (options.type()) {
-            case RC -> ReliableConnection::new;
-            case UC -> UnreliableConnection::new;
-            case UD -> UnreliableDatagram::new;
-            case XRC_INITIATOR, XRC_TARGET -> this::makeXrc;
-        };
         this.counters = engine.counters().part();
-        TcpLink streams = context.streams();
-        this.stream = streams == null
-                ? null
-                : new SoftStream(
-                        context,
-                        streams,
-                        new IwarpConnection(
-                                parameters,
-                                sendQueue,
-                                receiveQueue,
-                                srq != null,
-                                options.signalAll(),
-                                sendCq.ring(),
-                                receiveCq.ring(),
-                                context.memory(engine),
-                                counters,
-                                this));
-        this.protocol = stream != null
-                ? stream
-                : maker.make(
-                        parameters,
-                        sendQueue,
-                        receiveQueue,
-                        srq != null,
-                        options.signalAll(),
-                        sendCq.ring(),
-                        receiveCq.ring(),
-                        context.memory(engine),
-                        counters,
-                        this);
-        Transport transport = transport(options.type());
-        this.station = new Station(protocol, transport, counters, this::breakDown);
-        if (stream != null) {
-            stream.station(station);
-        }
-        this.sends = xrcDomain != null ? null : new SoftSends(this, domain, transport, sendQueue, options);
+        var wiring = new QueuePairWiring(
+                type(),
+                engine,
+                parameters,
+                sendQueue,
+                receiveQueue,
+                srq != null,
+                options.signalAll(),
+                sendCq.ring(),
+                receiveCq.ring(),
+                context.engines().memory(engine),
+                xrcDomain == null ? null : new QueuePairWiring.XrcDomain(xrcDomain.number(), xrcDomain.queues()),
+                counters,
+                this,
+                this::breakDown);
+        this.driver = context.kind().queuePair(wiring);
+        this.station = driver.station();
+        this.sends = xrcDomain != null ? null : new SoftSends(this, domain, wiring.transport(), sendQueue, options);
         this.receives = srq != null || type().isXrc()
                 ? null
                 : new SoftReceives(domain, receiveQueue, "maxReceiveWr", "maxReceiveSge", new ReceiveOwner());
@@ -248,18 +191,12 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         }
         sendCq.attach(this);
         receiveCq.attach(this);
-        context.queuePairs.put(qpn, this);
+        context.add(this);
     }
 
-    /// What an iWARP connection runs through; null when packets are sent.
-    @Nullable
-    SoftStream stream() {
-        return stream;
-    }
-
-    /// Engine: why it is in ERR by itself, in words; empty when it is not.
-    String rootCause() {
-        return protocol.rootCause();
+    @Override
+    public QueuePairDriver driver() {
+        return driver;
     }
 
     // ---- for those who look from outside, on any thread: what they see may be a moment old
@@ -269,56 +206,65 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         return counters.snapshot();
     }
 
-    long count(Counter counter) {
+    @Override
+    public long count(Counter counter) {
         return counters.get(counter);
     }
 
-    QueuePairOptions options() {
+    @Override
+    public QueuePairOptions options() {
         return options;
     }
 
-    String deviceName() {
+    @Override
+    public String deviceName() {
         return context.device().name();
     }
 
-    /// The address of the peer that it is connected to; empty when there is none.
-    String peer() {
-        if (stream != null) {
-            return stream.peer();
-        }
-        Path to = parameters.path;
-        return to == Path.NONE ? "" : new Gid(to.destinationHigh(), to.destinationLow()).toString();
+    @Override
+    public String rootCause() {
+        return driver.rootCause();
     }
 
-    /// The number of the peer's queue pair; 0 when there is none.
-    int peerQpn() {
+    @Override
+    public String peer() {
+        return driver.peer();
+    }
+
+    @Override
+    public int peerQpn() {
         return parameters.destinationQpn;
     }
 
-    /// Sends that are posted and not done.
-    long sendsOutstanding() {
+    @Override
+    public long sendsOutstanding() {
         return sends == null ? 0 : sends.outstanding();
     }
 
-    /// Receives that are posted and not used, of a shared queue all.
-    long receivesPosted() {
+    @Override
+    public long receivesPosted() {
         return receiveQueue.available();
     }
 
-    int receiveCapacity() {
+    @Override
+    public int receiveCapacity() {
         return receiveQueue.capacity();
     }
 
-    boolean isReceiveShared() {
+    @Override
+    public boolean isReceiveShared() {
         return receives == null;
     }
 
-    SoftCompletionQueue sendCompletions() {
-        return sendCq;
+    @Override
+    public int completionsWaiting() {
+        return sendCq.ring().size()
+                + (sendCq == receiveCq ? 0 : receiveCq.ring().size());
     }
 
-    SoftCompletionQueue receiveCompletions() {
-        return receiveCq;
+    @Override
+    public int completionCapacity() {
+        return sendCq.capacity() + (sendCq == receiveCq ? 0 : receiveCq.capacity());
     }
 
     @Override
@@ -361,8 +307,8 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         }
     }
 
-    /// Where it lives.
-    Engine engine() {
+    @Override
+    public Engine engine() {
         return engine;
     }
 
@@ -420,7 +366,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         /// stream may have stopped for want of one.
         @Override
         public void posted() {
-            if (state == QpState.ERR || (stream != null && stream.isStalled())) {
+            if (state == QpState.ERR || driver.isStalled()) {
                 ring(0, 0); // no send
             }
         }
@@ -428,29 +374,6 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         @Override
         public String label() {
             return SoftQueuePair.this.label();
-        }
-    }
-
-    /// Where a send queue keeps inline data: a piece of a slab.
-    private static final class InlineMemory implements SegmentAllocator {
-        private final Slabs slabs;
-        private final List<Slabs.Piece> pieces = new ArrayList<>(0);
-
-        InlineMemory(Slabs slabs) {
-            this.slabs = slabs;
-        }
-
-        @Override
-        public MemorySegment allocate(long bytes, long alignment) {
-            Slabs.Piece made = slabs.allocate(bytes);
-            pieces.add(made);
-            return made.segment();
-        }
-
-        /// Idempotent; under the posters' lock.
-        void free() {
-            pieces.forEach(piece -> piece.free().run());
-            pieces.clear();
         }
     }
 
@@ -486,155 +409,43 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     }
 
     private void change(QpModification modification) {
-        if (modification.has(QpAttribute.ALT_PATH) || modification.has(QpAttribute.PATH_MIG_STATE)) {
-            throw new InvalidAttributesException(
-                    "modify: path migration is not supported",
-                    Set.of(),
-                    EnumSet.of(QpAttribute.ALT_PATH, QpAttribute.PATH_MIG_STATE));
-        }
-        check(state, modification);
-        checkValues(modification);
-        AddressVector to = modification.get(QpAttribute.AV, AddressVector.class, NO_PATH);
+        DeviceKind kind = context.kind();
+        QueuePairSettings.checkNoMigration(modification);
+        QpState _ = kind.check(type(), state, modification);
+        settings.checkValues(modification);
+        var to = modification.get(QpAttribute.AV, AddressVector.class, QueuePairSettings.NO_PATH);
         Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
         engine.call(() -> {
             // Again, on the engine: it may have broken down or been closed meanwhile.
             checkOpen("modify");
             QpState from = parameters.state;
-            QpState next = check(from, modification);
+            QpState next = kind.check(type(), from, modification);
             if (next == QpState.RESET) {
-                station.stamp(0);
                 forget();
             } else {
-                apply(modification, to, way);
+                settings.apply(modification, to, way);
             }
             parameters.state = next;
             state = next;
-            protocol.onModified(from, next, engine.nowNanos());
+            driver.onModified(from, next, engine.nowNanos());
             engine.makeReady(station);
             Flight.modified(this, from, next, false, "");
             return next;
         });
     }
 
-    /// The state after a modification.
-    private QpState check(QpState from, QpModification modification) {
-        return stream == null
-                ? QpStateTable.check(type(), from, modification)
-                : QpStateTable.checkIwarp(context.device().name(), from, modification);
-    }
-
     /// RESET: as freshly made, with another first PSN.
     private void forget() {
         fatalTold = false;
-        var p = parameters;
-        var fresh = new QueuePairParameters(p.qpn);
-        p.pathMtu = type() == QpType.UD ? context.mtu().bytes() : fresh.pathMtu;
-        p.access = fresh.access;
-        p.destinationQpn = fresh.destinationQpn;
-        p.rqPsn = fresh.rqPsn;
-        p.sqPsn = fresh.sqPsn;
-        p.readsOutstandingMax = fresh.readsOutstandingMax;
-        p.readsServedMax = fresh.readsServedMax;
-        p.minRnrTimerCode = fresh.minRnrTimerCode;
-        p.ackTimeoutNanos = fresh.ackTimeoutNanos;
-        p.retryCount = fresh.retryCount;
-        p.rnrRetry = fresh.rnrRetry;
-        p.keepAliveNanos = fresh.keepAliveNanos;
-        p.path = Path.NONE;
-        p.peerSourcePort = fresh.peerSourcePort;
-        p.qkey = fresh.qkey;
-        p.notifyWhenDrained = fresh.notifyWhenDrained;
-        path = Optional.empty();
-        ackTimeout = AckTimeout.NEVER;
+        settings.reset();
         initialPsn = context.random().nextInt() & MASK_24;
         endpointGid = -1;
-    }
-
-    private static final AddressVector NO_PATH = AddressVector.to(new Gid(0, 0), 0);
-
-    private void checkValues(QpModification m) {
-        range(m, QpAttribute.PORT, 1, 1);
-        range(m, QpAttribute.PKEY_INDEX, 0, 0);
-        range(m, QpAttribute.DEST_QPN, 0, MASK_24);
-        range(m, QpAttribute.RQ_PSN, 0, MASK_24);
-        range(m, QpAttribute.SQ_PSN, 0, MASK_24);
-        range(m, QpAttribute.RETRY_CNT, 0, 7);
-        range(m, QpAttribute.RNR_RETRY, 0, 7);
-        range(m, QpAttribute.MAX_QP_RD_ATOMIC, 0, SoftContext.READ_ATOMIC_MAX);
-        range(m, QpAttribute.MAX_DEST_RD_ATOMIC, 0, SoftContext.READ_ATOMIC_MAX);
-        Mtu mtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.MTU_256);
-        if (mtu.compareTo(context.mtu()) > 0) {
-            throw new InvalidAttributesException("modify: PATH_MTU " + mtu + " is more than " + context.mtu()
-                    + ", the port's active MTU; see the network interface's own MTU");
-        }
-    }
-
-    private static void range(QpModification m, QpAttribute attribute, int min, int max) {
-        int value = m.getInt(attribute, min);
-        if (value < min || value > max) {
-            throw new InvalidAttributesException("modify: " + attribute + ": "
-                    + (min == max ? min + " is the only one" : min + " to " + max) + ", got " + value);
-        }
-    }
-
-    private void apply(QpModification m, AddressVector to, Path way) {
-        var p = parameters;
-        if (m.has(QpAttribute.ACCESS_FLAGS)) {
-            var access = EnumSet.noneOf(Access.class);
-            for (Object a : m.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
-                access.add((Access) a);
-            }
-            access.retainAll(REMOTE);
-            p.access = Access.bits(access);
-        }
-        if (m.has(QpAttribute.AV)) {
-            path = Optional.of(to);
-            p.path = way;
-        }
-        p.pathMtu =
-                m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(p.pathMtu)).bytes();
-        p.qkey = m.getInt(QpAttribute.QKEY, p.qkey);
-        p.destinationQpn = m.getInt(QpAttribute.DEST_QPN, p.destinationQpn);
-        p.rqPsn = m.getInt(QpAttribute.RQ_PSN, p.rqPsn);
-        p.sqPsn = m.getInt(QpAttribute.SQ_PSN, p.sqPsn);
-        p.retryCount = m.getInt(QpAttribute.RETRY_CNT, p.retryCount);
-        p.rnrRetry = m.getInt(QpAttribute.RNR_RETRY, p.rnrRetry);
-        p.readsOutstandingMax = m.getInt(QpAttribute.MAX_QP_RD_ATOMIC, p.readsOutstandingMax);
-        p.readsServedMax = m.getInt(QpAttribute.MAX_DEST_RD_ATOMIC, p.readsServedMax);
-        p.minRnrTimerCode = m.get(QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(p.minRnrTimerCode))
-                .code();
-        ackTimeout = m.get(QpAttribute.TIMEOUT, AckTimeout.class, ackTimeout);
-        p.ackTimeoutNanos = ackTimeout.duration().toNanos();
-        if (p.state != QpState.SQD) { // it belongs to the step into SQD
-            p.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false);
-        }
     }
 
     @Override
     public QpAttributes query() {
         checkOpen("query");
-        return engine.call(() -> {
-            var p = parameters;
-            return new QpAttributes(
-                    p.state,
-                    Mtu.ofBytes(p.pathMtu),
-                    p.qkey,
-                    p.rqPsn,
-                    p.sqPsn,
-                    p.destinationQpn,
-                    Access.ofBits(p.access),
-                    path,
-                    0,
-                    1,
-                    protocol.isDraining(),
-                    p.readsOutstandingMax,
-                    p.readsServedMax,
-                    new RnrTimer(p.minRnrTimerCode),
-                    ackTimeout,
-                    p.retryCount,
-                    p.rnrRetry,
-                    options);
-        });
+        return engine.call(() -> settings.attributes(driver.isDraining(), options));
     }
 
     // ---- connecting
@@ -754,11 +565,11 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
 
     @Override
     public void onState(QpState to) {
-        Flight.modified(this, state, to, true, protocol.rootCause());
+        Flight.modified(this, state, to, true, driver.rootCause());
         state = to;
         Consumer<String> listener = failureListener;
         if (to == QpState.ERR && listener != null) {
-            listener.accept(protocol.rootCause());
+            listener.accept(driver.rootCause());
         }
     }
 
@@ -803,55 +614,40 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
 
     @Override
     public void onFirstPacket(boolean isAnswer) {
-        BooleanConsumer listener = firstPacketListener;
+        FirstPacketListener listener = firstPacketListener;
         if (listener != null) {
-            listener.accept(isAnswer);
+            listener.onFirstPacket(isAnswer);
         }
     }
 
-    /// Told whether something is so.
-    interface BooleanConsumer {
-        void accept(boolean is);
-    }
-
-    /// Engine: who is told when the first request, and the first answer, of the peer has come; null for nobody.
-    void firstPacketListener(@Nullable BooleanConsumer listener) {
+    @Override
+    public void firstPacketListener(@Nullable FirstPacketListener listener) {
         firstPacketListener = listener;
     }
 
-    /// Engine: who is told, in words, when the queue pair goes to ERR by itself; null for nobody.
-    void failureListener(@Nullable Consumer<String> listener) {
+    @Override
+    public void failureListener(@Nullable Consumer<String> listener) {
         failureListener = listener;
     }
 
-    /// Engine: who is told that the peer has asked for memory that it may not have; null for nobody.
-    void accessErrorListener(@Nullable Runnable listener) {
+    @Override
+    public void accessErrorListener(@Nullable Runnable listener) {
         accessErrorListener = listener;
     }
 
-    /// Engine: what its packets carry in place of the ICRC until it is reset; 0 for the ICRC.
-    void stamp(int value) {
-        station.stamp(value);
-    }
-
-    /// Engine: where the peer sends from until this is reset; 0 for any UDP port.
-    void peerSourcePort(int port) {
-        parameters.peerSourcePort = port;
-    }
-
-    /// Engine: when nothing has come from the peer for so long, it is asked whether it lives; zero for never.
-    void keepAlive(Duration silence) {
+    @Override
+    public void keepAlive(Duration silence) {
         parameters.keepAliveNanos = silence.toNanos();
         if (parameters.state == QpState.RTS && type() == QpType.RC) {
-            protocol.onModified(QpState.RTS, QpState.RTS, engine.nowNanos());
+            driver.onModified(QpState.RTS, QpState.RTS, engine.nowNanos());
             engine.makeReady(station);
         }
     }
 
-    /// Engine: its connection has ended: to ERR, and what was posted is flushed.
-    void disconnected(String why) {
+    @Override
+    public void disconnected(String why) {
         if (parameters.state != QpState.RESET) {
-            protocol.breakDown(why);
+            driver.breakDown(why);
             engine.makeReady(station);
         }
     }
@@ -859,63 +655,21 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
     /// Engine: to ERR, for a reason that no completion can tell.
     void breakDown(String cause) {
         QpState from = parameters.state;
-        protocol.breakDown(cause);
+        driver.breakDown(cause);
         if (parameters.state != from) {
             onAsyncEvent(AsyncEvent.Type.QP_FATAL);
         }
         engine.makeReady(station);
     }
 
-    /// The constructor that all protocols have.
-    private interface Maker {
-        QueuePairProtocol make(
-                QueuePairParameters parameters,
-                SendQueue sends,
-                ReceiveQueue receives,
-                boolean receivesShared,
-                boolean signalAll,
-                CompletionRing sendCompletions,
-                CompletionRing receiveCompletions,
-                MemoryTable memory,
-                Counters counters,
-                QueuePairEvents events);
-    }
-
-    /// As a [Maker].
-    private QueuePairProtocol makeXrc(
-            QueuePairParameters to,
-            SendQueue sendQueue,
-            ReceiveQueue none,
-            boolean receivesShared,
-            boolean signalAll,
-            CompletionRing sendCompletions,
-            CompletionRing receiveCompletions,
-            MemoryTable memory,
-            Counters counted,
-            QueuePairEvents events) {
-        return xrcDomain == null
-                ? new XrcInitiator(to, sendQueue, signalAll, sendCompletions, memory, counted, events)
-                : new XrcTarget(
-                        to, none, xrcDomain.queues(), xrcDomain.number(), receiveCompletions, memory, counted, events);
-    }
-
-    private static Transport transport(QpType type) {
-        return switch (type) {
-            case RC -> Transport.RC;
-            case UC -> Transport.UC;
-            case UD -> Transport.UD;
-            case XRC_INITIATOR, XRC_TARGET -> Transport.XRC;
-        };
-    }
-
     @Override
     protected boolean help() {
-        return context.helpEngines();
+        return context.engines().help();
     }
 
     @Override
     protected void release() {
-        context.queuePairs.remove(qpn());
+        context.remove(this);
         sendCq.detach(this);
         receiveCq.detach(this);
         if (xrcDomain != null) {
@@ -924,7 +678,7 @@ final class SoftQueuePair extends OwnedObject implements QueuePair, QueuePairEve
         engine.call(() -> {
             parameters.state = QpState.RESET;
             state = QpState.RESET;
-            protocol.onModified(parameters.state, QpState.RESET, engine.nowNanos());
+            driver.onModified(parameters.state, QpState.RESET, engine.nowNanos());
             engine.remove(qpn(), station);
             return true;
         });

@@ -113,7 +113,7 @@ final class SoftReceives implements ReceiveBatch {
             int max = request.scatter.lkeys.length;
             throw new IllegalArgumentException(drop() + "sge: " + (max + 1) + " entries, " + sgeName + " is " + max);
         }
-        if (request.scatter.bytes + length > SoftContext.MESSAGE_BYTES_MAX) {
+        if (request.scatter.bytes + length > DeviceLimits.MESSAGE_BYTES_MAX) {
             throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
         }
         request.scatter.add(lkey, address, length);

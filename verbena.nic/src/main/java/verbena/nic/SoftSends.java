@@ -276,7 +276,7 @@ final class SoftSends implements SendBatch, FaultySends {
         if (request.scatter.isFull()) {
             throw new IllegalArgumentException(drop() + "sge: " + (maxSge + 1) + " entries, maxSendSge is " + maxSge);
         }
-        if (request.scatter.bytes + length > SoftContext.MESSAGE_BYTES_MAX) {
+        if (request.scatter.bytes + length > DeviceLimits.MESSAGE_BYTES_MAX) {
             throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
         }
         request.scatter.add(lkey, address, length);

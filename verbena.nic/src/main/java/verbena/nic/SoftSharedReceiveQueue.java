@@ -79,7 +79,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return by == null ? OptionalInt.empty() : OptionalInt.of(by.number);
     }
 
-    /// Under the lock of the context: see [SoftContext#place].
+    /// Under the lock of the context: see [Placement].
     @Nullable
     Engine home() {
         return home;
@@ -129,7 +129,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
 
     @Override
     protected boolean help() {
-        return domain.soft().helpEngines();
+        return domain.soft().engines().help();
     }
 
     @Override

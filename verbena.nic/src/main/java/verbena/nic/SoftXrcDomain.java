@@ -89,7 +89,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
 
     private SoftSharedReceiveQueue numbered(
             SoftProtectionDomain domain, SoftCompletionQueue completions, int maxWr, int maxSge) {
-        context.settle(completions, home);
+        context.placement.settle(completions, home);
         var made = new SoftSharedReceiveQueue[1];
         int found = context.xrcQueues.add((int srqNumber) -> {
             var named = new SoftSharedReceiveQueue.Named(this, srqNumber, completions);
@@ -99,7 +99,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
         });
         if (found < 0) {
             throw new ResourceLimitException(
-                    "createSharedReceiveQueue", "maxSrq", SoftContext.SRQ_MAX, "all are in use; close some");
+                    "createSharedReceiveQueue", "maxSrq", DeviceLimits.SRQ_MAX, "all are in use; close some");
         }
         synchronized (this) {
             queues.add(made[0].named());
@@ -149,7 +149,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
 
     @Override
     protected boolean help() {
-        return context.helpEngines();
+        return context.engines().help();
     }
 
     @Override

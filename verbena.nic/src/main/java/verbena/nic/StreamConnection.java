@@ -74,7 +74,7 @@ final class StreamConnection implements Exchange, StreamHandler {
     private @Nullable Listener listener;
     /// Passive: who listens, until it has been told.
     private final StreamConnections.@Nullable Port port;
-    private @Nullable SoftQueuePair queuePair;
+    private @Nullable LocalQueuePair queuePair;
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
     /// What this side has asked for, or the peer has.
@@ -184,26 +184,26 @@ final class StreamConnection implements Exchange, StreamHandler {
     }
 
     private void attach(End own, String verb) {
-        SoftQueuePair soft = own.queuePair().orElse(null) instanceof SoftQueuePair made
+        LocalQueuePair local = own.queuePair().orElse(null) instanceof LocalQueuePair made
                 ? made
-                : service.context().queuePair(own.qpn());
-        if (soft == null || soft.stream() == null) {
-            throw new InvalidStateException(verb + ": "
-                    + service.context().device().name() + " has no queue pair 0x" + Integer.toHexString(own.qpn()));
+                : service.host().queuePairs().apply(own.qpn());
+        if (local == null || !(local.driver() instanceof StreamDriver)) {
+            throw new InvalidStateException(
+                    verb + ": " + service.host().name() + " has no queue pair 0x" + Integer.toHexString(own.qpn()));
         }
-        if (soft.state() != QpState.INIT) {
-            throw new InvalidStateException(verb + ": " + soft + " is in " + soft.state() + ", not in INIT");
+        if (local.state() != QpState.INIT) {
+            throw new InvalidStateException(verb + ": " + local + " is in " + local.state() + ", not in INIT");
         }
-        soft.failureListener(this::onQueuePairFailed);
-        soft.accessErrorListener(() -> service.suspect(remote));
-        queuePair = soft;
+        local.failureListener(this::onQueuePairFailed);
+        local.accessErrorListener(() -> service.suspect(remote));
+        queuePair = local;
     }
 
     private void detach() {
-        SoftQueuePair soft = queuePair;
-        if (soft != null) {
-            soft.failureListener(null);
-            soft.accessErrorListener(null);
+        LocalQueuePair local = queuePair;
+        if (local != null) {
+            local.failureListener(null);
+            local.accessErrorListener(null);
             queuePair = null;
         }
     }
@@ -291,8 +291,8 @@ final class StreamConnection implements Exchange, StreamHandler {
     private PeerParameters peer(MpaTerms said, PrivateData data) {
         return new PeerParameters(
                 data,
-                said.ird() == UNSAID ? SoftContext.READ_ATOMIC_MAX : said.ird(),
-                said.ord() == UNSAID ? SoftContext.READ_ATOMIC_MAX : said.ord(),
+                said.ird() == UNSAID ? DeviceLimits.READ_ATOMIC_MAX : said.ird(),
+                said.ord() == UNSAID ? DeviceLimits.READ_ATOMIC_MAX : said.ord(),
                 0,
                 0);
     }
@@ -411,7 +411,7 @@ final class StreamConnection implements Exchange, StreamHandler {
     private void onQueuePairFailed(String why) {
         detach();
         // Later, so that nothing is told while bytes are looked at.
-        service.context().engine().later(() -> tellEnd(new News.Disconnected(EndedBy.FAILURE, why)));
+        service.host().engine().later(() -> tellEnd(new News.Disconnected(EndedBy.FAILURE, why)));
     }
 
     // ---- the end
@@ -435,16 +435,16 @@ final class StreamConnection implements Exchange, StreamHandler {
             return;
         }
         told = true;
-        SoftQueuePair soft = queuePair;
+        LocalQueuePair local = queuePair;
         detach();
-        if (soft != null) {
-            soft.disconnected(news.why());
+        if (local != null) {
+            local.disconnected(news.why());
         }
         tell(news);
     }
 
     private void tell(News news) {
-        Flight.news(service.context().device().name(), this, qpn, news);
+        Flight.news(service.host().name(), this, qpn, news);
         Listener to = listener;
         if (to != null) {
             to.onNews(this, news);
@@ -487,8 +487,7 @@ final class StreamConnection implements Exchange, StreamHandler {
 
     @Override
     public AddressVector path() {
-        throw new UnsupportedException(
-                "path", Capability.UD, service.context().device().name());
+        throw new UnsupportedException("path", Capability.UD, service.host().name());
     }
 
     /// Nothing: the stream takes the queue pair to RTS when it begins.
@@ -538,11 +537,11 @@ final class StreamConnection implements Exchange, StreamHandler {
     }
 
     private void run(StreamTerms agreed) {
-        SoftQueuePair soft = queuePair;
-        SoftStream stream = soft == null ? null : soft.stream();
-        if (soft == null || stream == null || soft.state() != QpState.INIT) {
+        LocalQueuePair local = queuePair;
+        StreamDriver stream = local == null ? null : (StreamDriver) local.driver();
+        if (local == null || stream == null || local.state() != QpState.INIT) {
             throw new InvalidStateException("the queue pair of the connection to " + remoteName()
-                    + (soft == null ? " is gone" : " is in " + soft.state() + ", not in INIT"));
+                    + (local == null ? " is gone" : " is in " + local.state() + ", not in INIT"));
         }
         stage = Stage.RUNNING;
         stream.begin(begun(), this, agreed, service.nowNanos());
@@ -570,7 +569,7 @@ final class StreamConnection implements Exchange, StreamHandler {
             port.decided(this);
         }
         told = true; // whoever says no needs not hear that it is over
-        Flight.rejected(service.context().device().name(), this, qpn, "refused by this side");
+        Flight.rejected(service.host().name(), this, qpn, "refused by this side");
         stage = Stage.RUNNING;
         to.end();
         onFinished(service.nowNanos());
@@ -582,8 +581,8 @@ final class StreamConnection implements Exchange, StreamHandler {
     @Override
     public void disconnect(PrivateData privateData) {
         on("disconnect", () -> {
-            SoftQueuePair soft = queuePair;
-            SoftStream stream = soft == null ? null : soft.stream();
+            LocalQueuePair local = queuePair;
+            StreamDriver stream = local == null ? null : (StreamDriver) local.driver();
             switch (stage) {
                 case RUNNING -> {
                     if (stream != null) {
@@ -602,7 +601,7 @@ final class StreamConnection implements Exchange, StreamHandler {
 
     private <T> T on(String verb, Supplier<T> command) {
         try {
-            return service.context().engine().call(command);
+            return service.host().engine().call(command);
         } catch (IllegalStateException e) {
             throw new InvalidStateException(verb + ": " + e.getMessage());
         }

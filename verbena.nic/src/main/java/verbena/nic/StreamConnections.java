@@ -17,21 +17,19 @@ import verbena.nic.link.StreamHandler;
 import verbena.nic.link.TcpLink;
 import verbena.nic.link.TcpPort;
 import verbena.nic.link.TcpSocket;
-import verbena.transport.PacketFate;
-import verbena.transport.Protocol;
+import verbena.transport.Scheduled;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Gid;
+import verbena.verbs.UnsupportedException;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.Secret;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.Frame;
-import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Transport;
 
-/// An iWARP device's connections: ports are TCP's, and MPA asks and answers. As a [Protocol] it has no packets,
-/// only the times at which it loses patience with peers.
-final class StreamConnections implements ConnectionService, Protocol {
+/// An iWARP device's connections: ports are TCP's, and MPA asks and answers. The engine schedules the times at which
+/// it waits for peers no longer.
+final class StreamConnections implements ConnectionService, Scheduled {
     /// How long a peer is waited for.
     enum Patience {
         /// For the reply to a request, TCP's own connecting included; as soft-iWARP waits.
@@ -50,10 +48,10 @@ final class StreamConnections implements ConnectionService, Protocol {
         }
     }
 
-    private final SoftContext context;
+    private final DeviceHost host;
     private final TcpLink link;
     private final boolean isCrcWanted;
-    private final Station station = new Station(this, Transport.RC);
+    private final Station station = new Station(this);
 
     // Engine-confined.
     private final Set<Port> ports = new HashSet<>();
@@ -66,14 +64,14 @@ final class StreamConnections implements ConnectionService, Protocol {
     private final Map<Gid, Integer> halfOpen = new HashMap<>();
 
     /// @param isCrcWanted whether this side asks for CRCs
-    StreamConnections(SoftContext context, TcpLink link, boolean isCrcWanted) {
-        this.context = context;
+    StreamConnections(DeviceHost host, TcpLink link, boolean isCrcWanted) {
+        this.host = host;
         this.link = link;
         this.isCrcWanted = isCrcWanted;
     }
 
-    SoftContext context() {
-        return context;
+    DeviceHost host() {
+        return host;
     }
 
     TcpLink link() {
@@ -85,12 +83,12 @@ final class StreamConnections implements ConnectionService, Protocol {
     }
 
     long nowNanos() {
-        return context.engine().nowNanos();
+        return host.engine().nowNanos();
     }
 
     @Override
     public Watch watch(Consumer<String> onFailure) {
-        return context.failureWatch().add(onFailure);
+        return host.failures().add(onFailure);
     }
 
     // ---- ports
@@ -101,7 +99,7 @@ final class StreamConnections implements ConnectionService, Protocol {
         if (port < 0 || port > 0xFFFF) {
             throw new IllegalArgumentException("port: 0 to 65535, got " + port);
         }
-        return context.engine().call(() -> {
+        return host.engine().call(() -> {
             if (port != 0 && find(local, port) != null) {
                 throw new ConnectionException(
                         ConnectionException.Reason.ADDRESS,
@@ -120,7 +118,7 @@ final class StreamConnections implements ConnectionService, Protocol {
     /// TCP is all that iWARP has.
     private void requireStreams(String verb, PortSpace space) {
         if (space.isDatagram()) {
-            context.require(verb, Capability.UD);
+            throw new UnsupportedException(verb, Capability.UD, host.name());
         }
         if (space != PortSpace.TCP) {
             throw new IllegalArgumentException(verb + ": port space: TCP is the only one of iWARP, got " + space);
@@ -130,7 +128,7 @@ final class StreamConnections implements ConnectionService, Protocol {
     /// MPA's exchange is one request and one reply: there is no room for a challenge.
     private void requireNoSecret(String verb, Secret secret) {
         if (!secret.isNone()) {
-            context.require(verb, Capability.CONNECTION_SECRETS);
+            throw new UnsupportedException(verb, Capability.CONNECTION_SECRETS, host.name());
         }
     }
 
@@ -170,7 +168,7 @@ final class StreamConnections implements ConnectionService, Protocol {
         @Override
         public void listen(int most, Secret secret, Acceptor to) {
             requireNoSecret("listen", secret);
-            context.engine().call(() -> {
+            host.engine().call(() -> {
                 try {
                     backlog = most;
                     acceptor = to;
@@ -220,7 +218,7 @@ final class StreamConnections implements ConnectionService, Protocol {
 
         @Override
         public void close() {
-            context.engine().call(() -> {
+            host.engine().call(() -> {
                 acceptor = null;
                 bound.close();
                 return ports.remove(this);
@@ -231,7 +229,7 @@ final class StreamConnections implements ConnectionService, Protocol {
     /// A connection of this peer has asked for memory that it may not have.
     void suspect(Gid peer) {
         if (suspects.onAccessError(peer, nowNanos())) {
-            context.tellBlocked(peer);
+            host.events().blocked(peer);
         }
     }
 
@@ -241,7 +239,7 @@ final class StreamConnections implements ConnectionService, Protocol {
     public Exchange connect(Call call, End own, Listener listener) {
         requireStreams("connect", call.space());
         requireNoSecret("connect", own.parameters().secret());
-        return context.engine().call(() -> {
+        return host.engine().call(() -> {
             Port from = call.localPort() == 0 ? null : find(call.local(), call.localPort());
             try {
                 return StreamConnection.active(
@@ -265,7 +263,7 @@ final class StreamConnections implements ConnectionService, Protocol {
         unwait(connection);
         connection.dueNanos = now + patience.nanos;
         waiting.get(patience.ordinal()).add(connection);
-        context.engine().makeReady(station);
+        host.engine().makeReady(station);
     }
 
     void unwait(StreamConnection connection) {
@@ -274,11 +272,6 @@ final class StreamConnections implements ConnectionService, Protocol {
                 halfOpen.computeIfPresent(connection.remote(), (peer, n) -> n == 1 ? null : n - 1);
             }
         }
-    }
-
-    @Override
-    public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        return PacketFate.DROPPED_WRONG_SERVICE;
     }
 
     @Override

@@ -252,7 +252,7 @@ class CrossingThreadsTest {
     void anObjectIsClosedFromInsideTheEngineWhileAnotherThreadClosesIt(int engines) {
         SoftContext context = context(engines);
         ProtectionDomain domain = context.allocateProtectionDomain();
-        List<Engine> all = context.allEngines();
+        List<Engine> all = context.engines().all();
         for (Engine engine : all) {
             MemoryRegion region = domain.allocate(100, LOCAL);
             var outside = new ArrayList<Call>();
@@ -261,7 +261,7 @@ class CrossingThreadsTest {
                 outside.getFirst().settle();
                 region.close();
                 assertThat(region.isClosed()).isTrue();
-                assertThat(context.memory().size()).as("regions").isZero();
+                assertThat(context.engines().memory().size()).as("regions").isZero();
                 return true;
             }));
             ends(inside);
@@ -277,7 +277,7 @@ class CrossingThreadsTest {
         ProtectionDomain domain = context.allocateProtectionDomain();
         var all = new CountDownLatch(2);
         var calls = new ArrayList<Call>();
-        for (Engine engine : context.allEngines()) {
+        for (Engine engine : context.engines().all()) {
             MemoryRegion region = domain.allocate(100, LOCAL);
             calls.add(new Call(() -> engine.call(() -> {
                 all.countDown();

@@ -213,7 +213,7 @@ class FlightTest {
     void aPeerThatIsBlocked() throws Exception {
         List<RecordedEvent> events = record(() -> {
             try (var pair = new Pair()) {
-                pair.b.context.tellBlocked(Gid.parse("10.0.0.1"));
+                pair.b.context.events().blocked(Gid.parse("10.0.0.1"));
                 assertThat(pair.b.context.counters()).containsEntry("blocked-peers", 1L);
             }
         });

@@ -53,6 +53,10 @@ class GsiTest {
         return mad;
     }
 
+    private static CmAgent manager(Pair.End end) {
+        return ((RoceKind) end.context.kind()).cm();
+    }
+
     private static int number(MemorySegment mad) {
         return mad.get(ValueLayout.JAVA_BYTE, Mad.BYTES - 1);
     }
@@ -141,11 +145,11 @@ class GsiTest {
         port.close();
         pair.a.context.manage(CLASS, new Notes()).close();
 
-        pair.a.context.cm();
+        manager(pair.a);
         assertThatThrownBy(() -> pair.a.context.manage(Mad.CLASS_CM, new Notes()))
                 .isInstanceOf(InvalidStateException.class);
         pair.b.context.manage(Mad.CLASS_CM, new Notes());
-        assertThatThrownBy(pair.b.context::cm).isInstanceOf(InvalidStateException.class);
+        assertThatThrownBy(() -> manager(pair.b)).isInstanceOf(InvalidStateException.class);
     }
 
     @Test
@@ -262,8 +266,8 @@ class GsiTest {
     @Test
     void connectionManagersTalkToEachOther() {
         var told = new ArrayList<String>();
-        CmAgent a = pair.a.context.cm();
-        CmAgent b = pair.b.context.cm();
+        CmAgent a = manager(pair.a);
+        CmAgent b = manager(pair.b);
         long service = IpCmHeader.serviceId(IpCmHeader.PORT_SPACE_TCP, 7471);
         b.call(manager -> manager.listen(service, 1, (connection, event) -> {
             told.add("b " + event.getClass().getSimpleName());

@@ -183,7 +183,7 @@ class ManagementTest {
     void aDeviceWithoutAThreadOfItsOwnIsNotShown() throws Exception {
         List<ObjectName> before = names();
         try (var pair = new Pair()) {
-            assertThat(pair.a.context.hasThread()).isFalse();
+            assertThat(pair.a.context.engines().hasThread()).isFalse();
             assertThat(names()).isEqualTo(before);
         }
     }

@@ -56,6 +56,27 @@ public final class QueuePairParameters {
         this.qpn = qpn;
     }
 
+    /// RESET: what modifications have set is as it was made. Number, protection domains and windows stay.
+    public void reset() {
+        var fresh = new QueuePairParameters(qpn);
+        pathMtu = fresh.pathMtu;
+        access = fresh.access;
+        destinationQpn = fresh.destinationQpn;
+        rqPsn = fresh.rqPsn;
+        sqPsn = fresh.sqPsn;
+        readsOutstandingMax = fresh.readsOutstandingMax;
+        readsServedMax = fresh.readsServedMax;
+        minRnrTimerCode = fresh.minRnrTimerCode;
+        ackTimeoutNanos = fresh.ackTimeoutNanos;
+        retryCount = fresh.retryCount;
+        rnrRetry = fresh.rnrRetry;
+        keepAliveNanos = fresh.keepAliveNanos;
+        path = fresh.path;
+        peerSourcePort = fresh.peerSourcePort;
+        qkey = fresh.qkey;
+        notifyWhenDrained = fresh.notifyWhenDrained;
+    }
+
     /// What the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own domain); all
     /// other accesses are checked with [#protectionDomain].
     public int receiveDomain() {

@@ -20,7 +20,7 @@ final class DeadlineHeap {
     /// Puts what would come first where it belongs now: for a thread that is about to sleep, and would wake in vain.
     void settle() {
         for (Station first = heap[0]; first != null; first = heap[0]) {
-            long deadline = first.isLost ? Protocol.NEVER : first.protocol.deadlineNanos();
+            long deadline = first.isLost ? Protocol.NEVER : first.scheduled.deadlineNanos();
             if (deadline <= first.heapNanos) {
                 return;
             }
@@ -35,7 +35,7 @@ final class DeadlineHeap {
 
     /// Sees to it that `station` is asked at its deadline or before.
     void schedule(Station station) {
-        long deadline = station.protocol.deadlineNanos();
+        long deadline = station.scheduled.deadlineNanos();
         if (deadline == Protocol.NEVER) {
             return;
         }

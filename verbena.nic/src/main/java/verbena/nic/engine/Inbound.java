@@ -112,7 +112,7 @@ final class Inbound {
         }
         PacketFate fate;
         try {
-            fate = station.protocol.onPacket(frame, opcode, now);
+            fate = station.arrivals.onPacket(frame, opcode, now);
         } catch (RuntimeException | Error e) {
             containment.contain(station, e);
             fate = PacketFate.DROPPED_STATE;

@@ -94,7 +94,7 @@ final class Outbound {
             while (turn-- > 0 && more && !station.isGone && !station.isLost) {
                 Frame frame = departures[to];
                 try {
-                    more = station.protocol.poll(frame, now);
+                    more = station.scheduled.poll(frame, now);
                 } catch (RuntimeException | Error e) {
                     containment.contain(station, e);
                     more = false;
@@ -134,7 +134,7 @@ final class Outbound {
         int n = 0;
         for (Station station = deadlines.pollDue(now); station != null; station = deadlines.pollDue(now)) {
             try {
-                station.protocol.onDeadline(now);
+                station.scheduled.onDeadline(now);
             } catch (RuntimeException | Error e) {
                 containment.contain(station, e);
             }

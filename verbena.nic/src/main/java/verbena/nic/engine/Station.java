@@ -4,7 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counters;
+import verbena.transport.PacketHandler;
 import verbena.transport.Protocol;
+import verbena.transport.Scheduled;
 import verbena.wire.ib.Transport;
 
 /// A queue pair as the engine sees it: its protocol, and where it stands in the engine's lists. Engine-confined
@@ -20,8 +22,10 @@ public final class Station {
         }
     }
 
-    final Protocol protocol;
-    final Transport transport;
+    final Scheduled scheduled;
+    final PacketHandler arrivals;
+    /// Of the packets that it takes; null when it takes none.
+    final @Nullable Transport transport;
     final Counters counters;
     /// Null: it serves the whole device.
     final @Nullable Owner owner;
@@ -60,17 +64,39 @@ public final class Station {
     /// One that serves the whole device: nobody asks what it has counted, and a packet that its code fails at is
     /// dropped.
     public Station(Protocol protocol, Transport transport) {
-        this(protocol, transport, new Counters(), null);
+        this(protocol, protocol, transport, new Counters(), null);
     }
 
     /// A queue pair whose packets are of `transport`.
     ///
     /// @param counters its own
-    public Station(Protocol protocol, Transport transport, Counters counters, @Nullable Owner owner) {
+    public Station(Protocol protocol, Transport transport, Counters counters, Owner owner) {
+        this(protocol, protocol, transport, counters, owner);
+    }
+
+    /// A queue pair without packets.
+    ///
+    /// @param counters its own
+    public Station(Scheduled scheduled, Counters counters, Owner owner) {
+        this(scheduled, PacketHandler.NONE, null, counters, owner);
+    }
+
+    /// One without packets that serves the whole device.
+    public Station(Scheduled scheduled) {
+        this(scheduled, PacketHandler.NONE, null, new Counters(), null);
+    }
+
+    private Station(
+            Scheduled scheduled,
+            PacketHandler arrivals,
+            @Nullable Transport transport,
+            Counters counters,
+            @Nullable Owner owner) {
+        this.scheduled = scheduled;
+        this.arrivals = arrivals;
+        this.transport = transport;
         this.counters = counters;
         this.owner = owner;
-        this.protocol = protocol;
-        this.transport = transport;
     }
 
     /// What the packets from here on carry in place of the ICRC ([verbena.wire.Frame#stamp]); 0 for the ICRC.

@@ -128,7 +128,7 @@ final class Work {
 
     private int moveArrivals(long now) {
         sendsOnly = 0;
-        arrived = inbound.receive(link, now) + link.moveStreams(now);
+        arrived = inbound.receive(link, now) + link.move(now);
         return arrived;
     }
 

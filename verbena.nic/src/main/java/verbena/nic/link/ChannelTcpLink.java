@@ -85,7 +85,7 @@ public final class ChannelTcpLink extends TcpLink {
     // --- moving
 
     @Override
-    public int moveStreams(long now) {
+    public int move(long now) {
         if (closed) {
             return 0;
         }

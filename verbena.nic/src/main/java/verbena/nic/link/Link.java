@@ -1,29 +1,15 @@
 package verbena.nic.link;
 
-import java.util.List;
-import java.util.Map;
 import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// What moves frames between this process and others: a socket, a wire in the simulator, or a wrapper around
-/// another link that traces, captures or damages what passes.
+/// A carrier of frames: a socket, a wire in the simulator, or a wrapper around another link that traces, captures or
+/// damages what passes.
 ///
-/// Receiving and transmitting is done by whoever drives the engine, never by two threads at once; one thread may
-/// be in [#await(long)] meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)]. A link
-/// encapsulates: it seals the ICRC of what it sends and judges that of what it receives, because only the link
+/// A link encapsulates: it seals the ICRC of what it sends and judges that of what it receives, because only the link
 /// knows the network headers that the ICRC covers. What goes to a multicast group leaves by the interface of its
 /// source address, and its hop limit says how far it gets.
-public interface Link extends AutoCloseable {
-    /// The addresses this link sends from and receives on, in GID table order.
-    List<GidEntry> gids();
-
-    /// Those of [#gids()] that can be used now: the host has the address, on an interface that is up. Any thread;
-    /// may take as long as asking the operating system does.
-    default List<GidEntry> liveGids() {
-        return gids();
-    }
-
+public interface Link extends Carrier {
     /// The largest packet in bytes, BTH through ICRC, that fits on this link unfragmented from every address.
     int packetMax();
 
@@ -51,9 +37,9 @@ public interface Link extends AutoCloseable {
     /// above repairs it like a loss.
     int transmit(Frame[] frames, int from, int count);
 
-    /// Moves what does not come and go in frames: a link of streams ([TcpLink]) reads what has arrived and tells
-    /// those whom it belongs to. Called like [#receive]. Returns how much was done; 0 when there was nothing.
-    default int moveStreams(long nowNanos) {
+    /// A link has nothing but frames to move.
+    @Override
+    default int move(long nowNanos) {
         return 0;
     }
 
@@ -77,17 +63,6 @@ public interface Link extends AutoCloseable {
     /// Ends the membership; what has arrived for the group and was not received is gone. No member: does nothing.
     /// Called like [#join(Gid)].
     void leave(Gid group);
-
-    /// What [#slot()] says when the link is alone on its addresses.
-    int NO_SLOT = -1;
-
-    /// Which of 256 parts of all numbers is this link's own, when others receive at its addresses too: the eight
-    /// highest bits of every queue pair number, communication ID and SIDR request ID that is given out here. By
-    /// them what arrives finds its way. [#NO_SLOT] when nobody else does, and every number is free. Never changes.
-    /// Any thread.
-    default int slot() {
-        return NO_SLOT;
-    }
 
     /// From now on the requests of connection management (REQ and SIDR_REQ) for this service are for this link,
     /// whoever else receives at the addresses; they arrive as soon as it is open. Called like [#join(Gid)].
@@ -117,25 +92,9 @@ public interface Link extends AutoCloseable {
         return 0;
     }
 
-    /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
-    /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
-    void await(long timeoutNanos);
-
-    /// Makes the current or the next [#await(long)] return. Any thread; cheap when nobody sleeps.
-    void wakeup();
-
     /// Arrivals that were no packet at all, since creation.
     long malformed();
 
     /// Frames that the network stack refused for good, since creation.
     long unsendable();
-
-    /// What this link counts beyond that, by name, since creation. Any thread.
-    default Map<String, Long> counters() {
-        return Map.of();
-    }
-
-    /// Gives back sockets and memory; wakes a sleeper. Idempotent.
-    @Override
-    void close();
 }

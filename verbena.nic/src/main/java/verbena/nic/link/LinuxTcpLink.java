@@ -139,7 +139,7 @@ public final class LinuxTcpLink extends TcpLink {
     // --- moving
 
     @Override
-    public int moveStreams(long now) {
+    public int move(long now) {
         if (closed) {
             return 0;
         }

@@ -15,14 +15,13 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.wire.Frame;
 
 /// TCP streams, many of them, moved by whoever drives the engine: none of them has a thread, and nothing blocks
-/// but [#await(long)]. It carries no frames.
+/// but [#await(long)].
 ///
-/// A stream belongs to a [StreamHandler], which is told what happens by [#moveStreams(long)]. What is read goes
+/// A stream belongs to a [StreamHandler], which is told what happens by [#move(long)]. What is read goes
 /// through buffers that all streams share, a stream has one only while it holds something back.
-public abstract sealed class TcpLink implements Link permits LinuxTcpLink, ChannelTcpLink {
+public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, ChannelTcpLink {
     /// What is read, or written, at once.
     static final int BUFFER_BYTES = 256 << 10;
     /// What may be kept back of what has arrived: the longest FPDU, and its marks (RFC 5044).
@@ -99,7 +98,7 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
 
     private record Attached(Tap tap, LongSupplier clock) {}
 
-    /// Shows `tap` all streams from now on. Called like [#moveStreams].
+    /// Shows `tap` all streams from now on. Called like [#move].
     ///
     /// @param clock nanoseconds, monotonic
     public final void tap(Tap tap, LongSupplier clock) {
@@ -112,7 +111,7 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
         }
     }
 
-    /// Shows it nothing any more. Called like [#moveStreams].
+    /// Shows it nothing any more. Called like [#move].
     public final void untap(Tap tap) {
         taps.removeIf(attached -> attached.tap == tap);
         sockets().forEach(this::lead);
@@ -201,7 +200,7 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
     }
 
     @Override
-    public abstract int moveStreams(long nowNanos);
+    public abstract int move(long nowNanos);
 
     // ---- addresses
 
@@ -213,40 +212,5 @@ public abstract sealed class TcpLink implements Link permits LinuxTcpLink, Chann
     @Override
     public final List<GidEntry> liveGids() {
         return UdpLink.live(gids);
-    }
-
-    // ---- frames, which it has none of
-
-    @Override
-    public final int packetMax() {
-        return 0;
-    }
-
-    @Override
-    public final int receive(Frame[] frames, int from, int count) {
-        return 0;
-    }
-
-    @Override
-    public final int transmit(Frame[] frames, int from, int count) {
-        return count;
-    }
-
-    @Override
-    public final void join(Gid group) {
-        throw new LinkException(LinkException.Kind.UNSUPPORTED, "multicast group " + group + ": TCP has none");
-    }
-
-    @Override
-    public final void leave(Gid group) {}
-
-    @Override
-    public final long malformed() {
-        return 0;
-    }
-
-    @Override
-    public final long unsendable() {
-        return 0;
     }
 }

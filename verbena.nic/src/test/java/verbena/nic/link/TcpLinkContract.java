@@ -149,7 +149,7 @@ abstract class TcpLinkContract {
 
     private void until(BooleanSupplier wanted) {
         while (!wanted.getAsBoolean()) {
-            if (link.moveStreams(0) == 0) {
+            if (link.move(0) == 0) {
                 link.await(1_000_000_000L);
             }
         }
@@ -233,7 +233,7 @@ abstract class TcpLinkContract {
         End[] ends = pair(IPV4);
         ends[1].needs = 10;
         ends[0].say("half");
-        until(() -> link.moveStreams(0) > 0);
+        until(() -> link.move(0) > 0);
         ends[0].say(" and half");
         until(() -> ends[1].bytes > 0);
 
@@ -261,7 +261,7 @@ abstract class TcpLinkContract {
             byte[] some = new byte[65_536];
             slow.setSoTimeout(10_000);
             while (read < written) {
-                link.moveStreams(0);
+                link.move(0);
                 if (slow.getInputStream().available() > 0) {
                     int n = slow.getInputStream().read(some);
                     for (int i = 0; i < n; i++) {
@@ -304,7 +304,7 @@ abstract class TcpLinkContract {
         ends[0].say("later");
         ends[0].socket().end();
         for (int i = 0; i < 10; i++) {
-            link.moveStreams(0);
+            link.move(0);
             link.await(1_000_000);
         }
         assertThat(ends[1].bytes).isZero();
@@ -394,7 +394,7 @@ abstract class TcpLinkContract {
         port.listen((_, _) -> null);
         try (var client = new Socket(IPV4.address(), port.number())) {
             until(() -> link.counters().get("tcp.resets") == 1);
-            link.moveStreams(0);
+            link.move(0);
             client.setSoTimeout(10_000);
             assertThatThrownBy(() -> client.getInputStream().read())
                     .isInstanceOf(IOException.class)
@@ -455,7 +455,7 @@ abstract class TcpLinkContract {
         sleeper.join();
 
         assertThat(ends[0].socket().isClosed()).isTrue();
-        assertThat(link.moveStreams(0)).isZero();
+        assertThat(link.move(0)).isZero();
         link.close();
     }
 }

@@ -1,12 +1,12 @@
 package verbena.nic;
 
 import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
 import verbena.nic.engine.Station;
 import verbena.nic.link.StreamHandler;
 import verbena.nic.link.TcpLink;
 import verbena.nic.link.TcpSocket;
-import verbena.transport.PacketFate;
-import verbena.transport.QueuePairProtocol;
+import verbena.transport.Scheduled;
 import verbena.transport.iwarp.Rtr;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
@@ -15,11 +15,10 @@ import verbena.transport.iwarp.StreamTarget;
 import verbena.transport.iwarp.StreamTerms;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
-import verbena.wire.ib.Opcode;
 
 /// A queue pair's protocol over a stream, as the engine knows it: asked for a packet, it writes to its socket;
 /// what the socket reads goes to the protocol. Engine-confined.
-final class SoftStream implements QueuePairProtocol, StreamHandler {
+final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     /// Enough for one system call; what is more waits until that is done, and so is copied less often when the
     /// socket is full.
     private static final int BURST_BYTES = 64 << 10;
@@ -35,10 +34,10 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
     /// System calls before the next queue pair has its turn.
     private static final int TURN = 4;
 
-    private final SoftContext context;
     private final TcpLink link;
     private final StreamProtocol protocol;
-    private @Nullable Station station;
+    private final Engine engine;
+    private final Station station;
     private @Nullable TcpSocket socket;
     private @Nullable StreamConnection connection;
     /// There is more to send, and others come first.
@@ -52,15 +51,16 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
     /// Until when the initiator's first FPDU is waited for before anything is sent.
     private long silentNanos = NEVER;
 
-    SoftStream(SoftContext context, TcpLink link, StreamProtocol protocol) {
-        this.context = context;
-        this.link = link;
+    StreamDriver(StreamProtocol protocol, TcpLink link, QueuePairWiring wiring) {
         this.protocol = protocol;
+        this.link = link;
+        this.engine = wiring.engine();
+        this.station = new Station(this, wiring.counters(), wiring.owner());
     }
 
-    /// How the engine knows it.
-    void station(Station own) {
-        station = own;
+    @Override
+    public Station station() {
+        return station;
     }
 
     /// Start-up is over: what follows on the socket is the queue pair's.
@@ -74,8 +74,9 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
         look();
     }
 
-    /// Any thread: the peer's address; empty before the stream begins.
-    String peer() {
+    /// Empty before the stream begins.
+    @Override
+    public String peer() {
         StreamConnection of = connection;
         return of == null ? "" : of.remote().toString();
     }
@@ -87,18 +88,10 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
     }
 
     private void look() {
-        Station own = station;
-        if (own != null) {
-            context.engine().makeReady(own);
-        }
+        engine.makeReady(station);
     }
 
     // ---- the engine's
-
-    @Override
-    public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        return PacketFate.DROPPED_WRONG_SERVICE;
-    }
 
     /// Never has a packet; writes what the protocol has for its stream.
     @Override
@@ -191,8 +184,8 @@ final class SoftStream implements QueuePairProtocol, StreamHandler {
         }
     }
 
-    /// Any thread, which has posted a receive: whether somebody is to look at it.
-    boolean isStalled() {
+    @Override
+    public boolean isStalled() {
         return isStalled;
     }
 

@@ -1,0 +1,210 @@
+package verbena.nic.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Link;
+import verbena.transport.memory.KeyTable;
+import verbena.transport.memory.MemoryTable;
+import verbena.verbs.InvalidStateException;
+
+/// The engines of one device: one for each of its links, each with a memory table of its own over keys that they
+/// share. The first has what serves the whole device. Any thread.
+public final class Engines {
+    /// The two first queue pair numbers are the standard's own (SMI and GSI).
+    private static final int QPN_FIRST = 2;
+
+    private final List<Engine> all;
+    private final List<MemoryTable> memories = new ArrayList<>();
+    private final int queuePairsMax;
+
+    /// @param links one or more; with several, each has a slot of its own ([Link#slot()])
+    /// @param clock nanoseconds, monotonic
+    /// @param random for keys and queue pair numbers
+    /// @param queuePairsMax how many queue pairs there may be where no other device gives out numbers too
+    /// @param regionsMax how many memory regions and windows there may be
+    public Engines(
+            List<? extends Link> links,
+            LongSupplier clock,
+            RandomGenerator random,
+            int queuePairsMax,
+            int regionsMax,
+            Engine.Listener listener) {
+        memories.add(new MemoryTable(random, regionsMax, clock));
+        var made = new ArrayList<Engine>();
+        int most = 0;
+        for (Link link : links) {
+            KeyTable<Station> stations = link.slot() == Link.NO_SLOT
+                    ? new KeyTable<>(random, QPN_FIRST, queuePairsMax, clock)
+                    : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, queuePairsMax, clock);
+            most = stations.limit();
+            made.add(new Engine(link, clock, stations, listener));
+            if (made.size() > 1) {
+                memories.add(memory().forAnotherEngine());
+            }
+        }
+        this.all = List.copyOf(made);
+        this.queuePairsMax = most;
+    }
+
+    /// The only one, or the one that serves the whole device.
+    public Engine first() {
+        return all.getFirst();
+    }
+
+    public List<Engine> all() {
+        return all;
+    }
+
+    /// The engine with the fewest queue pairs.
+    public Engine emptiest() {
+        return Collections.min(all, Comparator.comparingInt(Engine::size));
+    }
+
+    /// How many queue pairs there may be.
+    public int queuePairsMax() {
+        return queuePairsMax;
+    }
+
+    /// Where regions and windows are added: the table of the first engine.
+    public MemoryTable memory() {
+        return memories.getFirst();
+    }
+
+    /// The table of one of these engines.
+    public MemoryTable memory(Engine engine) {
+        return memories.get(all.indexOf(engine));
+    }
+
+    // ---- driving
+
+    /// Gives each engine a thread.
+    ///
+    /// @param name of the first thread; the others' have a number behind it
+    public void start(String name) {
+        for (int i = 0; i < all.size(); i++) {
+            all.get(i).start(i == 0 ? name : name + "-" + i);
+        }
+    }
+
+    /// Whether there are threads that drive.
+    public boolean hasThread() {
+        return first().hasThread();
+    }
+
+    /// Does a bounded piece of each engine's work on the calling thread; false when there was nothing to do, or other
+    /// threads do it already.
+    public boolean drive() {
+        boolean threads = hasThread();
+        boolean any = false;
+        for (int i = 0; i < all.size(); i++) { // without an iterator: a simulator asks for each moment
+            Engine engine = all.get(i);
+            any |= threads ? engine.drive() : engine.step() > 0;
+        }
+        return any;
+    }
+
+    /// When the first of them has to be driven next though nothing arrives ([Engine#deadlineNanos()]).
+    public long deadlineNanos() {
+        long earliest = first().deadlineNanos();
+        for (int i = 1; i < all.size(); i++) {
+            earliest = Math.min(earliest, all.get(i).deadlineNanos());
+        }
+        return earliest;
+    }
+
+    /// The caller will not poll any more for now ([Engine#handOver()]).
+    public void handOver() {
+        for (int i = 0; i < all.size(); i++) { // without an iterator: this is asked for each wait
+            all.get(i).handOver();
+        }
+    }
+
+    /// The caller parks until it is woken: 1, or has ended that: -1 ([Engine#parked(int)]).
+    public void parked(int change) {
+        for (int i = 0; i < all.size(); i++) {
+            all.get(i).parked(change);
+        }
+    }
+
+    /// Attends until `isOver` or `nanos` have passed; false when that cannot be ([Engine#attend]), as with several
+    /// engines: the caller could sleep in the link of one only.
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return all.size() == 1 && first().attend(isOver, nanos);
+    }
+
+    // ---- all of them at once
+
+    /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of the
+    /// other, so two callers never wait for each other. A caller that owns one of them already, because the engine
+    /// has called the program back, helps the others meanwhile.
+    public <T> T alone(Supplier<T> command) {
+        return alone(0, command);
+    }
+
+    private <T> T alone(int from, Supplier<T> command) {
+        Engine engine = all.get(from);
+        return from == all.size() - 1
+                ? engine.call(command, this::help)
+                : engine.call(() -> alone(from + 1, command), this::help);
+    }
+
+    /// Carries out what other threads wait for at engines that this thread owns; false when it owns none.
+    public boolean help() {
+        boolean any = false;
+        for (Engine engine : all) {
+            any |= engine.help();
+        }
+        return any;
+    }
+
+    /// Puts something around each engine's link, or takes it away ([Engine#relink]).
+    public void relink(UnaryOperator<Link> change) {
+        for (Engine engine : all) {
+            engine.call(() -> {
+                engine.relink(change);
+                return true;
+            });
+        }
+    }
+
+    // ---- the end
+
+    /// Why the device stands still; null while it works.
+    public @Nullable Throwable failure() {
+        for (int i = 0; i < all.size(); i++) {
+            Throwable failure = all.get(i).failure();
+            if (failure != null) {
+                return failure;
+            }
+        }
+        return null;
+    }
+
+    /// What cannot be repaired in one engine ends the others.
+    public void fail(Throwable cause) {
+        all.forEach(engine -> engine.fail(cause));
+    }
+
+    /// A thread that owns an engine cannot see the engine's end.
+    ///
+    /// @param device how messages call what is closed
+    /// @throws InvalidStateException when the caller owns one
+    public void checkNotMine(String device) {
+        if (all.stream().anyMatch(Engine::isMine)) {
+            throw new InvalidStateException("close: " + device + " has called this thread; close it from another");
+        }
+    }
+
+    /// Ends the threads and closes the links.
+    public void close() {
+        all.forEach(Engine::close);
+    }
+}

@@ -1,0 +1,52 @@
+package verbena.nic.link;
+
+import java.util.List;
+import java.util.Map;
+import verbena.verbs.GidEntry;
+
+/// What carries a device's traffic to and from other processes, and what its engine sleeps in: a [Link] of frames, or
+/// a [TcpLink] of streams.
+///
+/// Moving is done by the owner of the engine, never by two threads at once; one thread may be in [#await(long)]
+/// meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)].
+public interface Carrier extends AutoCloseable {
+    /// What [#slot()] says when the carrier is alone on its addresses.
+    int NO_SLOT = -1;
+
+    /// The addresses this carrier sends from and receives on, in GID table order.
+    List<GidEntry> gids();
+
+    /// Those of [#gids()] that can be used now: the host has the address, on an interface that is up. Any thread;
+    /// may take as long as asking the operating system does.
+    default List<GidEntry> liveGids() {
+        return gids();
+    }
+
+    /// Which of 256 parts of all numbers is this carrier's own, when others receive at its addresses too: the eight
+    /// highest bits of every queue pair number, communication ID and SIDR request ID that is given out here. By
+    /// them what arrives finds its way. [#NO_SLOT] when nothing else does, and every number is free. Never changes.
+    /// Any thread.
+    default int slot() {
+        return NO_SLOT;
+    }
+
+    /// Moves what does not come and go in frames, and tells those that it belongs to. Returns how much was done; 0
+    /// when there was nothing.
+    int move(long nowNanos);
+
+    /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
+    /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
+    void await(long timeoutNanos);
+
+    /// Makes the current or the next [#await(long)] return. Any thread; cheap when nothing sleeps.
+    void wakeup();
+
+    /// What this carrier counts by itself, by name, since creation. Any thread.
+    default Map<String, Long> counters() {
+        return Map.of();
+    }
+
+    /// Gives back sockets and memory; wakes a sleeper. Idempotent.
+    @Override
+    void close();
+}
