@@ -2,10 +2,8 @@ package verbena.transport.rc;
 
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
-import verbena.transport.QueuePairProtocol;
 import verbena.transport.Receiving;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.queue.CompletionRing;
@@ -19,9 +17,7 @@ import verbena.wire.ib.Transport;
 
 /// A reliable connection (IBTA 9.7): a [Requester] and a [Responder] that share nothing but the parameters. Each
 /// arriving packet goes to exactly one of them. Engine-confined.
-public final class ReliableConnection implements QueuePairProtocol, HalfOwner {
-    private final QueuePairCore core;
-    private final QueuePairParameters p;
+public final class ReliableConnection extends ReliableProtocol {
     private final Requester requester;
     private final Responder responder;
     /// The peer has answered since RTR.
@@ -41,46 +37,22 @@ public final class ReliableConnection implements QueuePairProtocol, HalfOwner {
             MemoryTable memory,
             Counters counters,
             QueuePairEvents events) {
-        this.p = parameters;
-        this.core = new QueuePairCore(parameters, memory, counters, events);
+        super(parameters, memory, counters, events);
         this.receiving = new Receiving(core, receives, receivesShared, receiveCompletions);
         this.requester =
                 new Requester(core, this, new RequestWriter(core, Transport.RC), sends, sendCompletions, signalAll);
-        this.responder = new Responder(core, Transport.RC, this, receiving);
+        this.responder = new Responder(core, Transport.RC, this, receiving, new Checklist(core, receiving));
     }
 
     @Override
-    public void onModified(QpState from, QpState to, long nowNanos) {
-        switch (to) {
-            case RESET -> {
-                core.rootCause = null;
-                requester.reset();
-                responder.reset();
-            }
-            case RTR -> {
-                answered = false;
-                responder.start();
-            }
-            case RTS -> {
-                if (from == QpState.RTR) {
-                    requester.start();
-                }
-                requester.rearmDrained();
-                requester.armKeepAlive(nowNanos);
-            }
-            case SQD -> {
-                if (from != QpState.SQD) {
-                    requester.rearmDrained();
-                }
-                responder.resize();
-                requester.checkDrained();
-            }
-            case ERR -> {
-                if (from != QpState.ERR) {
-                    enterError("the application moved the queue pair to ERR", false);
-                }
-            }
-            case INIT, SQE -> {}
+    void modifyHalves(QpState from, QpState to, long nowNanos) {
+        requester.onModified(from, to);
+        responder.onModified(to);
+        if (to == QpState.RTR) {
+            answered = false;
+        }
+        if (to == QpState.RTS) {
+            requester.armKeepAlive(nowNanos);
         }
     }
 
@@ -90,16 +62,10 @@ public final class ReliableConnection implements QueuePairProtocol, HalfOwner {
     }
 
     @Override
-    public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        if (!core.pkeyMatches(frame)) {
-            return PacketFate.DROPPED_PKEY;
-        }
-        if (p.state != QpState.RESET && p.state != QpState.INIT && !core.isFromPeer(frame)) {
-            return PacketFate.DROPPED_SOURCE;
-        }
+    PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos) {
         requester.heard(nowNanos);
         if (!opcode.isResponse()) {
-            return responder.onRequest(frame, opcode, nowNanos);
+            return responder.onRequest(frame, opcode);
         }
         PacketFate fate = requester.onResponse(frame, opcode, nowNanos);
         if (!answered && fate == PacketFate.ACCEPTED) {
@@ -133,32 +99,16 @@ public final class ReliableConnection implements QueuePairProtocol, HalfOwner {
     }
 
     @Override
-    public String rootCause() {
-        String cause = core.rootCause;
-        return cause == null ? "" : cause;
-    }
-
-    @Override
-    public void breakDown(String cause) {
-        if (p.state != QpState.RESET && p.state != QpState.ERR) {
-            fail(cause, false);
-        }
-    }
-
-    @Override
-    public void fail(String cause, boolean keepAnswers) {
-        core.enter(QpState.ERR, cause);
-        enterError(cause, keepAnswers);
-    }
-
-    private void enterError(String cause, boolean keepAnswers) {
-        if (core.rootCause == null) {
-            core.rootCause = cause;
-        }
+    void flush() {
         requester.flush();
-        responder.flush(keepAnswers);
+        responder.flush();
         if (receiving.isShared()) {
             core.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
         }
+    }
+
+    @Override
+    void dropResponses() {
+        responder.dropResponses();
     }
 }

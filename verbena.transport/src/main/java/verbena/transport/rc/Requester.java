@@ -148,8 +148,28 @@ final class Requester implements PeerWindow.Waiter {
 
     // ---- life
 
-    /// The queue pair has entered RTS from RTR.
-    void start() {
+    /// The queue pair has gone from one state to another, or something has been changed in it. What ERR needs is in
+    /// [#flush].
+    void onModified(QpState from, QpState to) {
+        switch (to) {
+            case RESET -> reset();
+            case RTS -> {
+                if (from == QpState.RTR) {
+                    start();
+                }
+                drainedReported = false;
+            }
+            case SQD -> {
+                if (from != QpState.SQD) {
+                    drainedReported = false;
+                }
+                checkDrained();
+            }
+            case INIT, RTR, SQE, ERR -> {}
+        }
+    }
+
+    private void start() {
         unacked = next = sent = p.sqPsn;
         window = p.windows.join(p.path.destinationHigh(), p.path.destinationLow());
         retriesLeft = p.retryCount;
@@ -182,8 +202,8 @@ final class Requester implements PeerWindow.Waiter {
         heardNanos = now;
     }
 
-    /// RESET: everything is forgotten, nothing completes.
-    void reset() {
+    /// Everything is forgotten, nothing completes.
+    private void reset() {
         stop();
         head = oldest = current = started = sends.published();
         sends.retire(head);
@@ -206,18 +226,13 @@ final class Requester implements PeerWindow.Waiter {
     }
 
     /// SQD has been entered, or something has finished in it.
-    void checkDrained() {
+    private void checkDrained() {
         if (p.state == QpState.SQD && !drainedReported && head == started) {
             drainedReported = true;
             if (p.notifyWhenDrained) {
                 core.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED);
             }
         }
-    }
-
-    /// SQD has been left or is being entered anew.
-    void rearmDrained() {
-        drainedReported = false;
     }
 
     /// Whether SQD is still waiting for started requests.
@@ -940,7 +955,7 @@ final class Requester implements PeerWindow.Waiter {
     /// The oldest request fails, and the connection with it. There may be none: a keep-alive is nobody's request.
     private PacketFate failHead(WcStatus status, int vendorError, String cause) {
         if (head == sends.published()) {
-            owner.fail(status + " on a keep-alive: " + cause, false);
+            owner.fail(status + " on a keep-alive: " + cause);
             return PacketFate.ACCEPTED;
         }
         SendRequest request = sends.at(head++);
@@ -948,7 +963,7 @@ final class Requester implements PeerWindow.Waiter {
         WcOpcode opcode = request.operation.completion();
         sends.retire(head);
         core.fail(completions, wrId, status, opcode, vendorError, cause);
-        owner.fail(status + " on the request with wrId " + wrId + ": " + cause, false);
+        owner.fail(status + " on the request with wrId " + wrId + ": " + cause);
         return PacketFate.ACCEPTED;
     }
 }

@@ -13,7 +13,7 @@ import verbena.wire.ib.Opcode;
 
 /// The sending end of an extended reliable connection (IBTA A14): a [Requester] whose packets name the shared receive
 /// queue that they are for. It serves no requests. Engine-confined.
-public final class XrcInitiator extends XrcHalf {
+public final class XrcInitiator extends ReliableProtocol {
     private final Requester requester;
 
     /// @param signalAll whether every send request completes visibly
@@ -30,31 +30,8 @@ public final class XrcInitiator extends XrcHalf {
     }
 
     @Override
-    public void onModified(QpState from, QpState to, long nowNanos) {
-        switch (to) {
-            case RESET -> {
-                core.rootCause = null;
-                requester.reset();
-            }
-            case RTS -> {
-                if (from == QpState.RTR) {
-                    requester.start();
-                }
-                requester.rearmDrained();
-            }
-            case SQD -> {
-                if (from != QpState.SQD) {
-                    requester.rearmDrained();
-                }
-                requester.checkDrained();
-            }
-            case ERR -> {
-                if (from != QpState.ERR) {
-                    onMovedToError();
-                }
-            }
-            case INIT, RTR, SQE -> {}
-        }
+    void modifyHalves(QpState from, QpState to, long nowNanos) {
+        requester.onModified(from, to);
     }
 
     @Override
@@ -72,9 +49,13 @@ public final class XrcInitiator extends XrcHalf {
     }
 
     @Override
-    void flush(boolean keepAnswers) {
+    void flush() {
         requester.flush();
     }
+
+    /// It owes none.
+    @Override
+    void dropResponses() {}
 
     @Override
     public boolean poll(Frame frame, long nowNanos) {

@@ -12,11 +12,12 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Transport;
 
 /// The receiving end of an extended reliable connection (IBTA A14): a [Responder] that takes receives from the shared
 /// receive queue which a request names. It sends no requests. Engine-confined.
-public final class XrcTarget extends XrcHalf {
-    private final Receiving receiving;
+public final class XrcTarget extends ReliableProtocol {
+    private final XrcChecklist checklist;
     private final Responder responder;
 
     /// @param none an empty queue, with room for as many scatter entries as any of `queues` has
@@ -33,30 +34,16 @@ public final class XrcTarget extends XrcHalf {
             Counters counters,
             QueuePairEvents events) {
         super(parameters, memory, counters, events);
-        this.receiving = new Receiving(core, none, true, completions);
-        this.responder = new XrcResponder(core, this, receiving, queues, xrcDomain);
+        var receiving = new Receiving(core, none, true, completions);
+        this.checklist = new XrcChecklist(core, receiving, queues, xrcDomain);
+        this.responder = new Responder(core, Transport.XRC, this, receiving, checklist);
     }
 
     @Override
-    public void onModified(QpState from, QpState to, long nowNanos) {
-        switch (to) {
-            case RESET -> {
-                core.rootCause = null;
-                responder.reset();
-            }
-            case RTR -> responder.start();
-            case SQD -> {
-                responder.resize();
-                if (from != QpState.SQD && p.notifyWhenDrained) {
-                    core.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED); // there was nothing to wait for
-                }
-            }
-            case ERR -> {
-                if (from != QpState.ERR) {
-                    onMovedToError();
-                }
-            }
-            case INIT, RTS, SQE -> {}
+    void modifyHalves(QpState from, QpState to, long nowNanos) {
+        responder.onModified(to);
+        if (to == QpState.SQD && from != QpState.SQD && p.notifyWhenDrained) {
+            core.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED); // there was nothing to wait for
         }
     }
 
@@ -67,13 +54,19 @@ public final class XrcTarget extends XrcHalf {
 
     @Override
     PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos) {
-        return opcode.isResponse() ? PacketFate.DROPPED_WRONG_SERVICE : responder.onRequest(frame, opcode, nowNanos);
+        return opcode.isResponse() ? PacketFate.DROPPED_WRONG_SERVICE : responder.onRequest(frame, opcode);
     }
 
     @Override
-    void flush(boolean keepAnswers) {
-        responder.flush(keepAnswers);
+    void flush() {
+        checklist.dropReceiveOfClosed();
+        responder.flush();
         core.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
+    }
+
+    @Override
+    void dropResponses() {
+        responder.dropResponses();
     }
 
     @Override

@@ -1,0 +1,143 @@
+package verbena.transport.rc;
+
+import org.jspecify.annotations.Nullable;
+import verbena.transport.queue.SlotRing;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Syndrome;
+
+/// The responses that a [Responder] still has to send, in order. An acknowledgement replaces one that waits at the
+/// end; everything else stays as it is. Engine-confined.
+final class OwedResponses {
+    enum Kind {
+        /// ACK, NAK or RNR NAK, by its syndrome.
+        ACKNOWLEDGE,
+        READ,
+        ATOMIC,
+        /// Of an ATOMIC WRITE or FLUSH.
+        EMPTY
+    }
+
+    static final class Response {
+        Kind kind = Kind.ACKNOWLEDGE;
+        /// Whether it repeats a response that was given before.
+        boolean isReplay;
+        int psn;
+        int msn;
+        int syndrome;
+        // READ
+        long address;
+        long bytes;
+        int rkey;
+        int protectionDomain;
+        int psnCount;
+        /// Packets of it that have been sent.
+        int packet;
+        // ATOMIC
+        long original;
+
+        /// Whether all of its packets have been sent.
+        boolean isSent() {
+            return packet == psnCount;
+        }
+    }
+
+    /// Responses that one request may need: the acknowledgement of what came before it, and its own.
+    static final int OF_A_REQUEST = 2;
+
+    private SlotRing<Response> ring = new SlotRing<>(OF_A_REQUEST, Response::new);
+    private int capacity = OF_A_REQUEST;
+    /// Position of the first, which counts up for ever.
+    private long first;
+    private int count;
+
+    /// Has room for so many from now on, and forgets those that waited.
+    void resize(int newCapacity) {
+        capacity = newCapacity;
+        ring = new SlotRing<>(newCapacity, Response::new);
+        first = 0;
+        count = 0;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /// Whether `n` more fit.
+    boolean hasRoom(int n) {
+        return count + n <= capacity;
+    }
+
+    void clear() {
+        first += count;
+        count = 0;
+    }
+
+    Response first() {
+        return at(0);
+    }
+
+    void removeFirst() {
+        assert count > 0 : "there is a first";
+        first++;
+        count--;
+    }
+
+    private Response at(int index) {
+        assert index >= 0 && index < count : "inside the ring";
+        return ring.at(first + index);
+    }
+
+    /// READs and atomics that wait for their first response. Repeated responses do not count: the first one may have
+    /// reached the peer late, after it had asked again, and the peer may start its next READ then.
+    int resources() {
+        int n = 0;
+        for (int i = 0; i < count; i++) {
+            n += at(i).kind == Kind.ACKNOWLEDGE || at(i).isReplay ? 0 : 1;
+        }
+        return n;
+    }
+
+    /// The READ whose response has `psn` among its PSNs; null when none waits.
+    @Nullable
+    Response findRead(int psn) {
+        for (int i = 0; i < count; i++) {
+            Response waiting = at(i);
+            if (waiting.kind == Kind.READ && Psn.isWithin(psn, waiting.psn, waiting.psnCount)) {
+                return waiting;
+            }
+        }
+        return null;
+    }
+
+    /// Adds an acknowledgement; false when there is no room.
+    boolean acknowledge(int syndrome, int psn, int msn) {
+        Response last = count == 0 ? null : at(count - 1);
+        boolean replaces = last != null
+                && syndrome == Syndrome.ACK
+                && last.kind == Kind.ACKNOWLEDGE
+                && last.syndrome == Syndrome.ACK;
+        if (last == null || !replaces) {
+            if (!hasRoom(1)) {
+                return false;
+            }
+            last = add(Kind.ACKNOWLEDGE, psn, msn);
+        }
+        last.psn = psn;
+        last.msn = msn;
+        last.syndrome = syndrome;
+        return true;
+    }
+
+    /// Adds a response to be filled in; the caller has asked for room.
+    Response add(Kind kind, int psn, int msn) {
+        assert hasRoom(1) : "the caller has asked for room";
+        Response response = ring.claim(first + count++, first);
+        response.kind = kind;
+        response.isReplay = false;
+        response.psn = psn;
+        response.psnCount = 1;
+        response.msn = msn;
+        response.packet = 0;
+        return response;
+    }
+}

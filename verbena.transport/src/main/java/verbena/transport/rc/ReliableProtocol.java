@@ -1,0 +1,93 @@
+package verbena.transport.rc;
+
+import verbena.transport.Counters;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairEvents;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.QueuePairProtocol;
+import verbena.transport.memory.MemoryTable;
+import verbena.verbs.QpState;
+import verbena.wire.Frame;
+import verbena.wire.ib.Opcode;
+
+/// What all queue pairs of a reliable connection have in common. A [ReliableConnection] has a [Requester] and a
+/// [Responder]; an extended one (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at the
+/// other,
+/// [XrcTarget]. Engine-confined.
+abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
+        permits ReliableConnection, XrcInitiator, XrcTarget {
+    final QueuePairCore core;
+    final QueuePairParameters p;
+
+    ReliableProtocol(QueuePairParameters parameters, MemoryTable memory, Counters counters, QueuePairEvents events) {
+        this.core = new QueuePairCore(parameters, memory, counters, events);
+        this.p = parameters;
+    }
+
+    /// The halves have to know of a change, which may be one within a state. Not called for ERR.
+    abstract void modifyHalves(QpState from, QpState to, long nowNanos);
+
+    /// A packet of the peer, of whatever direction.
+    abstract PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos);
+
+    /// ERR: what is posted, or in use, completes as flushed.
+    abstract void flush();
+
+    /// ERR: the peer is owed nothing any more.
+    abstract void dropResponses();
+
+    @Override
+    public final void onModified(QpState from, QpState to, long nowNanos) {
+        if (to != QpState.ERR) {
+            if (to == QpState.RESET) {
+                core.rootCause = null;
+            }
+            modifyHalves(from, to, nowNanos);
+            return;
+        }
+        if (from != QpState.ERR) {
+            if (core.rootCause == null) {
+                core.rootCause = "the application moved the queue pair to ERR";
+            }
+            dropResponses();
+            flush();
+        }
+    }
+
+    @Override
+    public final PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
+        if (!core.pkeyMatches(frame)) {
+            return PacketFate.DROPPED_PKEY;
+        }
+        if (p.state != QpState.RESET && p.state != QpState.INIT && !core.isFromPeer(frame)) {
+            return PacketFate.DROPPED_SOURCE;
+        }
+        return onPeerPacket(frame, opcode, nowNanos);
+    }
+
+    @Override
+    public final String rootCause() {
+        String cause = core.rootCause;
+        return cause == null ? "" : cause;
+    }
+
+    @Override
+    public final void breakDown(String cause) {
+        if (p.state != QpState.RESET && p.state != QpState.ERR) {
+            fail(cause);
+        }
+    }
+
+    @Override
+    public final void fail(String cause) {
+        dropResponses();
+        failWhenAnswered(cause);
+    }
+
+    @Override
+    public final void failWhenAnswered(String cause) {
+        core.enter(QpState.ERR, cause);
+        flush();
+    }
+}

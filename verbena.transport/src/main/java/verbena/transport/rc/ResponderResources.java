@@ -1,0 +1,80 @@
+package verbena.transport.rc;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import verbena.wire.ib.Psn;
+
+/// The responder resources of a queue pair (IBTA 9.7.5.1.3): what a [Responder] remembers of the newest READs, atomics
+/// and other requests that have a response of their own, for duplicates of them. READs are carried out again from
+/// memory; all else gets the response that it had. Engine-confined.
+final class ResponderResources {
+    /// One remembered request.
+    static final class Resource {
+        OwedResponses.Kind kind = OwedResponses.Kind.READ;
+        private boolean isValid;
+        int psn;
+        int psnCount;
+        // READ
+        long address;
+        long bytes;
+        int rkey;
+        /// The one whose memory it reads.
+        int protectionDomain;
+        // ATOMIC
+        long original;
+    }
+
+    private static final Resource[] NONE = {};
+
+    /// Made when the first request comes that needs one: many peers never READ.
+    private Resource[] ring = NONE;
+    private int capacity;
+    private int next;
+
+    /// Remembers so many from now on, and forgets all when the number has changed.
+    ///
+    /// @return whether it has
+    boolean resize(int newCapacity) {
+        if (capacity == newCapacity) {
+            return false;
+        }
+        capacity = newCapacity;
+        ring = NONE;
+        next = 0;
+        return true;
+    }
+
+    /// Forgets all.
+    void clear() {
+        for (Resource resource : ring) {
+            resource.isValid = false;
+        }
+    }
+
+    /// Remembers one more request in place of the oldest; the caller fills it in.
+    Resource take(OwedResponses.Kind kind, int psn, int psnCount) {
+        if (ring.length == 0) {
+            ring = new Resource[capacity];
+            Arrays.setAll(ring, _ -> new Resource());
+        }
+        assert next < ring.length : "inside the ring";
+        Resource resource = ring[next];
+        next = (next + 1) % ring.length;
+        resource.isValid = true;
+        resource.kind = kind;
+        resource.psn = psn;
+        resource.psnCount = psnCount;
+        return resource;
+    }
+
+    /// What is remembered of a request of this kind that has `psn` among its PSNs; null when nothing is.
+    @Nullable
+    Resource find(OwedResponses.Kind kind, int psn) {
+        for (Resource resource : ring) {
+            if (resource.isValid && Psn.isWithin(psn, resource.psn, resource.psnCount)) {
+                return resource.kind == kind ? resource : null;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,23 @@
+package verbena.transport.rc;
+
+/// What a [Responder] finds out about a request. What follows from each is in `Responder#conclude`.
+enum Verdict {
+    /// Nothing speaks against it.
+    ACCEPTED,
+    /// There is no room for its response: it counts as lost.
+    BUSY,
+    /// It needs a receive, and none is posted.
+    NOT_READY,
+    /// The peer may not ask for this, or not now.
+    INVALID_REQUEST,
+    /// The message is longer than its receive.
+    TOO_LONG,
+    /// The peer may not have this memory.
+    NO_ACCESS,
+    /// XRC: the peer may not name this shared receive queue.
+    NO_QUEUE,
+    /// The memory of the receive cannot be written.
+    BAD_RECEIVE,
+    /// The key that the SEND names cannot be withdrawn.
+    NOT_WITHDRAWN
+}
