@@ -1,4 +1,4 @@
-package verbena.tools;
+package verbena.tools.house;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,7 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.constantpool.ClassEntry;
 import java.lang.classfile.constantpool.MemberRefEntry;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,18 +18,14 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import verbena.tools.house.House.Room;
 
 /// House rules that no compiler knows, read from the class files of all modules.
 class TidyTest {
-    private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
-    private static final List<String> LIBRARIES = List.of(
-            "verbena.verbs",
-            "verbena.wire",
-            "verbena.transport",
-            "verbena.nic",
-            "verbena.ibverbs",
-            "verbena.sim",
-            "verbena.conformance");
+    /// All rooms that are modules, but for the command line: that prints, and waits for people.
+    private static final List<Room> LIBRARIES = House.modules().stream()
+            .filter(room -> !room.name().equals("verbena.tools"))
+            .toList();
 
     /// Everything that a class refers to: `java/lang/System.nanoTime` for members, `java/net/Socket` for classes.
     private record Scanned(String name, Set<String> refers) {}
@@ -45,74 +42,74 @@ class TidyTest {
                 || reference.startsWith("java/nio/file/")
                 || reference.startsWith("java/io/")
                 || reference.matches("java/util/Random(\\..*)?")
-                || reference.startsWith("java/security/")
+                || reference.startsWith("java/security/SecureRandom")
                 || reference.startsWith("java/lang/foreign/Linker");
-        assertNobody(
+        assertOnly(
                 forbidden,
-                List.of("verbena.wire", "verbena.transport"),
-                name ->
-                        // Captures are files.
-                        name.startsWith("verbena/wire/pcap/"));
+                rooms("verbena.wire", "verbena.transport", "verbena.cm"),
+                // Captures are files.
+                "verbena/wire/pcap/",
+                // Its counters: the engine counts while any thread reads them.
+                "verbena/cm/CommunicationManager");
     }
 
-    /// Whoever sets the clock changes no time-out, no retry and no order: what waits counts [System#nanoTime].
+    /// A change of the clock changes no time-out, no retry and no order: what waits counts [System#nanoTime].
     @Test
     void protocolsDoNotReadTheWallClock() throws IOException {
-        Set<String> excused = Set.of(
-                // When a device was opened, for people.
-                "verbena/nic/Management",
-                // When a packet was seen, for who reads the file.
-                "verbena/nic/capture/Capture",
-                // Compared with the kernel's stamp of the same clock: a jump costs the datagrams that wait at that
-                // moment,
-                // as if they were lost.
-                "verbena/nic/link/SharedAddress");
-        assertNobody(
+        assertOnly(
                 reference -> reference.startsWith("java/lang/System.currentTimeMillis")
                         || reference.matches("java/time/[A-Za-z]+\\.now")
                         || reference.startsWith("java/time/Clock.")
                         || reference.startsWith("java/util/Date")
                         || reference.startsWith("java/util/Calendar")
                         || reference.startsWith("java/util/Timer"),
-                List.of(
-                        "verbena.verbs",
-                        "verbena.wire",
-                        "verbena.transport",
-                        "verbena.cm",
-                        "verbena.nic",
-                        "verbena.sim"),
-                excused::contains);
+                LIBRARIES,
+                // When a device was opened, for people.
+                "verbena/nic/Management",
+                // When a packet was seen, for readers of the file.
+                "verbena/nic/capture/Capture",
+                // Compared with the kernel's stamp of the same clock: a jump costs the datagrams that wait at that
+                // moment, as if they were lost.
+                "verbena/nic/link/SharedAddress",
+                // A completion's time on the wall clock, which a C program may ask for.
+                "verbena/abi/CompletionQueueHandle");
     }
 
     @Test
-    void systemCallsLiveInOnePackageAndOneRoom() throws IOException {
-        assertNobody(
+    void cIsCalledInThreePlacesOnly() throws IOException {
+        assertOnly(
                 reference -> reference.startsWith("java/lang/foreign/Linker"),
                 LIBRARIES,
-                name -> name.startsWith("verbena/nic/link/") || name.startsWith("verbena/ibverbs/"));
+                "verbena/nic/link/",
+                "verbena/ibverbs/",
+                "verbena/abi/");
     }
 
     @Test
     void librariesDoNotPrint() throws IOException {
-        assertNobody(reference -> reference.matches("java/lang/System\\.(out|err)"), LIBRARIES, name -> false);
+        assertOnly(
+                reference -> reference.matches("java/lang/System\\.(out|err)"),
+                LIBRARIES,
+                // A fault of ours inside a C program, which has no other log.
+                "verbena/abi/Errno");
     }
 
     @Test
     void librariesDoNotSleep() throws IOException {
-        assertNobody(reference -> reference.equals("java/lang/Thread.sleep"), LIBRARIES, name -> false);
+        assertOnly(reference -> reference.equals("java/lang/Thread.sleep"), LIBRARIES);
     }
 
     @Test
     void noFileNamesAPathOfAMachine() throws IOException {
         var path = Pattern.compile("/(home|root|work|Users)/[a-z]");
         var found = new TreeSet<String>();
-        try (Stream<Path> files = Files.walk(ROOT)) {
+        try (Stream<Path> files = Files.walk(House.ROOT)) {
             for (Path file : (Iterable<Path>) files.filter(TidyTest::isOurText)::iterator) {
                 int number = 0;
                 for (String line : Files.readAllLines(file)) {
                     number++;
                     if (path.matcher(line).find() && !line.contains("Pattern.compile")) {
-                        found.add(ROOT.relativize(file) + ":" + number + ": " + line.strip());
+                        found.add(House.ROOT.relativize(file) + ":" + number + ": " + line.strip());
                     }
                 }
             }
@@ -129,27 +126,40 @@ class TidyTest {
                 && name.matches(".*\\.(java|md|xml|sh|properties)|.*/(verbena|run|lab)");
     }
 
-    private static void assertNobody(Predicate<String> does, List<String> modules, Predicate<String> excused)
-            throws IOException {
+    /// Classes of these rooms do it only where the name begins with one of those that are excused. An excuse that
+    /// no class needs any more is a failure too.
+    private static void assertOnly(Predicate<String> does, List<Room> rooms, String... excused) throws IOException {
         var guilty = new TreeSet<String>();
-        int scanned = 0;
-        for (String module : modules) {
-            for (Scanned one : scan(module)) {
-                scanned++;
+        var unneeded = new TreeSet<>(List.of(excused));
+        for (Room room : rooms) {
+            List<Scanned> classes = scan(room);
+            assertThat(classes).as("classes of %s", room.name()).hasSizeGreaterThan(10);
+            for (Scanned one : classes) {
+                List<String> excuses =
+                        Stream.of(excused).filter(one.name::startsWith).toList();
                 for (String reference : one.refers) {
-                    if (does.test(reference) && !excused.test(one.name)) {
-                        guilty.add(one.name + " refers to " + reference);
+                    if (does.test(reference)) {
+                        unneeded.removeAll(excuses);
+                        if (excuses.isEmpty()) {
+                            guilty.add(one.name + " refers to " + reference);
+                        }
                     }
                 }
             }
         }
-        assertThat(scanned).as("classes looked at").isGreaterThan(10 * modules.size());
         assertThat(guilty).isEmpty();
+        assertThat(unneeded).as("excused for nothing").isEmpty();
     }
 
-    private static List<Scanned> scan(String module) throws IOException {
+    private static List<Room> rooms(String... names) {
+        return House.modules().stream()
+                .filter(room -> List.of(names).contains(room.name()))
+                .toList();
+    }
+
+    private static List<Scanned> scan(Room room) throws IOException {
         var found = new ArrayList<Scanned>();
-        try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("target/classes"))) {
+        try (Stream<Path> files = Files.walk(room.classes(), FileVisitOption.FOLLOW_LINKS)) {
             for (Path file : (Iterable<Path>) files.filter(f -> f.toString().endsWith(".class"))::iterator) {
                 ClassModel model = ClassFile.of().parse(file);
                 var refers = new TreeSet<String>();

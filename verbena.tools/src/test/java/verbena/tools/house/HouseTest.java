@@ -1,0 +1,209 @@
+package verbena.tools.house;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import verbena.tools.house.House.Room;
+import verbena.tools.house.House.Source;
+
+/// How the house is built: which room may require which, in which order the packages of a room lie, and how long a
+/// class
+/// may be ([decision 0077](../../../../../../../docs/decisions/0077-guards-of-the-house.md)). Whatever breaks a rule
+/// today stands in a list by name. A list may only become shorter: a name in it that breaks no rule any more is a
+/// failure.
+class HouseTest {
+    /// The packages of a room, from the ground up: the code of a package may name those before it.
+    private static final Map<String, List<String>> FLOORS = Map.ofEntries(
+            floors("verbena.verbs", "", "spi", "cm"),
+            floors("verbena.wire", "", "ib", "iwarp", "cm", "roce", "pcap", "notation"),
+            floors("verbena.transport", "queue", "memory", "", "rc", "unreliable", "iwarp"),
+            floors("verbena.cm", ""),
+            floors("verbena.nic", "link", "engine", "management", "capture", ""),
+            floors("verbena.ibverbs", "abi", ""),
+            floors("verbena.abi", ""),
+            floors("verbena.sim", "", "model", "script", "traffic"),
+            floors("verbena.conformance", "rig", "cases", ""),
+            floors("verbena.tools", "report", "decode", "observe", "", "doctor", "explain", "files", "perf"));
+
+    /// Classes that name a package above their own.
+    private static final Set<String> UPWARDS = Set.of(
+            "verbena.verbs.Context -> verbena.verbs.spi",
+            "verbena.verbs.Device -> verbena.verbs.spi",
+            "verbena.verbs.spi.ConnectionService -> verbena.verbs.cm",
+            "verbena.transport.queue.SendRequest -> verbena.transport",
+            "verbena.transport.queue.SendRequest -> verbena.transport.memory",
+            "verbena.nic.capture.Capture -> verbena.nic",
+            "verbena.tools.CommandFailed -> verbena.tools.files",
+            "verbena.tools.DemoFigures -> verbena.tools.files",
+            "verbena.tools.DoctorCommand -> verbena.tools.doctor",
+            "verbena.tools.Verbena -> verbena.tools.explain",
+            "verbena.tools.Verbena -> verbena.tools.files",
+            "verbena.tools.Verbena -> verbena.tools.perf");
+
+    private static final int MOST_LINES = 500;
+
+    /// Tables: one row after the other, and no shorter for being cut in two.
+    private static final Set<String> TABLES = Set.of(
+            // structs, events, cases, options
+            "verbena.ibverbs.abi.VerbsStructs",
+            "verbena.nic.Flight",
+            "verbena.conformance.cases.Reliable",
+            "verbena.tools.perf.Options");
+
+    /// Classes that are too long.
+    private static final Set<String> LONG = Set.of(
+            "verbena.abi.ByteStream",
+            "verbena.abi.DatagramRsocket",
+            "verbena.abi.Rsocket",
+            "verbena.cm.CmConnection",
+            "verbena.cm.CommunicationManager",
+            "verbena.fuzz.QueuePairTarget",
+            "verbena.ibverbs.CmExchange",
+            "verbena.ibverbs.IbvContext",
+            "verbena.ibverbs.IbvQueuePair",
+            "verbena.ibverbs.IbvSends",
+            "verbena.nic.SoftConnection",
+            "verbena.nic.SoftContext",
+            "verbena.nic.SoftQueuePair",
+            "verbena.nic.SoftSends",
+            "verbena.nic.StreamConnection",
+            "verbena.nic.engine.Driver",
+            "verbena.nic.link.ChannelTcpLink",
+            "verbena.nic.link.LinuxTcpLink",
+            "verbena.nic.link.SharedAddress",
+            "verbena.sim.model.ModelQueuePair",
+            "verbena.sim.script.PacketScript",
+            "verbena.sim.traffic.RcEnd",
+            "verbena.tools.files.Receiver",
+            "verbena.tools.files.Sender",
+            "verbena.tools.perf.PerfEnd",
+            "verbena.transport.iwarp.Receiver",
+            "verbena.transport.iwarp.Sender",
+            "verbena.transport.memory.MemoryTable",
+            "verbena.transport.rc.Requester",
+            "verbena.transport.rc.Responder",
+            "verbena.verbs.cm.ConnectionId");
+
+    /// Names that three packages or more have.
+    private static final Set<String> FREQUENT = Set.of("Envelope", "Faults", "Messages", "Posting", "Sender");
+
+    /// One table: ARCHITECTURE's. A new room gets its row there, and its line in [#FLOORS].
+    @Test
+    void aRoomRequiresWhatTheTableOfRoomsSays() {
+        var said = new TreeMap<String, Set<String>>();
+        var required = new TreeMap<String, Set<String>>();
+        for (Room room : House.rooms()) {
+            said.put(room.name(), room.requires());
+            required.put(room.name(), room.required());
+        }
+        assertThat(required).isEqualTo(said);
+    }
+
+    @Test
+    void everyModuleOfTheBuildIsARoomOfTheTable() {
+        var built = new ArrayList<String>();
+        Matcher each = Pattern.compile("<module>(.*?)</module>").matcher(House.read(House.ROOT.resolve("pom.xml")));
+        while (each.find()) {
+            built.add(each.group(1));
+        }
+        assertThat(House.rooms().stream().map(Room::name)).containsAll(built);
+        assertThat(FLOORS.keySet())
+                .as("rooms with floors")
+                .isEqualTo(House.modules().stream().map(Room::name).collect(Collectors.toSet()));
+    }
+
+    @Test
+    void aRoomRequiresRoomsAboveItOnly() {
+        var above = new TreeSet<String>();
+        for (Room room : House.rooms()) {
+            Set<String> ours = new TreeSet<>(room.requires());
+            ours.removeIf(name -> name.contains(".")); // libraries
+            assertThat(above).as("rooms above %s", room.name()).containsAll(ours);
+            above.add(room.name().replaceFirst("^verbena\\.", ""));
+        }
+    }
+
+    /// Therefore there is no circle of packages either.
+    @Test
+    void aPackageNamesNoPackageAboveIt() {
+        var upwards = new TreeSet<String>();
+        for (Room room : House.modules()) {
+            List<String> floors = FLOORS.getOrDefault(room.name(), List.of());
+            for (Source source : room.sources()) {
+                assertThat(floors)
+                        .as("the floors of %s, where %s lies", room.name(), source.name())
+                        .contains(source.packageName());
+                for (String named : source.packages()) {
+                    if (floors.indexOf(named) > floors.indexOf(source.packageName())) {
+                        upwards.add(source.name() + " -> " + named);
+                    }
+                }
+            }
+        }
+        assertOnly(UPWARDS, upwards);
+    }
+
+    @Test
+    void noClassIsLongerThan500LinesButTables() {
+        var found = new TreeSet<String>();
+        for (Source source : allSources()) {
+            if (source.lines() > MOST_LINES) {
+                found.add(source.name());
+            }
+        }
+        assertThat(found).as("tables").containsAll(TABLES);
+        found.removeAll(TABLES);
+        assertOnly(LONG, found);
+    }
+
+    @Test
+    void noNameIsThatOfClassesInThreePackages() {
+        Map<String, Set<String>> packages = new HashMap<>();
+        for (Source source : allSources()) {
+            packages.computeIfAbsent(source.simpleName(), name -> new TreeSet<>())
+                    .add(source.packageName());
+        }
+        var found = new TreeSet<String>();
+        packages.forEach((name, in) -> {
+            if (in.size() >= 3) {
+                found.add(name);
+            }
+        });
+        assertOnly(FREQUENT, found);
+    }
+
+    private static List<Source> allSources() {
+        List<Source> sources =
+                House.rooms().stream().flatMap(room -> room.sources().stream()).toList();
+        assertThat(sources).hasSizeGreaterThan(700);
+        return sources;
+    }
+
+    /// What is new is named, and so is what is in the list for nothing.
+    private static void assertOnly(Set<String> listed, Set<String> found) {
+        var added = new TreeSet<>(found);
+        added.removeAll(listed);
+        assertThat(added).as("break the rule, and are not in the list").isEmpty();
+        var mended = new TreeSet<>(listed);
+        mended.removeAll(found);
+        assertThat(mended).as("are in the list, and break no rule: strike them").isEmpty();
+    }
+
+    private static Map.Entry<String, List<String>> floors(String room, String... packages) {
+        return Map.entry(
+                room,
+                List.of(packages).stream()
+                        .map(name -> name.isEmpty() ? room : room + "." + name)
+                        .toList());
+    }
+}
