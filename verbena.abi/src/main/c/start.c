@@ -136,8 +136,40 @@ static const char *find(const char *variable, const char *name, char *path) {
 }
 
 /* The JVM takes these signals for itself and can do without: our threads block them. */
-static const int programs_own[] = {SIGCHLD, SIGPIPE, SIGXFSZ, SIGUSR2};
+static const int programs_own[] = {SIGCHLD, SIGPIPE, SIGXFSZ};
 #define PROGRAMS_OWN (sizeof programs_own / sizeof *programs_own)
+
+/* The JVM has one signal that none of its threads blocks, nor a thread that calls: SIGUSR2, unless this variable names
+ * another. A program that waits for SIGUSR2 by signalfd(2) would not get it. SIGSTKFLT is what Linux never sends. */
+static char jvms_signal[] = "_JAVA_SR_SIGNUM=16";
+_Static_assert(SIGSTKFLT == 16, "the number in the variable");
+
+/* Another thread may read the environment meanwhile: it is replaced as a whole, and the copy is not freed. */
+static char **environment_with_jvms_signal(void) {
+    size_t count = 0;
+    while (environ[count]) {
+        count++;
+    }
+    char **copy = malloc((count + 2) * sizeof *copy);
+    if (copy) {
+        memcpy(copy, environ, count * sizeof *copy);
+        copy[count] = jvms_signal;
+        copy[count + 1] = NULL;
+    }
+    return copy;
+}
+
+static jint create_java(jint (*create)(JavaVM **, void **, void *), JavaVM **vm, JNIEnv **env, JavaVMInitArgs *arguments) {
+    char **before = environ, **with = environ && !getenv("_JAVA_SR_SIGNUM") ? environment_with_jvms_signal() : NULL;
+    if (with) {
+        environ = with;
+    }
+    jint code = create(vm, (void **) env, arguments);
+    if (with && environ == with) {
+        environ = before; /* programs that this one starts need not see it */
+    }
+    return code;
+}
 
 static JavaVMOption option(char *text, const char *prefix, const char *value) {
     return (JavaVMOption) {.optionString = strcat(strcpy(text, prefix), value)};
@@ -205,7 +237,7 @@ static int start_java(void) {
     }
     JavaVM *vm;
     JNIEnv *env;
-    if (create(&vm, (void **) &env, &arguments) != JNI_OK) {
+    if (create_java(create, &vm, &env, &arguments) != JNI_OK) {
         verbena_give_faults_back();
         return fail("the JVM does not start", jvm);
     }
@@ -214,11 +246,8 @@ static int start_java(void) {
     verbena_keep_sockets((void *) create);
     (*env)->FindClass(env, "java/lang/ProcessImpl"); /* takes SIGCHLD when it is initialized: now, and never again */
     (*env)->ExceptionClear(env);
-    int is_sampled = more && strstr(more, "FlightRecord"); /* the JVM samples its threads by SIGUSR2 then */
     for (size_t i = 0; i < PROGRAMS_OWN; i++) {
-        if (programs_own[i] != SIGUSR2 || !is_sampled) {
-            sigaction(programs_own[i], &before[i], NULL);
-        }
+        sigaction(programs_own[i], &before[i], NULL);
     }
     recording = more && strstr(more, "-XX:AOTCacheOutput=") ? vm : NULL;
 

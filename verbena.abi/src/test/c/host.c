@@ -19,6 +19,8 @@ static const int programs_own[] = {
     SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGPIPE, SIGCHLD, SIGXFSZ};
 #define PROGRAMS_OWN (sizeof programs_own / sizeof *programs_own)
 
+static void write_once(struct ibv_context *context);
+
 static void handle_signals(void) {
     struct sigaction action = {.sa_handler = ring};
     for (size_t i = 0; i < PROGRAMS_OWN; i++) {
@@ -36,6 +38,33 @@ static void signals_are_handled_as_before(void) {
     for (size_t i = 0; i < PROGRAMS_OWN; i++) {
         sigaction(programs_own[i], &none, NULL);
     }
+}
+
+/* Waits for the end with a device that it has used. */
+static void *stay(void *context) {
+    struct ibv_device_attr attributes;
+    EXPECT_CODE(0, ibv_query_device(context, &attributes));
+    pause(); /* all signals are blocked */
+    return NULL;
+}
+
+/* A signal that all threads of the program block waits for the one that asks for it, by signalfd(2) as in tgtd, or by
+ * sigtimedwait(2). No thread of the library takes it, nor does a call unblock it. */
+static void blocked_signals_wait(struct ibv_context *context) {
+    sigset_t all, before;
+    struct timespec a_second = {.tv_sec = 1};
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_create(&thread, NULL, stay, context);
+    write_once(context);
+    for (size_t i = 0; i < PROGRAMS_OWN; i++) {
+        EXPECT(kill(getpid(), programs_own[i]) == 0);
+        EXPECT(sigtimedwait(&all, NULL, &a_second) == programs_own[i]);
+    }
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* A timer's signal ends a wait for a completion with EINTR: it reaches the thread that waits, not one of the library's. */
@@ -186,6 +215,7 @@ int main(void) {
     write_once(context);
     EXPECT(access("/sys/class/infiniband", R_OK) == 0); /* made by Java as well */
     signals_are_handled_as_before();
+    blocked_signals_wait(context);
     a_signal_interrupts_a_wait(context);
     forks_beside_traffic(context);
     EXPECT_CODE(0, ibv_close_device(context));
