@@ -89,6 +89,7 @@ public final class OtherPrograms {
             new Made("mpich", "mpicc.mpich", "mpi.c", List.of()),
             new Made("rdmacm", "cc", UCX_EXAMPLE, List.of("-lucp", "-lucs")),
             new Made("librpma", "cc", "rpma.c", List.of("-lrpma", "-libverbs")),
+            new Made("tgt", "cc", "iscsi.c", List.of("-liscsi")),
             new Made("gloo", "c++", "gloo.cc", List.of("-std=c++17", "-lgloo", "-libverbs", "-lpthread")));
 
     private final Path verbena;
@@ -213,6 +214,14 @@ public final class OtherPrograms {
                 new Program("gloo", List.of("c++", "/usr/include/gloo/config.h"), "libgloo-dev g++", List.of(gloo(2))),
                 new Program("qemu", List.of("qemu-system-x86_64", "python3"), "qemu-system-x86 python3", List.of(
                         qemu("pages as they are asked for", ""), qemu("all memory registered at once", " pin"))),
+                new Program(
+                        "tgt",
+                        List.of("tgtd", "python3", "cc", "/usr/include/iscsi/iscsi.h"),
+                        "tgt python3 gcc libiscsi-dev",
+                        List.of(iscsi("writes and reads, every byte checked", FOLDER + "/tgt URL NAME", "iscsi: done"))),
+                new Program("libiscsi", List.of("tgtd", "python3", "iscsi-perf"), "tgt python3 libiscsi-bin", List.of(
+                        iscsi("what is this disk", "iscsi-inq -i NAME URL", "VIRTUAL-DISK"),
+                        iscsi("32 reads at once", "iscsi-perf -i NAME -t 1 URL", "finished."))),
                 new Program("fio", List.of("fio"), "fio", List.of(fio("write"), fio("read"), fio("send"))),
                 new Program("qperf", List.of("qperf"), "qperf", List.of(new Run(
                         "rc, connections by rdma_cm",
@@ -379,6 +388,16 @@ public final class OtherPrograms {
                 null,
                 "python3 SOURCES/../programs/qemu_migration.py FOLDER " + ADDRESS + " PORT" + pin,
                 List.of("completed", "runs on"));
+    }
+
+    /// A disk of tgtd by iSER.
+    private static Run iscsi(String what, String program, String says) {
+        return Run.onCable(
+                what,
+                Map.of(),
+                null,
+                "python3 SOURCES/../programs/iscsi_disk.py FOLDER " + ADDRESS + " " + program,
+                List.of(says));
     }
 
     private static List<Run> iperf3() {
