@@ -49,11 +49,11 @@ class PublishingTest {
     }
 
     @Test
-    void theReadmesDependencyIsThisVersion() throws IOException {
-        String readme = Files.readString(Cli.root().resolve("README.md"));
+    void theDependencyInTheDocumentsIsThisVersion() throws IOException {
+        String document = Files.readString(Cli.root().resolve("docs/start.md"));
         String version = version(pom("")).replaceAll("</?version>", "");
-        assertThat(all("dev\\.verbena:verbena-bom:(.*?)\"", readme)).containsExactly(version);
-        assertThat(all("<version>(.*?)</version>", readme)).containsExactly(version);
+        assertThat(all("dev\\.verbena:verbena-bom:(.*?)\"", document)).containsExactly(version);
+        assertThat(all("<version>(.*?)</version>", document)).containsExactly(version);
     }
 
     private static String version(String pom) {

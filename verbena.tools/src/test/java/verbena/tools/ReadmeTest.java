@@ -31,8 +31,20 @@ class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
 
     @Test
-    void theServerAndItsClientDoWhatTheReadmeSays(@TempDir Path classes) throws Exception {
-        assertThat(printedBy("README.md", "The server prints `(.*?)`", classes)).isEqualTo("written from afar");
+    void theProgramOfTheReadmeDoesWhatItSays(@TempDir Path classes) throws Exception {
+        assertThat(printedBy("README.md", "It prints `(.*?)`", classes)).isEqualTo("written from afar");
+    }
+
+    @Test
+    void theServerAndItsClientDoWhatTheFirstStepsSay(@TempDir Path classes) throws Exception {
+        assertThat(printedBy("docs/start.md", "The server prints `(.*?)`", classes)).isEqualTo("written from afar");
+    }
+
+    @Test
+    void theReadmeFitsTwoScreens() throws Exception {
+        assertThat(Files.readAllLines(ROOT.resolve("README.md")))
+                .hasSizeLessThanOrEqualTo(100)
+                .allSatisfy(line -> assertThat(line.length()).as(line).isLessThanOrEqualTo(220));
     }
 
     @Test
