@@ -24,7 +24,7 @@ import verbena.transport.Protocol;
 /// with the next ones. It puts the doorbell on the list first and then looks at `sleeping`; the attendant says
 /// `sleeping` first and then looks at the list. So either the poster sends, or the attendant does not go to sleep in
 /// the link. An attendant that stays away looks at the list each time that it looks whether threads still poll, which
-/// is within [#STAY_AWAY_NANOS_OFTEN], and sends what a thread has forgotten.
+/// is within [Absence#NANOS_OFTEN], and sends what a thread has forgotten.
 ///
 /// # The attendant
 ///
@@ -32,7 +32,7 @@ import verbena.transport.Protocol;
 /// engine's own thread. A thread of the application that waits for a completion takes its place ([#attend]), so
 /// that a message wakes one thread, not two. When that thread leaves with its completion, the place stays empty for
 /// a moment: the same thread is likely to come back. If it does not, the engine's thread takes the place again,
-/// within [#STAY_AWAY_NANOS_OFTEN]; at once when other threads wait.
+/// within [Absence#NANOS_OFTEN]; at once when other threads wait.
 final class Driver {
     /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
@@ -46,17 +46,8 @@ final class Driver {
     /// The attendant finds an owner that is not itself: it waits so long, and twice as long each time, so many times
     /// at most. On one processor the owner may be the one that has to run.
     private static final long OWNED_NANOS = 50_000;
-
+    /// How often the wait doubles.
     private static final int IN_VAIN_MAX = 4;
-
-    // While threads of the application do the engine's work, its own thread stays away: at first for MIN, then twice
-    // as long each time, up to MAX, or OFTEN when they come so often that they are not likely to stop. So long, at
-    // most, do packets wait when they suddenly do.
-    private static final long STAY_AWAY_NANOS_MIN = 250_000;
-    private static final long STAY_AWAY_NANOS_MAX = 1_000_000;
-    private static final long STAY_AWAY_NANOS_OFTEN = 4_000_000;
-    /// Often: once in this time, on the average.
-    private static final long OFTEN_NANOS = 100_000;
 
     private final Work work;
     private final Ownership ownership;
@@ -69,14 +60,10 @@ final class Driver {
     private @Nullable Thread thread;
     private volatile boolean closed;
 
-    // ---- sleep
-
     /// The attendant is in the link, or about to be.
     private volatile boolean sleeping;
     /// When it means to wake by itself.
     private volatile long wakeNanos = Protocol.NEVER;
-
-    // ---- the attendant
 
     /// The engine's thread, or a guest; null for a moment when a guest has left.
     private final AtomicReference<@Nullable Thread> attendant = new AtomicReference<>();
@@ -190,7 +177,7 @@ final class Driver {
                 any |= work.doPiece(now, polling) > 0;
                 long due = work.dueNanos(now);
                 // Few answers wait for the poller's next step: it is about to post, or polls again. If it does not, the
-                // attendant, which is away and not asleep, comes within STAY_AWAY_NANOS_OFTEN.
+                // attendant, which is away and not asleep, comes within Absence.NANOS_OFTEN.
                 more = due <= now && !(polling && away && work.arrived() <= FEW);
                 if (sleeping && due < wakeNanos && (!more || left <= 1)) {
                     work.link().wakeup(); // the attendant would sleep past what is new
@@ -454,12 +441,12 @@ final class Driver {
     /// so, and no thread polls.
     private void awaitPlace() {
         away = true; // before handedOver is read: a thread that hands over writes that first and then reads this
-        long nanos = STAY_AWAY_NANOS_MIN;
+        var absence = new Absence();
         long visitsBefore = visits;
         long pollsBefore = pollers.polls();
         long findsBefore = pollers.finds();
         while (isAlive() && !handedOver) {
-            LockSupport.parkNanos(this, nanos);
+            LockSupport.parkNanos(this, absence.nanos());
             long came = visits - visitsBefore;
             long polled = pollers.polls() - pollsBefore;
             long found = pollers.finds() - findsBefore;
@@ -469,8 +456,8 @@ final class Driver {
             if (attendant.get() == null && isForgotten()) {
                 break;
             }
-            if (came > 0 || Pollers.isPolling(polled, nanos)) {
-                nanos = longer(nanos, came + found);
+            if (came > 0 || Pollers.isPolling(polled, absence.nanos())) {
+                absence.extend(came + found, parked.get() > 0);
             } else if (attendant.get() == null) {
                 break;
             } else {
@@ -482,33 +469,24 @@ final class Driver {
                 visitsBefore = visits;
                 pollsBefore = pollers.polls();
                 findsBefore = pollers.finds();
-                nanos = STAY_AWAY_NANOS_MIN;
+                absence.reset();
             }
         }
         away = false;
         handedOver = false;
     }
 
-    /// How long to stay away next. Threads that are parked would wait as long.
-    ///
-    /// @param times how often guests have come, and pollers have found something, in the last `nanos`: when that is
-    ///     often, the application works on each message for a short time only
-    private long longer(long nanos, long times) {
-        boolean isOften = times * OFTEN_NANOS >= nanos && parked.get() == 0;
-        return Math.min(2 * nanos, isOften ? STAY_AWAY_NANOS_OFTEN : STAY_AWAY_NANOS_MAX);
-    }
-
     /// A guest, while another thread polls without pause and so does the engine's work.
     private void stayAway(BooleanSupplier isOver) {
-        long nanos = STAY_AWAY_NANOS_MIN;
+        var absence = new Absence();
         away = true; // before handedOver is read: a thread that hands over writes that first and then reads this
         while (!handedOver && !closed && !isOver.getAsBoolean()) {
             long before = pollers.polls();
-            LockSupport.parkNanos(this, nanos);
-            if (!Pollers.isPolling(pollers.polls() - before, nanos) || isForgotten()) {
+            LockSupport.parkNanos(this, absence.nanos());
+            if (!Pollers.isPolling(pollers.polls() - before, absence.nanos()) || isForgotten()) {
                 break;
             }
-            nanos = Math.min(2 * nanos, STAY_AWAY_NANOS_MAX);
+            absence.extend(0, true);
         }
         away = false;
     }

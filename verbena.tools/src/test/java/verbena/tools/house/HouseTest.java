@@ -76,7 +76,6 @@ class HouseTest {
             "verbena.nic.SoftQueuePair",
             "verbena.nic.SoftSends",
             "verbena.nic.StreamConnection",
-            "verbena.nic.engine.Driver",
             "verbena.nic.link.ChannelTcpLink",
             "verbena.nic.link.LinuxTcpLink",
             "verbena.nic.link.SharedAddress",
