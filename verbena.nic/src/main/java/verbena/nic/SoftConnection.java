@@ -1,7 +1,5 @@
 package verbena.nic;
 
-import java.time.Duration;
-import java.util.Locale;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +8,6 @@ import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
-import verbena.cm.CmProof;
 import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
@@ -32,7 +29,6 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
-import verbena.wire.cm.IpCmHeader;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
@@ -40,7 +36,7 @@ import verbena.wire.cm.Req;
 
 /// A connection of the communication manager, and the queue pair that it is about. When one of them ends, so does
 /// the other. Verbs come from any thread and are carried out on the engine; events come from the engine.
-final class SoftConnection implements Exchange, CmEvent.Listener {
+final class SoftConnection implements Exchange, CmEvent.Listener, ConnectedQueuePair.Listener {
     /// Transport types of a REQ.
     static final int RC = 0;
 
@@ -59,39 +55,25 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     private static final int RATE = 3;
 
     private static final int MASK_24 = 0xFF_FFFF;
-    /// A challenge comes twice when a proof was late, or its answer got lost.
-    private static final int CHALLENGES_MAX = 6;
-
-    private static final byte[] NOTHING = {};
-
     private final SoftConnections service;
     private final CmRoute route;
     private final int localPort;
     private final int remotePort;
     /// First PSN that the peer is to send.
     private final int startingPsn;
+    private final SecretProof proof;
+    private final ConnectedQueuePair queuePair = new ConnectedQueuePair();
 
     // Confined to the first engine, which has the communication manager; the queue pair may live on another.
     private @Nullable Listener listener;
     private @Nullable CmConnection connection;
-    private @Nullable LocalQueuePair queuePair;
-    /// Its number, also when it has been let go; 0 while it is not known.
-    private int qpn;
     private @Nullable Rep reply;
-    private Secret secret = Secret.NONE;
-    /// What the secret is proven for; empty while it is not known, or there is no secret.
-    private byte[] challenge = NOTHING;
-    /// Active: what the peer's challenge is for.
-    private byte[] nonce = NOTHING;
-    /// Active: how often the peer has challenged.
-    private int challenges;
     /// Active: asks with an MTU.
     private @Nullable IntFunction<@Nullable CmConnection> ask;
     /// Why the queue pair is in ERR by itself; null while it is not. Written by the queue pair's engine.
     private volatile @Nullable String failure;
 
     private boolean ended;
-    private Duration keepAlive = Duration.ZERO;
 
     private SoftConnection(SoftConnections service, CmRoute route, int localPort, int remotePort) {
         this.service = service;
@@ -99,6 +81,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         this.localPort = localPort;
         this.remotePort = remotePort;
         this.startingPsn = service.host().random().nextInt() & MASK_24;
+        this.proof = new SecretProof(route, service.host().random());
     }
 
     static SoftConnection passive(SoftConnections service, CmConnection connection, int localPort, int remotePort) {
@@ -122,10 +105,9 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own) {
         ConnectionParameters parameters = own.parameters();
-        secret = parameters.secret();
-        nonce = freshNonce();
+        proof.begin(parameters.secret());
         CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), stamp(own), privateData);
-        attach(own);
+        queuePair.attach(own, this);
         ask = mtu -> {
             var call = new CmCall(
                     serviceId,
@@ -138,11 +120,11 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                     RATE,
                     RESPONSE_TIMEOUT,
                     RETRIES);
-            return manager.connect(route, call, end, this::proven, this, now());
+            return manager.connect(route, call, end, proof::prove, this, now());
         };
         CmConnection begun = ask.apply(service.host().mtu().code());
         if (begun == null) {
-            detach();
+            queuePair.detach();
             throw SoftConnections.tooMany("connect");
         }
         connection = begun;
@@ -156,79 +138,32 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         if (RejectReason.of(rej.reason()) != RejectReason.INVALID_PATH_MTU || again == null || info.length == 0) {
             return false;
         }
-        challenge = NOTHING;
-        nonce = freshNonce();
+        proof.restart();
         boolean isSmaller =
                 info[0] >= Mtu.MTU_256.code() && info[0] < begun().request().pathMtu();
-        CmConnection begun = isSmaller ? again.apply(info[0]) : null;
-        if (begun != null) {
-            connection = begun;
-        }
-        return begun != null;
-    }
-
-    // ---- the secret
-
-    /// Passive: what the peer has proven, and for what.
-    void proven(Secret with, byte[] by) {
-        secret = with;
-        challenge = by;
-    }
-
-    private byte[] freshNonce() {
-        if (secret.isNone()) {
-            return NOTHING;
-        }
-        byte[] fresh = new byte[CmProof.NONCE_BYTES];
-        service.host().random().nextBytes(fresh);
-        return fresh;
-    }
-
-    /// Active: a REQ with its proof, when there is something to prove.
-    private Req proven(Req req) {
-        return secret.isNone()
-                ? req
-                : CmProof.prove(req, IpCmHeader.BYTES, secret.bytes(), route.local(), route.remote(), nonce, challenge);
-    }
-
-    /// Passive: a REP with its proof.
-    private Rep proven(Rep rep) {
-        return secret.isNone()
-                ? rep
-                : CmProof.prove(rep, secret.bytes(), route.remote(), route.local(), challenge, begun().request());
-    }
-
-    /// Active: whether the peer's REP proves the secret, or there is none on either side.
-    private boolean isProven(Rep rep) {
-        boolean hasSecret = CmExtension.of(rep.localQkey()).hasSecret();
-        return secret.isNone()
-                ? !hasSecret
-                : hasSecret
-                        && CmProof.isProven(
-                                rep, secret.bytes(), route.local(), route.remote(), challenge, begun().request());
+        return isSmaller && asksAgain(again, info[0]);
     }
 
     /// Active: the peer wants the secret proven, which it was not: asks again with the proof. False when this is
     /// no challenge, or one too many.
     private boolean answeredChallenge(Rej rej) {
         IntFunction<@Nullable CmConnection> again = ask;
-        if (CmRefusal.of(rej) != CmRefusal.CHALLENGE
-                || secret.isNone()
-                || again == null
-                || ++challenges > CHALLENGES_MAX) {
-            return false;
-        }
-        if (challenge.length == 0) {
-            challenge = CmRefusal.challenge(rej);
-        } else { // the proof was late, or has been taken: from the beginning
-            challenge = NOTHING;
-            nonce = freshNonce();
-        }
-        CmConnection begun = again.apply(begun().request().pathMtu());
+        return again != null
+                && proof.takesChallenge(rej)
+                && asksAgain(again, begun().request().pathMtu());
+    }
+
+    private boolean asksAgain(IntFunction<@Nullable CmConnection> again, int mtu) {
+        CmConnection begun = again.apply(mtu);
         if (begun != null) {
             connection = begun;
         }
         return begun != null;
+    }
+
+    /// Passive: what the peer has proven, and for what.
+    void proven(Secret with, byte[] by) {
+        proof.proven(with, by);
     }
 
     /// Active: the peer has accepted and does not know the secret, or somebody else has.
@@ -241,7 +176,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         service.unproven(route, CmRefusal.SECRET_WRONG);
         end(new News.Rejected(
                 RejectReason.VENDOR_OPTION_NOT_SUPPORTED.code(),
-                route.remote() + " port " + remotePort + " has accepted without proving the secret",
+                remoteName() + " has accepted without proving the secret",
                 PrivateData.NONE));
     }
 
@@ -255,84 +190,20 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
                 stamp,
-                new CmExtension(sourcePort(own), !secret.isNone()),
+                new CmExtension(ConnectedQueuePair.sourcePort(own), proof.hasSecret()),
                 said);
-    }
-
-    /// Where the packets of this side's queue pair come from, which the peer may hold us to; 0 when we cannot say.
-    private static int sourcePort(End own) {
-        return own.queuePair().orElse(null) instanceof LocalQueuePair local
-                ? local.engine().link().sourcePort()
-                : 0;
-    }
-
-    /// Holds the peer to the port that it has promised to send from (decision 0050).
-    private void expectSourcePort(CmExtension promised) {
-        LocalQueuePair local = queuePair;
-        if (local != null && promised.sourcePort() != 0) {
-            local.engine().execute(() -> frames(local).peerSourcePort(promised.sourcePort()));
-        }
     }
 
     /// What the peer's packets may carry in place of the ICRC; 0 for nothing. Said on loopback only.
     private int stamp(End own) {
-        return own.queuePair().orElse(null) instanceof LocalQueuePair local
-                        && route.remote().address().isLoopbackAddress()
-                ? local.engine().link().stamp()
-                : 0;
-    }
-
-    /// Both sides do without the ICRC, if both say so (decision 0035).
-    private void agreeOnStamps(int own, int peers) {
-        LocalQueuePair local = queuePair;
-        if (local != null && own != 0 && peers != 0) {
-            local.engine().execute(() -> frames(local).stamp(peers));
-        }
-    }
-
-    /// How all queue pairs of this device are driven.
-    private static FrameDriver frames(LocalQueuePair queuePair) {
-        return (FrameDriver) queuePair.driver();
-    }
-
-    private void attach(End own) {
-        qpn = own.qpn();
-        if (own.queuePair().orElse(null) instanceof LocalQueuePair local) {
-            local.engine().execute(() -> {
-                local.failureListener(this::onQueuePairFailed);
-                local.firstPacketListener(this::onFirstPacket);
-                local.accessErrorListener(this::onAccessError);
-            });
-            keepAlive = own.parameters().keepAlive();
-            queuePair = local;
-        }
-    }
-
-    /// From here on both sides know the connection. A peer that does not yet cannot answer, and lives all the same.
-    private void askWhetherItLives() {
-        LocalQueuePair local = queuePair;
-        Duration silence = keepAlive;
-        if (local != null) {
-            local.engine().execute(() -> local.keepAlive(silence));
-        }
-    }
-
-    private void detach() {
-        LocalQueuePair local = queuePair;
-        if (local != null) {
-            local.engine().execute(() -> {
-                local.failureListener(null);
-                local.firstPacketListener(null);
-                local.accessErrorListener(null);
-            });
-            queuePair = null;
-        }
+        return route.remote().address().isLoopbackAddress() ? ConnectedQueuePair.stamp(own) : 0;
     }
 
     /// The peer uses the queue pair: if it has asked for the connection, its RTU is late or lost; if we have, and
     /// it answers a request, it needs ours no more. (That it sends one is no proof: its requests need not wait for
     /// RTU.)
-    private void onFirstPacket(boolean isAnswer) {
+    @Override
+    public void onFirstPacket(boolean isAnswer) {
         // Later, so that nothing is told while the packet is looked at.
         service.host().engine().later(() -> {
             if (!ended && (isAnswer || !begun().isActive())) {
@@ -344,14 +215,13 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         });
     }
 
-    /// The peer has asked for memory that it may not have, by a packet that only somebody makes who knows the
-    /// connection.
-    private void onAccessError() {
+    @Override
+    public void onAccessError() {
         service.host().engine().later(() -> service.suspect(route.remote()));
     }
 
-    /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
-    private void onQueuePairFailed(String why) {
+    @Override
+    public void onFailed(String why) {
         failure = why;
         // Later, so that what the queue pair still has to say, a NAK, arrives before the end of the connection.
         service.host().engine().later(() -> {
@@ -370,31 +240,30 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         switch (event) {
             case CmEvent.Requested requested -> throw new AssertionError("begins a connection only: " + requested);
             case CmEvent.Accepted(Rep rep) -> {
-                if (!isProven(rep)) {
+                if (!proof.isProven(rep, begun().request())) {
                     refuseUnproven();
                     return;
                 }
                 reply = rep;
-                agreeOnStamps(begun().request().localEecn(), rep.localEecn());
-                expectSourcePort(CmExtension.of(rep.localQkey()));
+                queuePair.agreeOnStamps(begun().request().localEecn(), rep.localEecn());
+                queuePair.expectSourcePort(CmExtension.of(rep.localQkey()));
                 tell(new News.Accepted(new PeerParameters(
-                        PrivateData.of(rep.privateData()
-                                .from(secret.isNone() ? 0 : CmProof.REP_BYTES)
-                                .bytes()),
+                        PrivateData.of(
+                                rep.privateData().from(proof.replyBytes()).bytes()),
                         rep.responderResources(),
                         rep.initiatorDepth(),
                         rep.localQpn(),
                         0)));
             }
             case CmEvent.Established established -> {
-                askWhetherItLives();
+                queuePair.keepAlive();
                 tell(new News.Established());
             }
             case CmEvent.Rejected(Rej rej) -> {
                 if (!askedWithSmallerMtu(rej) && !answeredChallenge(rej)) {
                     end(new News.Rejected(
                             rej.reason(),
-                            why(rej),
+                            Refusals.why(remoteName(), rej, service.host().mtu()),
                             PrivateData.of(rej.privateData().bytes())));
                 }
             }
@@ -415,32 +284,9 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                 : new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side");
     }
 
-    /// In words.
-    private String why(Rej rej) {
-        String to = route.remote() + " port " + remotePort;
-        CmRefusal refusal = CmRefusal.of(rej);
-        if (refusal != null) {
-            return to + " " + refusal.text();
-        }
-        int code = rej.reason();
-        RejectReason reason = RejectReason.of(code);
-        return switch (reason) {
-            case null -> to + " refuses for a reason that is not in the standard (" + code + ")";
-            case INVALID_SERVICE_ID -> "nobody listens at " + to;
-            case CONSUMER_REJECT -> "the application at " + to + " refuses";
-            case NO_RESOURCES -> to + " has no room for more requests now";
-            case STALE_CONNECTION -> to + " still has a connection with this queue pair's number";
-            case INVALID_PATH_MTU ->
-                to + " has a smaller MTU than " + service.host().mtu();
-            case TIMEOUT -> to + " has given up waiting";
-            default ->
-                to + " refuses: " + reason.name().toLowerCase(Locale.ROOT).replace('_', ' ') + " (" + code + ")";
-        };
-    }
-
     private void tell(News news) {
         if (!(news instanceof News.Established && begun().isActive())) { // that was told when the peer agreed
-            Flight.news(service.host().name(), this, qpn, news);
+            Flight.news(service.host().name(), this, queuePair.qpn(), news);
         }
         Listener to = listener;
         if (to != null) {
@@ -454,16 +300,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             return;
         }
         ended = true;
-        LocalQueuePair local = queuePair;
-        detach();
-        if (local == null) {
-            tell(news);
-            return;
-        }
-        local.engine().execute(() -> {
-            local.disconnected(news.why()); // before anybody is told: who is, finds the queue pair in ERR
-            service.host().engine().execute(() -> tell(news));
-        });
+        // Before anybody is told: who is, finds the queue pair in ERR.
+        queuePair.end(news.why(), () -> service.host().engine().execute(() -> tell(news)));
     }
 
     private CmConnection begun() {
@@ -472,6 +310,10 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
             throw new IllegalStateException("the connection has not begun");
         }
         return begun;
+    }
+
+    private String remoteName() {
+        return route.remote() + " port " + remotePort;
     }
 
     private long now() {
@@ -570,7 +412,7 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
     }
 
     private verbena.wire.cm.PrivateData toAcceptWith(End own) {
-        int proofBytes = secret.isNone() ? 0 : CmProof.REP_BYTES;
+        int proofBytes = proof.replyBytes();
         var said = SoftConnections.fits(
                 "private data to accept with", own.parameters().privateData(), ACCEPT_BYTES - proofBytes);
         byte[] behindProof = new byte[proofBytes + said.length()];
@@ -592,11 +434,11 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
                                     Math.min(parameters.initiatorDepth(), req.responderResources()),
                                     stamp,
                                     said),
-                            this::proven,
+                            rep -> proof.prove(rep, req),
                             now());
-            attach(own);
-            agreeOnStamps(stamp, req.localEecn());
-            expectSourcePort(CmExtension.of(req.localQkey()));
+            queuePair.attach(own, this);
+            queuePair.agreeOnStamps(stamp, req.localEecn());
+            queuePair.expectSourcePort(CmExtension.of(req.localQkey()));
             return true;
         });
     }
@@ -607,8 +449,8 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
         on("reject", () -> {
             begun().reject(RejectReason.CONSUMER_REJECT, SoftConnections.NOTHING, said, now());
             ended = true;
-            detach();
-            Flight.rejected(service.host().name(), this, qpn, "refused by this side");
+            queuePair.detach();
+            Flight.rejected(service.host().name(), this, queuePair.qpn(), "refused by this side");
             return true;
         });
     }
@@ -647,6 +489,6 @@ final class SoftConnection implements Exchange, CmEvent.Listener {
 
     @Override
     public String toString() {
-        return "connection to " + route.remote() + " port " + remotePort;
+        return "connection to " + remoteName();
     }
 }

@@ -37,7 +37,8 @@ class ReadmeTest {
 
     @Test
     void theServerAndItsClientDoWhatTheFirstStepsSay(@TempDir Path classes) throws Exception {
-        assertThat(printedBy("docs/start.md", "The server prints `(.*?)`", classes)).isEqualTo("written from afar");
+        assertThat(printedBy("docs/start.md", "The server prints `(.*?)`", classes))
+                .isEqualTo("written from afar");
     }
 
     @Test

@@ -1,7 +1,8 @@
 package verbena.nic.engine;
 
-/// How long the attendant stays away while threads of the application do the engine's work: at first for [#NANOS_MIN],
-/// then twice as long each time. So long, at most, do packets wait when these threads suddenly stop. For one thread.
+/// How long the attendant stays away while threads of the application do the engine's work: at first for
+/// [#NANOS_MIN], then twice as long each time. So long, at most, do packets wait when these threads suddenly stop. For
+/// one thread.
 final class Absence {
     /// Where threads come so often that they are not likely to stop.
     static final long NANOS_OFTEN = 4_000_000;
@@ -24,9 +25,8 @@ final class Absence {
 
     /// Longer next time.
     ///
-    /// @param times how often threads have come in the last [#nanos()]; when that is often, the application works
-    on
-    ///     each message for a short time only
+    /// @param times how often threads have come in the last [#nanos()]; often: the application is quick with each
+    ///     message
     /// @param othersWait whether other threads wait that would wait as long
     void extend(long times, boolean othersWait) {
         boolean isOften = times * OFTEN_NANOS >= nanos && !othersWait;

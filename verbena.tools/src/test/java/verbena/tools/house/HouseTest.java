@@ -71,7 +71,6 @@ class HouseTest {
             "verbena.ibverbs.IbvContext",
             "verbena.ibverbs.IbvQueuePair",
             "verbena.ibverbs.IbvSends",
-            "verbena.nic.SoftConnection",
             "verbena.nic.SoftContext",
             "verbena.nic.SoftQueuePair",
             "verbena.nic.SoftSends",
