@@ -40,7 +40,8 @@ import verbena.tools.report.Steady;
         },
         footer = {
             "",
-            "'verbena bench connections [N]' measures making connections; 'verbena jmh' parts of Verbena.",
+            "'verbena bench connections [N]' measures making connections, 'verbena bench programs' programs of others over"
+                    + " Verbena and over their own TCP; 'verbena jmh' parts of Verbena.",
             "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage."
         })
 public final class Bench implements Callable<Integer> {
@@ -63,10 +64,10 @@ public final class Bench implements Callable<Integer> {
     private static final int IDLE_REPEATS = 2;
     /// The keep-alive of connections, so that each window has one.
     private static final double IDLE_SECONDS = 5;
-    /// So many rounds at most do not count: code is still being compiled, up to eight seconds for a figure.
-    private static final int WARM_UP = 16;
-
-    private static final double NANOS_PER_SECOND = 1e9;
+    /// Rounds that do not count are short: they are there for the compilers, which go by how often code runs.
+    private static final double WARM_UP_SECONDS = 0.2;
+    /// A user waits, and on a busy machine the figures never stand still.
+    private static final long WARM_UP_NANOS_MAX = 60_000_000_000L;
 
     @Spec
     private CommandSpec spec;
@@ -106,6 +107,8 @@ public final class Bench implements Callable<Integer> {
     private boolean help;
 
     private final List<Entry> entries = new ArrayList<>();
+    /// Those of contenders that get warm.
+    private final List<Entry> warming = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
     private String warmUp = "";
 
@@ -155,9 +158,9 @@ public final class Bench implements Callable<Integer> {
             for (Contender contender : contenders) {
                 start(contender);
             }
-            warmUp = warmUp(seconds);
+            warmUp = warmUp();
             for (int round = 1; round <= rounds; round++) {
-                measureAll("round " + round + " of " + rounds, seconds, true);
+                measureAll("round " + round + " of " + rounds, entries, seconds, true);
             }
             if (isWanted(VerbenaPair.BATCHES + ", " + Table.size(SMALL))) {
                 progress("allocation");
@@ -223,21 +226,30 @@ public final class Bench implements Callable<Integer> {
     }
 
     private void start(Contender contender) throws InterruptedException {
-        attempt(
-                contender.getClass().getSimpleName(),
-                () -> contender.start().stream()
-                        .filter(entry -> isWanted(entry.toString()))
-                        .forEach(entries::add));
+        attempt(contender.getClass().getSimpleName(), () -> {
+            List<Entry> wanted = contender.start().stream()
+                    .filter(entry -> isWanted(entry.toString()))
+                    .toList();
+            entries.addAll(wanted);
+            if (contender.getsWarm()) {
+                warming.addAll(wanted);
+            }
+        });
     }
 
-    /// Rounds that do not count, until the figures stand still; says how that went.
-    private String warmUp(double seconds) throws InterruptedException {
-        List<Entry> all = List.copyOf(entries);
-        var steady = new Steady(all.size(), (long) (WARM_UP * seconds * all.size() * NANOS_PER_SECOND));
+    /// Rounds that do not count, until the figures stand still; says how that went. In the first all take part: it
+    /// tells how many messages of each are enough.
+    private String warmUp() throws InterruptedException {
         long start = System.nanoTime();
+        measureAll("warming up", entries, WARM_UP_SECONDS, false);
+        if (warming.isEmpty()) {
+            return "none, because all programs are started anew each time";
+        }
+        List<Entry> all = List.copyOf(warming);
+        var steady = new Steady(all.size(), WARM_UP_NANOS_MAX);
         do {
-            measureAll("warming up", seconds, false);
-        } while (!entries.isEmpty()
+            measureAll("warming up", warming, WARM_UP_SECONDS, false);
+        } while (!warming.isEmpty()
                 && !steady.add(
                         System.nanoTime() - start,
                         0, // compilers work in other processes; what they have left to do shows in the figures
@@ -245,11 +257,12 @@ public final class Bench implements Callable<Integer> {
         return steady.words();
     }
 
-    private void measureAll(String what, double seconds, boolean counts) throws InterruptedException {
-        for (Entry entry : List.copyOf(entries)) {
+    private void measureAll(String what, List<Entry> some, double seconds, boolean counts) throws InterruptedException {
+        for (Entry entry : List.copyOf(some)) {
             progress(what + ": " + entry);
             if (!attempt(entry.toString(), () -> entry.measure(seconds, counts))) {
                 entries.remove(entry);
+                warming.remove(entry);
             }
         }
     }
@@ -273,7 +286,7 @@ public final class Bench implements Callable<Integer> {
 
     // ---- for the eye
 
-    private static void progress(String text) {
+    static void progress(String text) {
         if (System.console() != null && System.console().isTerminal()) {
             System.err.printf("\r%-70s%s", text, text.isEmpty() ? "\r" : "");
             System.err.flush();

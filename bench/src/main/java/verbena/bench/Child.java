@@ -59,7 +59,7 @@ final class Child implements AutoCloseable {
     private static void endAll() {
         synchronized (RUNNING) {
             isEnding = true;
-            RUNNING.forEach(Process::destroyForcibly);
+            RUNNING.forEach(Child::end);
         }
     }
 
@@ -124,9 +124,15 @@ final class Child implements AutoCloseable {
         return all.isEmpty() ? "" : ": " + String.join(" / ", all.subList(Math.max(0, all.size() - 3), all.size()));
     }
 
+    /// With what it has started: mpirun and fio have processes of their own.
+    private static void end(Process process) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+
     @Override
     public void close() {
-        process.destroyForcibly();
+        end(process);
         synchronized (RUNNING) {
             RUNNING.remove(process);
         }

@@ -12,6 +12,11 @@ interface Contender extends AutoCloseable {
     /// @throws Child.Failed when something is missing; the message says what to install
     List<Entry> start() throws Exception;
 
+    /// Whether its processes stay from round to round, and get faster while their virtual machines compile.
+    default boolean getsWarm() {
+        return true;
+    }
+
     @Override
     void close();
 

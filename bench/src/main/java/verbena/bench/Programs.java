@@ -27,8 +27,8 @@ final class Programs {
         }
     }
 
-    // The numbers of the last line that begins like that.
-    private static double[] numbers(List<String> lines, String begin) {
+    /// The numbers of the last line that begins like that.
+    static double[] numbers(List<String> lines, String begin) {
         return lines.stream()
                 .map(String::strip)
                 .filter(line -> line.startsWith(begin))
@@ -77,6 +77,11 @@ final class Programs {
         }
 
         @Override
+        public boolean getsWarm() {
+            return false;
+        }
+
+        @Override
         public void close() {}
     }
 
@@ -96,6 +101,11 @@ final class Programs {
                 // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
                 return new Result(null, Bench.SMALL, n, null, null, mean(numbers(said, Bench.SMALL + " ")[5]));
             }));
+        }
+
+        @Override
+        public boolean getsWarm() {
+            return false;
         }
 
         @Override
@@ -126,6 +136,11 @@ final class Programs {
                         bytesPerSecond / Bench.LARGE / 1e6,
                         null);
             }));
+        }
+
+        @Override
+        public boolean getsWarm() {
+            return false;
         }
 
         @Override

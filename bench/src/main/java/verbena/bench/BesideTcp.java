@@ -1,0 +1,481 @@
+package verbena.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import verbena.tools.report.Goal;
+import verbena.tools.report.Latency;
+import verbena.tools.report.Machine;
+import verbena.tools.report.Report;
+import verbena.tools.report.Result;
+
+/// `verbena bench programs`: programs of others over our libraries, beside the same programs over their own TCP. The
+/// two take turns, so that what else happens on the machine happens to both.
+@Command(
+        name = "verbena bench programs",
+        sortOptions = false,
+        header = "Compare programs of others over Verbena with the same programs over their own TCP.",
+        description = {
+            "",
+            "Measures in turn, round by round, two processes on loopback each: what is installed of UCX's ucx_perftest,"
+                    + " Open MPI over UCX, fio, qperf, and libfabric's fi_pingpong. Prints medians, their spread, and"
+                    + " whether each goal of docs/performance.md is reached. Nothing else should run.",
+            ""
+        },
+        footer = {"", "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage."})
+public final class BesideTcp implements Callable<Integer> {
+    private static final int ROUNDS = 5;
+    private static final int ROUNDS_MAX = 1_000;
+    /// How long each is measured, about; before that it warms up, if it can.
+    private static final double SECONDS = 1;
+    private static final int TRIES = 20;
+    private static final String REJECTED = "RDMA_CM_EVENT_REJECTED";
+
+    private static final double TAG_AT_MOST = 2;
+    private static final double PUT_AT_LEAST = 1;
+    /// What the virtual machine needs until it has compiled what is measured.
+    private static final int TAG_WARM_UP = 50_000;
+    private static final int PUT_WARM_UP = 10_000;
+
+    private static final double MEGA = 1 << 20;
+    private static final double DECIMAL_MEGA = 1e6;
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final String LOOPBACK_DEVICE = "rocev2_lo";
+    /// Set by the launcher in a network namespace that it has made, with an interface beside loopback: libfabric does
+    /// not use
+    /// loopback.
+    private static final String INSIDE = "VERBENA_PROGRAMS_INSIDE";
+
+    private static final String CABLE_ADDRESS = "10.77.0.1";
+    private static final String CABLE_DEVICE = "rocev2_west";
+
+    private static final String MPI = "mpirun.openmpi --allow-run-as-root --oversubscribe -n 2 ";
+    private static final String MPI_OVER_UCX = MPI + "--mca pml ucx --mca osc ucx --mca btl self ";
+    private static final String MPI_OVER_TCP = MPI + "--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo ";
+
+    private enum Way {
+        VERBENA,
+        TCP
+    }
+
+    /// Measures a program once, over one of the two.
+    private interface Measurement {
+        Result measure(Way way, long iterations) throws Exception;
+    }
+
+    /// A figure of a program, over both.
+    private record Figure(String name, Entry verbena, Entry tcp, Optional<Limit> limit) {
+        double[] values(Entry entry) {
+            return entry.results.stream().mapToDouble(Figure::value).toArray();
+        }
+
+        private static double value(Result result) {
+            Latency latency = result.latencyUs();
+            return latency != null ? latency.p50() : Objects.requireNonNull(result.bandwidthMBps());
+        }
+
+        boolean isLatency() {
+            return verbena.results.getFirst().latencyUs() != null;
+        }
+
+        /// Of the rounds.
+        double[] ratios() {
+            double[] above = values(verbena);
+            double[] below = values(tcp);
+            for (int i = 0; i < above.length; i++) {
+                above[i] /= below[i];
+            }
+            return above;
+        }
+
+        double ratio() {
+            return Medians.of(values(verbena)) / Medians.of(values(tcp));
+        }
+    }
+
+    /// What the ratio is to reach: a latency at most, a bandwidth at least.
+    private record Limit(double ratio) {}
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "How often each is measured (default 5).")
+    private int rounds = ROUNDS;
+
+    @Option(
+            names = "--only",
+            paramLabel = "TEXT",
+            split = ",",
+            description = "Only what has one of these in its name, e.g. UCX or latency.")
+    private List<String> only = List.of();
+
+    @Option(names = "--json", description = "Print one JSON object, and nothing else.")
+    private boolean json;
+
+    @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots, for a browser.")
+    private @Nullable Path page;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help and exit.")
+    private boolean help;
+
+    private final String launcher;
+    private final Path source;
+    private final List<Figure> figures = new ArrayList<>();
+    private final List<String> missing = new ArrayList<>();
+
+    private BesideTcp(String launcher, Path source) {
+        this.launcher = launcher;
+        this.source = source;
+    }
+
+    /// Measures, and exits with the status.
+    ///
+    /// @param args the start script of Verbena, the source of the MPI program; then what the user said
+    public static void main(String[] args) {
+        Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
+        var line = new CommandLine(new BesideTcp(args[0], Path.of(args[1])));
+        line.setParameterExceptionHandler((e, _) -> {
+            System.err.println("verbena bench programs: " + e.getMessage() + ". See 'verbena bench programs --help'.");
+            return 2;
+        });
+        line.setExecutionExceptionHandler((e, _, _) -> {
+            System.err.println("verbena bench programs: " + (e instanceof Child.Failed ? e.getMessage() : e));
+            return 1;
+        });
+        System.exit(line.execute(Arrays.copyOfRange(args, 2, args.length)));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        if (rounds < 1 || rounds > ROUNDS_MAX) {
+            throw new ParameterException(spec.commandLine(), "--rounds: 1 to " + ROUNDS_MAX + ", got " + rounds);
+        }
+        if (page != null) {
+            Path folder = page.toAbsolutePath().getParent();
+            if (folder == null || !Files.isDirectory(folder)) {
+                throw new ParameterException(spec.commandLine(), "--html: no such folder: " + folder);
+            }
+        }
+        Map<String, String> facts = Machine.facts(); // the load is that before the measurement
+        Path folder = Files.createTempDirectory("verbena-bench");
+        Path mpi = folder.resolve("mpi_speed");
+        try {
+            ucx();
+            mpi(mpi);
+            fio();
+            qperf();
+            libfabric();
+            for (int round = 1; round <= rounds; round++) {
+                for (Figure figure : List.copyOf(figures)) {
+                    Bench.progress("round " + round + " of " + rounds + ": " + figure.name);
+                    measure(figure);
+                }
+            }
+        } finally {
+            Files.deleteIfExists(mpi);
+            Files.delete(folder);
+        }
+        Bench.progress("");
+        facts.put("measured", "medians of " + rounds + " rounds, Verbena and TCP in turn; two processes on loopback");
+        if (!missing.isEmpty()) {
+            facts.put("missing", String.join("; ", missing));
+        }
+        var report = new Report(
+                "Programs of others over Verbena, beside their own TCP",
+                facts,
+                figures.stream().flatMap(figure -> goal(figure).stream()).toList(),
+                figures.stream()
+                        .flatMap(figure -> Stream.of(figure.verbena, figure.tcp))
+                        .map(entry -> Medians.of(entry.results))
+                        .toList());
+        if (json) {
+            System.out.println(report.json());
+        } else {
+            print(report);
+        }
+        if (page != null) {
+            Files.writeString(page, report.html());
+        }
+        return 0;
+    }
+
+    // What one of them cannot do is no reason to leave out the others.
+    private void measure(Figure figure) throws InterruptedException {
+        try {
+            figure.verbena.measure(SECONDS, true);
+            figure.tcp.measure(SECONDS, true);
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            missing.add(figure.name + ": " + (e instanceof Child.Failed ? e.getMessage() : e));
+            figures.remove(figure);
+        }
+    }
+
+    // ---- the programs
+
+    private void ucx() {
+        if (isInstalled("ucx_perftest", "ucx-utils")) {
+            add("UCX tag latency", Bench.SMALL, 20_000, TAG_AT_MOST, (way, n) -> {
+                return latency(Bench.SMALL, n, ucx(way, "tag_lat -w " + TAG_WARM_UP, Bench.SMALL, n)[1]);
+            });
+            add("UCX put", Bench.LARGE, 10_000, PUT_AT_LEAST, (way, n) -> {
+                return bandwidth(Bench.LARGE, n, ucx(way, "ucp_put_bw -w " + PUT_WARM_UP, Bench.LARGE, n)[5]);
+            });
+        }
+    }
+
+    /// Iterations, median, average twice, bandwidth twice, rate twice.
+    private double[] ucx(Way way, String test, int size, long n) throws Exception {
+        int port = Ports.free();
+        String server = "ucx_perftest -p " + port;
+        String client = server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + n;
+        return Programs.numbers(run(way, LOOPBACK_DEVICE, overUcx(way), port, server, client), "Final:");
+    }
+
+    private static Map<String, String> overUcx(Way way) {
+        return way == Way.VERBENA
+                ? Map.of("UCX_TLS", "rc_v,self", "UCX_NET_DEVICES", LOOPBACK_DEVICE + ":1")
+                : Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo");
+    }
+
+    private void mpi(Path program) throws Exception {
+        if (!isInstalled("mpirun.openmpi", "openmpi-bin") || !isInstalled("mpicc.openmpi", "libopenmpi-dev")) {
+            return;
+        }
+        try (var compiler =
+                new Child(List.of("mpicc.openmpi", "-O2", "-o", program.toString(), source.toString()), Map.of())) {
+            compiler.result();
+        }
+        add("Open MPI latency", Bench.SMALL, 20_000, Double.NaN, (way, n) -> {
+            return latency(Bench.SMALL, n, mpi(way, program + " latency ", n));
+        });
+        add("Open MPI bandwidth", Bench.LARGE, 10_000, Double.NaN, (way, n) -> {
+            return bandwidth(Bench.LARGE, n, mpi(way, program + " bandwidth ", n));
+        });
+    }
+
+    private double mpi(Way way, String program, long n) throws Exception {
+        String command = (way == Way.VERBENA ? MPI_OVER_UCX : MPI_OVER_TCP) + program + n;
+        try (var processes =
+                new Child(words(way, LOOPBACK_DEVICE, command), way == Way.VERBENA ? overUcx(way) : Map.of())) {
+            String begin = program.strip().replaceAll(".* ", "");
+            return Programs.numbers(processes.result(), begin)[0];
+        }
+    }
+
+    private void fio() {
+        if (isInstalled("fio", "fio")) {
+            for (String verb : List.of("write", "read")) {
+                add("fio " + verb, Bench.LARGE, 10_000, Double.NaN, (way, n) -> fio(way, verb, n));
+            }
+        }
+    }
+
+    private Result fio(Way way, String verb, long n) throws Exception {
+        int port = Ports.free();
+        String common = (way == Way.VERBENA ? " --ioengine=rdma --iodepth=16" : " --ioengine=net --protocol=tcp")
+                + " --bs=64k --size=" + n * Bench.LARGE + " --port=" + port;
+        String asks = way == Way.VERBENA ? "write --verb=" + verb : verb;
+        String serves = way == Way.TCP && verb.equals("read") ? "write" : "read";
+        List<String> said = run(
+                way,
+                LOOPBACK_DEVICE,
+                Map.of(),
+                way == Way.VERBENA ? 0 : port,
+                "fio --name=server --rw=" + serves + common + (way == Way.VERBENA ? "" : " --listen"),
+                "fio --name=client --output-format=json" + common + " --hostname=" + LOOPBACK + " --rw=" + asks);
+        JsonNode job = Bench.JSON
+                .readTree(String.join("\n", said.subList(said.indexOf("{"), said.size())))
+                .at("/jobs/0");
+        double bytesPerSecond = Math.max(
+                job.at("/read/bw_bytes").doubleValue(),
+                job.at("/write/bw_bytes").doubleValue());
+        return bandwidth(Bench.LARGE, n, bytesPerSecond / MEGA);
+    }
+
+    private void qperf() {
+        if (isInstalled("qperf", "qperf")) {
+            add("qperf bandwidth", Bench.LARGE, 1, Double.NaN, (way, n) -> {
+                return bandwidth(Bench.LARGE, n, qperf(way, "bw", Bench.LARGE) / MEGA);
+            });
+            add("qperf latency, waiting", Bench.SMALL, 1, Double.NaN, (way, n) -> {
+                return latency(Bench.SMALL, n, qperf(way, "lat", Bench.SMALL) / NANOS_PER_MICRO);
+            });
+        }
+    }
+
+    private double qperf(Way way, String test, int size) throws Exception {
+        int port = Ports.free();
+        String server = "qperf -lp " + port;
+        String what = way == Way.VERBENA ? " -cm 1 " + LOOPBACK + " rc_" : " " + LOOPBACK + " tcp_";
+        List<String> said = run(
+                way,
+                LOOPBACK_DEVICE,
+                Map.of(),
+                port,
+                server,
+                server + " -uu -m " + size + " -t " + Math.round(2 * SECONDS) + what + test);
+        return Programs.numbers(said, test.equals("bw") ? "bw" : "latency")[1];
+    }
+
+    private void libfabric() {
+        if (isInstalled("fi_pingpong", "libfabric-bin")) {
+            if (System.getenv(INSIDE) == null) {
+                missing.add("libfabric: needs a network namespace, because it does not use loopback");
+                return;
+            }
+            add("libfabric, back and forth", Bench.LARGE, 2_000, Double.NaN, (way, n) -> {
+                // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
+                return bandwidth(Bench.LARGE, n, libfabric(way, n)[4] * DECIMAL_MEGA / MEGA);
+            });
+        }
+    }
+
+    private double[] libfabric(Way way, long n) throws Exception {
+        int port = Ports.free();
+        String provider = way == Way.VERBENA ? "verbs;ofi_rxm" : "tcp;ofi_rxm";
+        String options = " -p " + provider + " -e rdm -S " + Bench.LARGE + " -I " + n;
+        List<String> said = run(
+                way,
+                CABLE_DEVICE,
+                Map.of(),
+                port,
+                "fi_pingpong -B " + port + options,
+                "fi_pingpong -P " + port + options + " " + CABLE_ADDRESS);
+        return Programs.numbers(said, "64k ");
+    }
+
+    // ---- measuring
+
+    private boolean isInstalled(String program, String debianPackage) {
+        try {
+            Contender.need(program, debianPackage);
+            return true;
+        } catch (Child.Failed e) {
+            missing.add(Objects.requireNonNull(e.getMessage()));
+            return false;
+        }
+    }
+
+    /// @param first how many messages to begin with
+    /// @param limit of the ratio, NaN for none
+    private void add(String name, int size, long first, double limit, Measurement measurement) {
+        if (only.isEmpty() || only.stream().anyMatch(name::contains)) {
+            figures.add(new Figure(
+                    name + ", " + Table.size(size),
+                    new Entry(name + " over Verbena", size, first, (_, n) -> measurement.measure(Way.VERBENA, n)),
+                    new Entry(name + " over TCP", size, first, (_, n) -> measurement.measure(Way.TCP, n)),
+                    Double.isNaN(limit) ? Optional.empty() : Optional.of(new Limit(limit))));
+        }
+    }
+
+    private static Result latency(int size, long n, double micros) {
+        return new Result(
+                null, size, n, null, null, new Latency(Double.NaN, micros, Double.NaN, Double.NaN, Double.NaN));
+    }
+
+    private static Result bandwidth(int size, long n, double megabytes) {
+        return new Result(null, size, n, megabytes, megabytes * MEGA / size / DECIMAL_MEGA, null);
+    }
+
+    private List<String> words(Way way, String device, String command) {
+        var words = new ArrayList<String>();
+        if (way == Way.VERBENA) {
+            words.addAll(List.of(launcher, "run", "--device", device, "--"));
+        }
+        words.addAll(List.of(command.split(" ", -1)));
+        return words;
+    }
+
+    /// What the client says.
+    ///
+    /// @param port that the server listens on by TCP; 0 when it does not, and clients are started until one finds
+    it:
+    ///     fio's say that they were rejected, and end well
+    private List<String> run(
+            Way way, String device, Map<String, String> environment, int port, String server, String client)
+            throws Exception {
+        try (var serving = new Child(words(way, device, server), environment)) {
+            if (port != 0 && !Ports.awaitListener(port, () -> !serving.isAlive())) {
+                return serving.result();
+            }
+            for (int tries = 0; tries < TRIES; tries++) {
+                try (var asking = new Child(words(way, device, client), environment)) {
+                    List<String> said = asking.result();
+                    if (said.stream().noneMatch(line -> line.contains(REJECTED))) {
+                        return said;
+                    }
+                }
+            }
+            throw new Child.Failed("no server for " + client);
+        }
+    }
+
+    // ---- what came of it
+
+    private static Optional<Goal> goal(Figure figure) {
+        return figure.limit.map(limit -> {
+            double[] ratios = figure.ratios();
+            double ratio = figure.ratio();
+            boolean atMost = figure.isLatency();
+            return new Goal(
+                    figure.name + ", over its own TCP",
+                    "x",
+                    ratio,
+                    Arrays.stream(ratios).min().orElseThrow(),
+                    Arrays.stream(ratios).max().orElseThrow(),
+                    limit.ratio,
+                    atMost,
+                    atMost ? ratio <= limit.ratio : ratio >= limit.ratio);
+        });
+    }
+
+    private void print(Report report) {
+        report.facts().forEach((name, fact) -> System.out.printf("%-14s%s%n", name, fact));
+        System.out.printf(
+                "%n%-36s %-34s %-34s %s%n", "MB/s (2^20 bytes), or us one way", "over Verbena", "over TCP", "ratio");
+        for (Figure figure : figures) {
+            System.out.printf(
+                    "%-36s %-34s %-34s %s%n",
+                    figure.name + (figure.isLatency() ? ", us" : ", MB/s"),
+                    spread(Medians.of(figure.values(figure.verbena)), figure.values(figure.verbena)),
+                    spread(Medians.of(figure.values(figure.tcp)), figure.values(figure.tcp)),
+                    spread(figure.ratio(), figure.ratios())
+                            + goal(figure).map(BesideTcp::words).orElse(""));
+        }
+    }
+
+    private static String words(Goal goal) {
+        return (goal.atMost() ? "; at most " : "; at least ")
+                + Math.round(goal.limit())
+                + (goal.reached() ? ": reached" : ": MISSED");
+    }
+
+    private static String spread(double median, double[] values) {
+        return Table.number(median) + "  ("
+                + Table.number(Arrays.stream(values).min().orElseThrow()) + " to "
+                + Table.number(Arrays.stream(values).max().orElseThrow()) + ")";
+    }
+}
