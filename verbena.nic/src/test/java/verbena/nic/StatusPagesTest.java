@@ -33,7 +33,7 @@ class StatusPagesTest {
     private static final Path PAGES = Path.of(System.getProperty("verbena.root"), "docs", "status");
     private static final List<String> SECTIONS = List.of(
             "## What it means",
-            "## Who noticed it",
+            "## Which side noticed it",
             "## Which checks lead to it",
             "## Usual causes",
             "## What to try",
