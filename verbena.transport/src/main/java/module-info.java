@@ -8,6 +8,7 @@ module verbena.transport {
     requires transitive verbena.wire;
 
     exports verbena.transport;
+    exports verbena.transport.congestion;
     exports verbena.transport.iwarp;
     exports verbena.transport.memory;
     exports verbena.transport.queue;

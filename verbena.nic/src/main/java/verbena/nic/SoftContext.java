@@ -24,7 +24,7 @@ import verbena.nic.link.NetworkWatch;
 import verbena.nic.link.Tap;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
-import verbena.transport.PeerWindow;
+import verbena.transport.congestion.PeerWindow;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.rc.XrcQueue;
 import verbena.verbs.AddressVector;

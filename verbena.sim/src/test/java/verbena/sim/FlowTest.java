@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
-import verbena.transport.PeerWindow;
+import verbena.transport.congestion.PeerWindow;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;

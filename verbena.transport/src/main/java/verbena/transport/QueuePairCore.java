@@ -8,7 +8,6 @@ import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendOperation;
-import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
@@ -62,19 +61,6 @@ public final class QueuePairCore {
                 flags,
                 "",
                 solicited));
-    }
-
-    /// The request is done, and all before `head` leave the queue. Its slot is free before anybody can know, so
-    /// that who polls the completion can post again at once.
-    public void complete(SendRequest request, SendQueue sends, long head, CompletionRing ring, boolean signalAll) {
-        boolean visible = request.signaled || signalAll;
-        long wrId = request.wrId;
-        WcOpcode opcode = request.operation.completion();
-        long bytes = request.bytes();
-        sends.retire(head);
-        if (visible) {
-            succeed(ring, wrId, opcode, bytes, 0, 0, 0, false);
-        }
     }
 
     public void fail(CompletionRing ring, long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {

@@ -1,5 +1,6 @@
 package verbena.transport;
 
+import verbena.transport.congestion.PeerWindows;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.PeerWindows;
+import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
 

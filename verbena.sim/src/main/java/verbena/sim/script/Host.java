@@ -14,7 +14,7 @@ import java.util.random.RandomGenerator;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.PeerWindows;
+import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;

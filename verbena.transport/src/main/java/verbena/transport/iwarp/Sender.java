@@ -3,6 +3,7 @@ package verbena.transport.iwarp;
 import java.lang.foreign.MemorySegment;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.SendCompletions;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendOperation;
@@ -10,7 +11,6 @@ import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.Access;
 import verbena.verbs.QpState;
-import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.wire.iwarp.AtomicRequest;
 import verbena.wire.iwarp.AtomicResponse;
@@ -41,8 +41,7 @@ final class Sender {
     private final QueuePairParameters p;
     private final IwarpConnection connection;
     private final SendQueue sends;
-    private final CompletionRing completions;
-    private final boolean signalAll;
+    private final SendCompletions completions;
     private final Owed owed;
     private final FpduWriter writer;
 
@@ -87,8 +86,7 @@ final class Sender {
         this.p = core.parameters;
         this.connection = connection;
         this.sends = sends;
-        this.completions = completions;
-        this.signalAll = signalAll;
+        this.completions = new SendCompletions(core, sends, completions, signalAll);
         this.owed = owed;
         this.writer = writer;
     }
@@ -114,14 +112,7 @@ final class Sender {
     /// ERR: everything that is posted completes as flushed, in order.
     void flush() {
         stop();
-        while (head < sends.published()) {
-            SendRequest request = sends.at(head++);
-            long wrId = request.wrId;
-            WcOpcode opcode = request.operation.completion();
-            sends.retire(head);
-            core.flush(completions, wrId, opcode);
-        }
-        next = head;
+        head = next = completions.flushAll(head);
     }
 
     private void stop() {
@@ -586,7 +577,7 @@ final class Sender {
 
     /// The request before `head` is done.
     private void complete(SendRequest request) {
-        core.complete(request, sends, head, completions, signalAll);
+        completions.succeed(request, head);
     }
 
     private boolean executeLocal(SendRequest request) {
@@ -629,9 +620,7 @@ final class Sender {
     void failHead(WcStatus status, int vendorError, String cause) {
         SendRequest request = sends.at(head++);
         long wrId = request.wrId;
-        WcOpcode opcode = request.operation.completion();
-        sends.retire(head);
-        core.fail(completions, wrId, status, opcode, vendorError, cause);
+        completions.fail(request, head, status, vendorError, cause);
         connection.fail(status + " on the request with wrId " + wrId + ": " + cause);
     }
 
@@ -663,10 +652,7 @@ final class Sender {
                 return true;
             }
             SendRequest request = sends.at(head++);
-            long wrId = request.wrId;
-            WcOpcode opcode = request.operation.completion();
-            sends.retire(head);
-            core.flush(completions, wrId, opcode);
+            completions.flush(request, head);
         }
         return false;
     }

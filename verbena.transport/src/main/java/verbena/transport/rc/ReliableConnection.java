@@ -5,6 +5,7 @@ import verbena.transport.PacketFate;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
+import verbena.transport.RequestWriter;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;

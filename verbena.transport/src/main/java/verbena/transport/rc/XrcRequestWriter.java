@@ -1,10 +1,11 @@
 package verbena.transport.rc;
 
 import verbena.transport.QueuePairCore;
-import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.RequestWriter;
 import verbena.transport.queue.SendRequest;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 import verbena.wire.ib.XrcEth;
 
@@ -16,11 +17,15 @@ final class XrcRequestWriter extends RequestWriter {
     }
 
     @Override
-    MemoryVerdict write(Frame frame, SendRequest request, int index, int psns, int psn, boolean ask) {
-        MemoryVerdict verdict = super.write(frame, request, index, psns, psn, ask);
-        if (verdict == MemoryVerdict.OK) {
-            XrcEth.write(frame.slot, (long) frame.start + Bth.BYTES, request.srqNumber); // the first behind the BTH
-        }
-        return verdict;
+    protected void begin(
+            Frame frame,
+            SendRequest request,
+            Opcode opcode,
+            int payloadBytes,
+            boolean solicited,
+            boolean ask,
+            int psn) {
+        super.begin(frame, request, opcode, payloadBytes, solicited, ask, psn);
+        XrcEth.write(frame.slot, (long) frame.start + Bth.BYTES, request.srqNumber); // the first behind the BTH
     }
 }

@@ -9,14 +9,14 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
 
-/// What UC and UD have in common: a [Sender], a receive in use, and a life without timers.
+/// What UC and UD have in common: a [UnreliableSender], a receive in use, and a life without timers.
 abstract sealed class Unreliable implements QueuePairProtocol permits UnreliableConnection, UnreliableDatagram {
     final QueuePairCore core;
     final QueuePairParameters p;
     final Receiving receive;
-    private final Sender sender;
+    private final UnreliableSender sender;
 
-    Unreliable(QueuePairCore core, Sender sender, Receiving receive) {
+    Unreliable(QueuePairCore core, UnreliableSender sender, Receiving receive) {
         this.core = core;
         this.p = core.parameters;
         this.sender = sender;

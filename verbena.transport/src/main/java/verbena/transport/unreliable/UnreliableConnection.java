@@ -7,6 +7,7 @@ import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
+import verbena.transport.RequestWriter;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
@@ -66,7 +67,8 @@ public final class UnreliableConnection extends Unreliable {
         var core = new QueuePairCore(parameters, memory, counters, events);
         super(
                 core,
-                new Sender(core, Transport.UC, sends, sendCompletions, signalAll),
+                new UnreliableSender(
+                        core, Transport.UC, new RequestWriter(core, Transport.UC), sends, sendCompletions, signalAll),
                 new Receiving(core, receives, receivesShared, receiveCompletions));
     }
 

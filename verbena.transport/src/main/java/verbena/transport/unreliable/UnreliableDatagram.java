@@ -45,7 +45,7 @@ public final class UnreliableDatagram extends Unreliable {
         var core = new QueuePairCore(parameters, memory, counters, events);
         super(
                 core,
-                new Sender(core, Transport.UD, sends, sendCompletions, signalAll),
+                new UnreliableSender(core, Transport.UD, new DatagramWriter(core), sends, sendCompletions, signalAll),
                 new Receiving(core, receives, receivesShared, receiveCompletions));
     }
 

@@ -1,4 +1,4 @@
-package verbena.transport;
+package verbena.transport.congestion;
 
 import java.util.HashMap;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package verbena.transport;
+package verbena.transport.congestion;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -76,7 +76,7 @@ class PeerWindowTest {
         List<String> told = new ArrayList<>();
         window.sent(window.limit());
         for (String name : List.of("a", "b", "c", "d")) {
-            window.await(() -> told.add(name), false);
+            window.await(() -> told.add(name));
         }
         window.done(1);
         assertThat(told).containsExactly("a");
@@ -90,9 +90,9 @@ class PeerWindowTest {
     void whoWasToldAndFoundNoRoomIsToldBeforeThoseThatCameLater() {
         List<String> told = new ArrayList<>();
         window.sent(window.limit());
-        window.await(() -> told.add("later"), false);
-        window.await(() -> told.add("lost its turn"), true);
-        window.await(() -> told.add("so did this"), true);
+        window.await(() -> told.add("later"));
+        window.awaitAgain(() -> told.add("lost its turn"));
+        window.awaitAgain(() -> told.add("so did this"));
         window.done(31);
         assertThat(told).containsExactly("lost its turn", "so did this", "later");
     }
@@ -102,7 +102,7 @@ class PeerWindowTest {
         grow();
         List<String> told = new ArrayList<>();
         window.sent(128);
-        window.await(() -> told.add("a"), false);
+        window.await(() -> told.add("a"));
         window.done(2 * PeerWindow.RUN - 1);
         assertThat(told).isEmpty();
         window.done(1);
@@ -113,7 +113,7 @@ class PeerWindowTest {
     void ofASmallWindowAQuarterIsEnough() {
         List<String> told = new ArrayList<>();
         window.sent(32);
-        window.await(() -> told.add("a"), false);
+        window.await(() -> told.add("a"));
         window.done(7);
         assertThat(told).isEmpty();
         window.done(1);
@@ -126,7 +126,7 @@ class PeerWindowTest {
         window.sent(32);
         for (int i = 0; i < 100; i++) {
             int number = i;
-            window.await(() -> told.add(number), false);
+            window.await(() -> told.add(number));
         }
         window.done(32);
         assertThat(told).hasSize(100);
@@ -137,7 +137,7 @@ class PeerWindowTest {
         var told = new ArrayList<String>();
         PeerWindow.Waiter waiter = () -> told.add("a");
         window.sent(32);
-        window.await(waiter, false);
+        window.await(waiter);
         window.forget(waiter);
         window.done(32);
         assertThat(told).isEmpty();

@@ -1,37 +1,31 @@
 package verbena.transport.unreliable;
 
-import java.lang.foreign.MemorySegment;
 import verbena.transport.Messages;
-import verbena.transport.Path;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.RequestWriter;
+import verbena.transport.SendCompletions;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
-import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
-import verbena.wire.ib.Deth;
-import verbena.wire.ib.ImmDt;
-import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
-import verbena.wire.ib.Reth;
 import verbena.wire.ib.Transport;
 
 /// The sending half of UC and UD (IBTA 9.8.2.1 and 9.8.3.1): cuts requests into packets; a request is done when
 /// its last packet has left. One that fails on this side puts the queue pair into SQE, where sends are flushed and
 /// receives go on.
-final class Sender {
+final class UnreliableSender {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Transport transport;
     private final SendQueue sends;
-    private final CompletionRing completions;
-    private final boolean signalAll;
+    private final SendCompletions completions;
+    private final RequestWriter writer;
 
     /// The oldest request that is not done.
     private long head;
@@ -42,13 +36,20 @@ final class Sender {
 
     private boolean drainedReported;
 
-    Sender(QueuePairCore core, Transport transport, SendQueue sends, CompletionRing completions, boolean signalAll) {
+    /// @param writer of packets of `transport`
+    UnreliableSender(
+            QueuePairCore core,
+            Transport transport,
+            RequestWriter writer,
+            SendQueue sends,
+            CompletionRing completions,
+            boolean signalAll) {
         this.core = core;
         this.p = core.parameters;
         this.transport = transport;
+        this.writer = writer;
         this.sends = sends;
-        this.completions = completions;
-        this.signalAll = signalAll;
+        this.completions = new SendCompletions(core, sends, completions, signalAll);
     }
 
     // ---- life
@@ -68,13 +69,7 @@ final class Sender {
     /// SQE and ERR: everything that is posted completes as flushed, in order.
     void flush() {
         packet = 0;
-        while (head < sends.published()) {
-            SendRequest request = sends.at(head);
-            long wrId = request.wrId;
-            WcOpcode opcode = request.operation.completion();
-            finishHead();
-            core.flush(completions, wrId, opcode);
-        }
+        head = completions.flushAll(head);
     }
 
     /// SQD has been entered, or something has finished in it.
@@ -139,56 +134,20 @@ final class Sender {
             complete(request); // IBTA C10-93.1.1: nothing is sent, and that is no error
             return false;
         }
+        request.psnCount = writer.psnCount(request);
         return true;
     }
 
     /// False when the request has failed.
     private boolean send(SendRequest request, Frame frame) {
-        long position = (long) packet * p.pathMtu;
-        boolean last = request.bytes() - position <= p.pathMtu;
-        int bytes = (int) Math.min(p.pathMtu, request.bytes() - position);
-        Opcode opcode = Messages.opcode(transport, request.operation, packet == 0, last);
-        int payload = Packet.payloadOffset(frame, opcode);
-        if (request.isInline) {
-            MemorySegment.copy(request.inline, position, frame.slot, payload, bytes);
-        } else {
-            MemoryVerdict verdict =
-                    core.memory.gather(request.scatter, p.protectionDomain, position, frame.slot, payload, bytes);
-            if (verdict != MemoryVerdict.OK) {
-                failAccess(request, verdict);
-                return false;
-            }
-        }
-        boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
-        Path path = request.path;
-        core.begin(
-                frame,
-                opcode,
-                bytes,
-                solicited,
-                false,
-                next,
-                path == null ? p.destinationQpn : request.destinationQpn,
-                path == null ? p.path : path);
-        if (opcode.dethOffset() >= 0) {
-            // IBTA 10.2.5: a Q_Key with its high bit set stands for the queue pair's own, which is privileged.
-            int qkey = request.qkey < 0 ? p.qkey : request.qkey;
-            Deth.write(frame.slot, frame.start + opcode.dethOffset(), qkey, p.qpn);
-        }
-        if (opcode.rethOffset() >= 0) {
-            Reth.write(
-                    frame.slot,
-                    frame.start + opcode.rethOffset(),
-                    request.remoteAddress,
-                    request.rkey,
-                    request.bytes());
-        }
-        if (opcode.hasImmediate()) {
-            ImmDt.write(frame.slot, frame.start + opcode.immediateOffset(), request.immediateOrKey);
+        MemoryVerdict verdict = writer.write(frame, request, packet, 1, next, false);
+        if (verdict != MemoryVerdict.OK) {
+            failAccess(request, verdict);
+            return false;
         }
         next = Psn.next(next);
         packet++;
-        if (last) {
+        if (packet == request.psnCount) {
             complete(request);
         }
         return true;
@@ -196,16 +155,9 @@ final class Sender {
 
     // ---- ends of requests
 
-    /// Its slot is free before anybody can know, so that who polls the completion can post again at once.
     private void complete(SendRequest request) {
-        boolean visible = request.signaled || signalAll;
-        long wrId = request.wrId;
-        WcOpcode opcode = request.operation.completion();
-        long bytes = request.bytes();
         finishHead();
-        if (visible) {
-            core.succeed(completions, wrId, opcode, bytes, 0, 0, 0, false);
-        }
+        completions.succeed(request, head);
         checkDrained();
     }
 
@@ -215,16 +167,14 @@ final class Sender {
 
     private void fail(SendRequest request, WcStatus status, String cause) {
         long wrId = request.wrId;
-        WcOpcode opcode = request.operation.completion();
         finishHead();
         core.enter(QpState.SQE, status + " on the request with wrId " + wrId + ": " + cause);
-        core.fail(completions, wrId, status, opcode, 0, cause);
+        completions.fail(request, head, status, 0, cause);
         flush();
     }
 
     private void finishHead() {
         head++;
         packet = 0;
-        sends.retire(head);
     }
 }

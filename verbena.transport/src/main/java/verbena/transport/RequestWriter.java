@@ -1,10 +1,7 @@
-package verbena.transport.rc;
+package verbena.transport;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import verbena.transport.Messages;
-import verbena.transport.QueuePairCore;
-import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
@@ -22,21 +19,36 @@ import verbena.wire.ib.Transport;
 
 /// Writes one packet of a request into a frame (IBTA 9.7.2). What is written depends on the request, the packet's
 /// index and its PSN alone, so a packet can be written again at any time. Engine-confined.
-class RequestWriter {
-    private final QueuePairCore core;
-    private final QueuePairParameters p;
+///
+/// What the packets of one transport carry besides is added where [#begin] is overridden.
+public class RequestWriter {
+    protected final QueuePairCore core;
+    protected final QueuePairParameters p;
     private final Transport transport;
 
     /// @param transport of the packets
-    RequestWriter(QueuePairCore core, Transport transport) {
+    public RequestWriter(QueuePairCore core, Transport transport) {
         this.core = core;
         this.transport = transport;
         this.p = core.parameters;
     }
 
     /// How many PSNs a request takes: one for each packet of a message, or of a READ's answer.
-    int psnCount(SendRequest request) {
+    public final int psnCount(SendRequest request) {
         return request.operation.isAtomic() ? 1 : Psn.count(request.bytes(), p.pathMtu);
+    }
+
+    /// Writes the headers that depend on nothing but the transport, and the length; the other headers follow, and the
+    /// payload may be there already.
+    protected void begin(
+            Frame frame,
+            SendRequest request,
+            Opcode opcode,
+            int payloadBytes,
+            boolean solicited,
+            boolean ask,
+            int psn) {
+        core.begin(frame, opcode, payloadBytes, solicited, ask, psn);
     }
 
     /// Writes packet `index` of `request`.
@@ -44,7 +56,7 @@ class RequestWriter {
     /// @param psns how many PSNs it takes: more than one only for a READ, which asks for so many packets
     /// @param ask whether data asks for an ACK; everything else always does
     /// @return what forbids to read the data; the frame holds no packet then
-    MemoryVerdict write(Frame frame, SendRequest request, int index, int psns, int psn, boolean ask) {
+    public final MemoryVerdict write(Frame frame, SendRequest request, int index, int psns, int psn, boolean ask) {
         switch (request.operation) {
             case READ -> writeRead(frame, request, index, psns, psn);
             case FETCH_ADD, COMPARE_SWAP -> writeAtomic(frame, request, psn);
@@ -62,14 +74,14 @@ class RequestWriter {
         long skipped = (long) index * p.pathMtu;
         boolean last = index + psns == request.psnCount;
         long bytes = last ? request.bytes() - skipped : (long) psns * p.pathMtu;
-        core.begin(frame, opcode, 0, false, true, psn);
+        begin(frame, request, opcode, 0, false, true, psn);
         Reth.write(frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress + skipped, request.rkey, bytes);
     }
 
     private void writeAtomic(Frame frame, SendRequest request, int psn) {
         Opcode opcode = Messages.opcode(transport, request.operation, true, true);
         boolean swap = request.operation == SendOperation.COMPARE_SWAP;
-        core.begin(frame, opcode, 0, false, true, psn);
+        begin(frame, request, opcode, 0, false, true, psn);
         AtomicEth.write(
                 frame.slot,
                 frame.start + opcode.atomicEthOffset(),
@@ -82,14 +94,14 @@ class RequestWriter {
     /// The value travels as it lies in this host's memory (IBTA A19).
     private void writeAtomicWrite(Frame frame, SendRequest request, int psn) {
         Opcode opcode = Opcode.RC_ATOMIC_WRITE;
-        core.begin(frame, opcode, Long.BYTES, false, true, psn);
+        begin(frame, request, opcode, Long.BYTES, false, true, psn);
         Reth.write(frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, Long.BYTES);
         frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(frame, opcode), request.operand);
     }
 
     private void writeFlush(Frame frame, SendRequest request, int psn) {
         Opcode opcode = Opcode.RC_FLUSH;
-        core.begin(frame, opcode, 0, false, true, psn);
+        begin(frame, request, opcode, 0, false, true, psn);
         Feth.write(frame.slot, frame.start + opcode.fethOffset(), request.flushSelectivity, request.flushPlacement);
         Reth.write(
                 frame.slot, frame.start + opcode.rethOffset(), request.remoteAddress, request.rkey, request.flushBytes);
@@ -111,7 +123,7 @@ class RequestWriter {
             }
         }
         boolean solicited = last && request.solicited && (opcode.isSend() || opcode.hasImmediate());
-        core.begin(frame, opcode, bytes, solicited, ask, psn);
+        begin(frame, request, opcode, bytes, solicited, ask, psn);
         if (opcode.rethOffset() >= 0) {
             Reth.write(
                     frame.slot,

@@ -1,0 +1,66 @@
+package verbena.transport.congestion;
+
+/// How many PSNs may be under way to a peer: the rule by which answers raise the limit and losses lower it.
+/// Engine-confined.
+///
+/// The limit doubles with each window that is acknowledged until it is [PeerWindow#PACKETS_MAX] or something gets
+/// lost. A loss halves it, once for each round trip; after that it grows by one packet in [#GROWTH_WINDOWS] windows:
+/// additive increase, multiplicative decrease (RFC 5681), eight times slower, because going back N makes a loss
+/// eight times as dear as TCP has it.
+final class CongestionControl {
+    /// Never less, so that a lost packet has some behind it that tell of it.
+    static final int PACKETS_MIN = 4;
+    /// At first.
+    static final int PACKETS_AT_FIRST = 32;
+    /// After a loss, windows that have to be acknowledged for one packet more.
+    static final int GROWTH_WINDOWS = 8;
+
+    private final int packetsMax;
+    private int limit;
+    /// Nothing has been lost yet.
+    private boolean doubling = true;
+    /// Acknowledged towards the next growth.
+    private int credit;
+    private long lossNanos = Long.MIN_VALUE;
+
+    CongestionControl(int packetsMax) {
+        this.packetsMax = packetsMax;
+        this.limit = Math.min(packetsMax, PACKETS_AT_FIRST);
+    }
+
+    /// PSNs that may be under way, at least one.
+    int limit() {
+        return limit;
+    }
+
+    /// So many were answered, and none of them was missing.
+    ///
+    /// @param outstanding PSNs that were under way
+    void answered(int psns, int outstanding) {
+        if (limit >= packetsMax || 2 * outstanding < limit) { // a window that is not used says nothing
+            return;
+        }
+        if (doubling) {
+            limit = Math.min(packetsMax, limit + psns);
+            return;
+        }
+        credit += psns;
+        int price = GROWTH_WINDOWS * limit;
+        if (credit >= price) {
+            credit -= price;
+            limit++;
+        }
+    }
+
+    /// Something got lost; what is told within a round trip is one loss.
+    void lost(long now, long roundTripNanos) {
+        if (lossNanos != Long.MIN_VALUE && now - lossNanos < roundTripNanos) {
+            return;
+        }
+        lossNanos = now;
+        doubling = false;
+        credit = 0;
+        limit = Math.max(Math.min(PACKETS_MIN, packetsMax), limit / 2);
+        assert limit >= 1 && limit <= packetsMax : "the limit is within its bounds";
+    }
+}

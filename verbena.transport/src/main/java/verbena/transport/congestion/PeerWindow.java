@@ -1,0 +1,133 @@
+package verbena.transport.congestion;
+
+import java.util.ArrayDeque;
+import verbena.transport.Protocol;
+import verbena.verbs.Gid;
+
+/// What all reliable connections of one engine to one peer address have under way together. Counted in PSNs: packets
+/// sent, and packets of answers asked for, because what overflows is counted in packets too, a socket's buffer or a
+/// card's ring. How much that may be is for [CongestionControl]; how long an answer takes is for [RoundTrip].
+/// Engine-confined.
+///
+/// A connection that finds no room waits ([#await]), and is told in the order of coming. A connection that was told and
+/// found the room taken, because READs of others are large, is told before those that come later: else it would stand
+/// at the end each time, for ever.
+public final class PeerWindow {
+    /// The limit is never more, in PSNs: half a megabyte of full packets saturates a loopback, and a socket's
+    /// buffer of Linux's default size holds about so many that were sent in runs.
+    public static final int PACKETS_MAX = 128;
+    /// A run of packets: so many full ones (of 4 KiB) make one message of UDP GSO, at most 64 KiB.
+    public static final int RUN = 15;
+    /// No probe earlier than this after a sign of life: a peer may have to be scheduled first.
+    public static final long PROBE_NANOS_MIN = 1_000_000;
+
+    /// How long an answer may take while it is unknown how long answers take: more than a way round the world. A peer
+    /// that never answers would keep the room from all other connections otherwise.
+    static final long ANSWER_NANOS_AT_FIRST = 250_000_000;
+
+    /// What may wait for room.
+    interface Waiter {
+        /// There may be room now.
+        void onRoom();
+    }
+
+    final Gid peer;
+    int users;
+
+    private final long probeNanosMin;
+    private final CongestionControl control;
+    private final RoundTrip roundTrip = new RoundTrip();
+    private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
+    /// Those that were told already, and found no room; before all others.
+    private final ArrayDeque<Waiter> again = new ArrayDeque<>();
+    private int outstanding;
+
+    PeerWindow(Gid peer, int packetsMax, long probeNanosMin) {
+        this.peer = peer;
+        this.probeNanosMin = probeNanosMin;
+        this.control = new CongestionControl(packetsMax);
+    }
+
+    // ---- how much
+
+    /// PSNs that may be under way, at least one.
+    int limit() {
+        return control.limit();
+    }
+
+    /// PSNs under way.
+    int outstanding() {
+        return outstanding;
+    }
+
+    /// PSNs that may be sent now; may be negative after a loss.
+    public int room() {
+        return limit() - outstanding;
+    }
+
+    /// So many have been sent, or sent again.
+    void sent(int psns) {
+        outstanding += psns;
+    }
+
+    /// So many are not under way any more, because they were answered, or because an answer is not expected any more.
+    void done(int psns) {
+        outstanding -= psns;
+        assert outstanding >= 0 : "only what was sent is done";
+        // A connection that waits alone is told when its packets can leave in long runs: of what is under way, at most
+        // half a window less one packet is not followed by an ACK request, so that much room comes. Of several each
+        // gets a run; all are told when nothing would ever come to wake the rest.
+        int enough = waiters.size() + again.size() == 1 ? Math.max(1, Math.min(2 * RUN, limit() / 4)) : 1;
+        int share = outstanding == 0 ? 0 : RUN;
+        for (int room = room(); room >= enough; room -= share) {
+            ArrayDeque<Waiter> next = again.isEmpty() ? waiters : again;
+            if (next.isEmpty()) {
+                return;
+            }
+            next.removeFirst().onRoom();
+        }
+    }
+
+    /// Tells `waiter`, once, when there may be room.
+    void await(Waiter waiter) {
+        waiters.addLast(waiter);
+    }
+
+    /// The same for one that has been told, and has sent nothing since.
+    void awaitAgain(Waiter waiter) {
+        again.addLast(waiter);
+    }
+
+    /// `waiter` does not want to be told any more.
+    void forget(Waiter waiter) {
+        waiters.remove(waiter);
+        again.remove(waiter);
+    }
+
+    // ---- what the answers say
+
+    /// So many were answered, and none of them was missing.
+    void answered(int psns) {
+        control.answered(psns, outstanding);
+    }
+
+    /// Something got lost.
+    void lost(long now) {
+        control.lost(now, roundTrip.nanos());
+    }
+
+    /// An answer has come so long after what it answers, which was sent once only.
+    void roundTrip(long nanos) {
+        roundTrip.sample(nanos);
+    }
+
+    /// How long to wait for an answer. What has none after that takes up no room any more.
+    long answerNanos() {
+        return mayProbe() ? Math.max(probeNanosMin, roundTrip.lateNanos()) : ANSWER_NANOS_AT_FIRST;
+    }
+
+    /// Whether to ask what became of a packet that has no answer by then: once a round trip is known.
+    boolean mayProbe() {
+        return roundTrip.isKnown() && probeNanosMin != Protocol.NEVER;
+    }
+}

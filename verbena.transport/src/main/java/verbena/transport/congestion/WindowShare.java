@@ -1,0 +1,172 @@
+package verbena.transport.congestion;
+
+import org.jspecify.annotations.Nullable;
+
+/// What one reliable connection has under way of a [PeerWindow]: all that it knows of the others that share the
+/// window. Engine-confined.
+public final class WindowShare {
+    /// Packets between two that ask for an ACK, at most.
+    private static final int ASK_PACKETS_MAX = 2 * PeerWindow.RUN;
+
+    private final PeerWindow.Waiter waiter = this::onRoom;
+    private final Runnable onReady;
+
+    /// Null while the connection has no peer.
+    private @Nullable PeerWindow window;
+    /// The window will tell when there is room.
+    private boolean waits;
+    /// The window has told of room, and nothing has been sent since.
+    private boolean wasTold;
+    /// PSNs under way that take up room.
+    private int charged;
+    /// Packets since the last that asked for an ACK.
+    private int sinceAckRequest;
+
+    /// @param onReady called when there may be room that was waited for
+    public WindowShare(Runnable onReady) {
+        this.onReady = onReady;
+    }
+
+    // ---- life
+
+    /// Shares the window to a peer from now on.
+    public void join(PeerWindows windows, long peerHigh, long peerLow) {
+        assert window == null : "left before";
+        window = windows.join(peerHigh, peerLow);
+    }
+
+    /// Shares it no more; nothing is under way.
+    public void leave(PeerWindows windows) {
+        PeerWindow left = window;
+        if (left != null) {
+            window = null;
+            left.forget(waiter);
+            left.done(charged);
+            windows.leave(left);
+        }
+        charged = 0;
+        waits = false;
+        wasTold = false;
+        sinceAckRequest = 0;
+    }
+
+    // ---- how much
+
+    /// PSNs that all connections together may have under way; 0 without a peer.
+    public int limit() {
+        return window == null ? 0 : window.limit();
+    }
+
+    /// PSNs that they have under way.
+    public int outstandingOfAll() {
+        return window == null ? 0 : window.outstanding();
+    }
+
+    /// Whether `psns` more may be sent: there is room for all of them, or for half a window. If not, the connection is
+    /// told when there is.
+    ///
+    /// @param unanswered PSNs of this connection that have no answer, whether they take up room or not
+    public boolean hasRoom(int psns, int unanswered) {
+        PeerWindow of = window;
+        if (of == null || waits) {
+            return false;
+        }
+        int enough = Math.min(psns, Math.max(1, of.limit() / 2));
+        boolean toldBefore = wasTold;
+        wasTold = false;
+        if (of.room() >= enough) {
+            // Also what takes up no room any more may still be answered: no more than a window of its own.
+            return of.limit() - unanswered >= enough;
+        }
+        waits = true;
+        if (toldBefore) {
+            of.awaitAgain(waiter);
+        } else {
+            of.await(waiter);
+        }
+        return false;
+    }
+
+    private void onRoom() {
+        waits = false;
+        wasTold = true;
+        onReady.run();
+    }
+
+    // ---- what happens
+
+    /// Whether a packet in the middle of a message asks for an ACK. rxe and the standard's advice (IBTA 9.7.3.2) have
+    /// the last packet of a message ask; enough are added in between that the window never closes without an ACK on
+    /// its way.
+    public boolean wantsAck(int unanswered) {
+        PeerWindow of = window;
+        if (of == null || of.room() <= 1 || unanswered + 1 >= of.limit()) {
+            return true;
+        }
+        return ++sinceAckRequest >= Math.max(1, Math.min(ASK_PACKETS_MAX, of.limit() / 2));
+    }
+
+    /// A packet that asks for an ACK leaves, or the connection goes back and will ask again.
+    public void asked() {
+        sinceAckRequest = 0;
+    }
+
+    /// So many PSNs have been sent, or sent again.
+    public void sent(int psns) {
+        charged += psns;
+        if (window != null) {
+            window.sent(psns);
+        }
+    }
+
+    /// So many were answered, and none of them was missing.
+    public void answered(int psns) {
+        if (window != null) {
+            window.answered(psns);
+        }
+    }
+
+    /// No more than so many PSNs are under way: the rest takes up no room any more.
+    public void settle(int underWay) {
+        int excess = charged - Math.max(0, underWay);
+        if (excess > 0) {
+            charged -= excess;
+            if (window != null) {
+                window.done(excess);
+            }
+        }
+    }
+
+    /// No answer is expected any more to what is under way: it takes up no room, others need not wait for it.
+    public void giveUp() {
+        int unanswered = charged;
+        charged = 0;
+        if (window != null) {
+            window.done(unanswered);
+        }
+    }
+
+    /// Something got lost.
+    public void lost(long now) {
+        if (window != null) {
+            window.lost(now);
+        }
+    }
+
+    /// An answer has come so long after what it answers, which was sent once only.
+    public void roundTrip(long nanos) {
+        if (window != null) {
+            window.roundTrip(nanos);
+        }
+    }
+
+    /// How long to wait for an answer.
+    public long answerNanos() {
+        return window == null ? PeerWindow.ANSWER_NANOS_AT_FIRST : window.answerNanos();
+    }
+
+    /// Whether to ask what became of a packet that has no answer by then.
+    public boolean mayProbe() {
+        return window != null && window.mayProbe();
+    }
+}

@@ -1,0 +1,233 @@
+package verbena.transport.rc;
+
+import verbena.transport.Counter;
+import verbena.transport.Protocol;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.Retransmission;
+import verbena.transport.congestion.WindowShare;
+import verbena.wire.ib.Psn;
+
+/// When a [Requester] sends what again (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 0015). Losses are repaired by going back to
+/// the first PSN that has no answer. Engine-confined.
+///
+/// When nothing is heard for longer than answers take, a probe is sent: the oldest and the newest packet once more.
+/// Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out. The
+/// responder
+/// answers the oldest with an ACK in any case; if it has missed something, the newest is ahead of what it expects then,
+/// and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer of its own.
+final class LossRecovery {
+    /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run
+    /// up to four times its value (IBTA C9-141).
+    private static final long ACK_TIMEOUT_NANOS_MIN = 2_000_000;
+    /// Waiting for the answer to a probe doubles at most so often.
+    private static final int PROBE_DOUBLINGS_MAX = 10;
+    /// `rnrRetry`: without limit.
+    private static final int RNR_RETRY_FOREVER = 7;
+
+    /// A packet of a probe.
+    enum Probe {
+        OLDEST,
+        NEWEST,
+        NONE
+    }
+
+    private final QueuePairCore core;
+    private final QueuePairParameters p;
+    private final SendCursor cursor;
+    private final OutstandingReads reads;
+    private final WindowShare share;
+    private final RcTimers timers;
+
+    private int retriesLeft;
+    private int rnrRetriesLeft;
+    /// The requester went back, and nothing has been acknowledged since: more NAKs of the same gap are ignored.
+    private boolean recovering;
+
+    /// What is to be sent next of a probe.
+    private Probe probe = Probe.NONE;
+    /// A probe has been due since there was progress.
+    private boolean isProbing;
+    /// How often waiting for an answer has doubled since a round trip was last timed (RFC 6298, 5.5 to 5.7); one less
+    /// with each answer that a probe drew.
+    private int doublings;
+    /// A packet whose answer is awaited by the clock, and when it was sent; [Protocol#NEVER] when there is none.
+    private int timedPsn;
+    private long timedNanos = Protocol.NEVER;
+
+    LossRecovery(QueuePairCore core, SendCursor cursor, OutstandingReads reads, WindowShare share, RcTimers timers) {
+        this.core = core;
+        this.p = core.parameters;
+        this.cursor = cursor;
+        this.reads = reads;
+        this.share = share;
+        this.timers = timers;
+    }
+
+    // ---- life
+
+    void start() {
+        retriesLeft = p.retryCount;
+        rnrRetriesLeft = p.rnrRetry;
+    }
+
+    void stop() {
+        timers.cancelAll();
+        probe = Probe.NONE;
+        recovering = false;
+        isProbing = false;
+        doublings = 0;
+        timedNanos = Protocol.NEVER;
+        reads.clear();
+    }
+
+    // ---- departures
+
+    /// A packet that asks for an answer is about to be sent. Its round trip is timed, unless another one's is. That of
+    /// what is sent again is not: the answer may be for either of the two (Karn's rule, RFC 6298, 3).
+    void asking(long now) {
+        if (timedNanos == Protocol.NEVER && !cursor.isSendingAgain()) {
+            timedPsn = cursor.next();
+            timedNanos = now;
+        }
+    }
+
+    /// A packet has been sent.
+    void sent(long now) {
+        if (!timers.isSet(RcTimer.ACK) && !timers.isSet(RcTimer.PROBE)) {
+            arm(now);
+        }
+    }
+
+    /// Takes the next packet of the probe that is due: first the oldest, then the newest.
+    Probe takeProbe() {
+        Probe due = probe;
+        probe = due == Probe.OLDEST ? Probe.NEWEST : Probe.NONE;
+        return due;
+    }
+
+    /// The rest of the probe is not needed.
+    void endProbe() {
+        probe = Probe.NONE;
+    }
+
+    /// A packet of a probe is sent: what is answered now may be the packet or the probe (RFC 6298, 3).
+    void probed() {
+        timedNanos = Protocol.NEVER;
+        share.asked();
+    }
+
+    // ---- answers
+
+    /// So many more PSNs have their answers. Forward progress gives all retries back (IBTA 9.7.5.1.1).
+    void progressed(int psns, long now) {
+        recovering = false;
+        retriesLeft = p.retryCount;
+        rnrRetriesLeft = p.rnrRetry;
+        timers.cancel(RcTimer.RNR);
+        reads.answeredBefore(cursor.unacked());
+        if (timedNanos != Protocol.NEVER && Psn.isBefore(timedPsn, cursor.unacked())) {
+            share.roundTrip(now - timedNanos);
+            timedNanos = Protocol.NEVER;
+            doublings = 0;
+        } else if (isProbing) {
+            doublings--; // perhaps something was lost, perhaps the peer has become slow: wait for half as long again
+        }
+        boolean again = isProbing;
+        if (cursor.isAllAnswered()) {
+            disarm();
+        } else {
+            arm(now);
+            // What the probe has brought to light is not all: the oldest packet is another one now, and may be missing.
+            probe = again ? Probe.OLDEST : Probe.NONE;
+        }
+        share.answered(psns);
+        share.settle(cursor.underWay());
+    }
+
+    /// Whether the requester went back already, and waits for what that brings.
+    boolean isRepairing() {
+        return recovering || timers.isSet(RcTimer.RNR);
+    }
+
+    /// Goes back; false when that was tried as often as it may be.
+    boolean retry(Retransmission why, long now) {
+        if (retriesLeft == 0) {
+            return false;
+        }
+        retriesLeft--;
+        core.events.onRetransmission(why, cursor.unacked(), retriesLeft);
+        goBack();
+        recovering = true;
+        share.lost(now);
+        arm(now);
+        return true;
+    }
+
+    /// The peer had no receive for the packet with this PSN. Goes back, and waits as asked; false when that was tried
+    /// as often as it may be.
+    boolean waitForReceive(int psn, long waitNanos, long now) {
+        boolean forever = p.rnrRetry == RNR_RETRY_FOREVER;
+        if (!forever && rnrRetriesLeft-- == 0) {
+            return false;
+        }
+        goBack();
+        // The peer answers, and that is what retries of the other kind are counted for: ibv_modify_qp(3), retry_cnt.
+        retriesLeft = p.retryCount;
+        disarm(); // IBTA 9.7.5.2.8: not while we wait as asked
+        timers.set(RcTimer.RNR, now + waitNanos);
+        core.events.onRnrNak(psn, waitNanos, forever ? Integer.MAX_VALUE : rnrRetriesLeft);
+        return true;
+    }
+
+    private void goBack() {
+        cursor.goBack();
+        reads.clear();
+        timedNanos = Protocol.NEVER;
+        probe = Probe.NONE;
+        share.asked();
+        share.settle(cursor.underWay()); // what was under way is lost, or will be thrown away
+    }
+
+    // ---- timers
+
+    /// Something is unacknowledged, and there has just been a sign of life, or the beginning.
+    private void arm(long now) {
+        timers.set(
+                RcTimer.ACK,
+                p.ackTimeoutNanos == 0 ? Protocol.NEVER : now + Math.max(p.ackTimeoutNanos, ACK_TIMEOUT_NANOS_MIN));
+        isProbing = false;
+        probe = Probe.NONE;
+        setProbeTimer(now);
+    }
+
+    private void setProbeTimer(long now) {
+        assert doublings >= 0 && doublings <= PROBE_DOUBLINGS_MAX : "how long to wait is bounded";
+        timers.set(RcTimer.PROBE, now + (share.answerNanos() << doublings));
+    }
+
+    private void disarm() {
+        timers.cancel(RcTimer.ACK);
+        timers.cancel(RcTimer.PROBE);
+        probe = Probe.NONE;
+    }
+
+    /// An answer should have come by now. What has none is not under way any more: others need not wait for it. And the
+    /// peer is asked what became of it, when it is known how long its answers take.
+    void onLateAnswer(long now) {
+        if (share.mayProbe()) {
+            core.counters.count(Counter.PROBES);
+            probe = Probe.OLDEST;
+            isProbing = true;
+            doublings = Math.min(doublings + 1, PROBE_DOUBLINGS_MAX);
+            setProbeTimer(now);
+        }
+        share.giveUp();
+    }
+
+    /// No answer came in time.
+    void onAckTimeout() {
+        disarm();
+        core.counters.count(Counter.ACK_TIMEOUTS);
+    }
+}

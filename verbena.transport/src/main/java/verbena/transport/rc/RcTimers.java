@@ -1,0 +1,47 @@
+package verbena.transport.rc;
+
+import java.util.Arrays;
+import verbena.transport.Protocol;
+
+/// When each [RcTimer] is due. Engine-confined.
+final class RcTimers {
+    private final long[] deadlines = new long[RcTimer.values().length];
+
+    RcTimers() {
+        cancelAll();
+    }
+
+    void set(RcTimer timer, long deadlineNanos) {
+        deadlines[timer.ordinal()] = deadlineNanos;
+    }
+
+    void cancel(RcTimer timer) {
+        deadlines[timer.ordinal()] = Protocol.NEVER;
+    }
+
+    void cancelAll() {
+        Arrays.fill(deadlines, Protocol.NEVER);
+    }
+
+    boolean isSet(RcTimer timer) {
+        return deadlines[timer.ordinal()] != Protocol.NEVER;
+    }
+
+    /// Whether the timer is due. If so, it is not set any more.
+    boolean expire(RcTimer timer, long now) {
+        if (deadlines[timer.ordinal()] > now) {
+            return false;
+        }
+        cancel(timer);
+        return true;
+    }
+
+    /// The first deadline of all; [Protocol#NEVER] when no timer is set.
+    long earliest() {
+        long earliest = Protocol.NEVER;
+        for (long deadline : deadlines) {
+            earliest = Math.min(earliest, deadline);
+        }
+        return earliest;
+    }
+}

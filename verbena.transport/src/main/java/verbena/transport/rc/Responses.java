@@ -1,0 +1,246 @@
+package verbena.transport.rc;
+
+import java.lang.foreign.ValueLayout;
+import verbena.transport.Counter;
+import verbena.transport.PacketFate;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.Retransmission;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.SendRequest;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.WcStatus;
+import verbena.wire.Frame;
+import verbena.wire.ib.Aeth;
+import verbena.wire.ib.AtomicAckEth;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Opcode;
+import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.ib.Syndrome;
+
+/// What the responses of the peer mean to a [Requester] (IBTA 9.7.5.1 and 9.9.2). Engine-confined.
+final class Responses {
+    private final QueuePairCore core;
+    private final QueuePairParameters p;
+    private final Requester requester;
+    private final SendCursor cursor;
+    private final LossRecovery recovery;
+    private final RcTimers timers;
+
+    Responses(QueuePairCore core, Requester requester, SendCursor cursor, LossRecovery recovery, RcTimers timers) {
+        this.core = core;
+        this.p = core.parameters;
+        this.requester = requester;
+        this.cursor = cursor;
+        this.recovery = recovery;
+        this.timers = timers;
+    }
+
+    PacketFate onResponse(Frame frame, Opcode opcode, long now) {
+        if (!requester.isWorking()) {
+            return PacketFate.DROPPED_STATE;
+        }
+        int psn = Bth.psn(frame.slot, frame.start);
+        if (Psn.isBefore(psn, cursor.unacked())) {
+            return PacketFate.DUPLICATE;
+        }
+        if (!cursor.wasSent(psn)) {
+            return PacketFate.DROPPED_GHOST_ACK;
+        }
+        return switch (opcode) {
+            case RC_ACKNOWLEDGE, XRC_ACKNOWLEDGE ->
+                onAcknowledge(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()), psn, now);
+            case RC_ATOMIC_ACKNOWLEDGE, XRC_ATOMIC_ACKNOWLEDGE -> onAtomicAcknowledge(frame, opcode, psn, now);
+            default -> onReadResponse(frame, opcode, psn, now);
+        };
+    }
+
+    // ---- ACK and NAK
+
+    private PacketFate onAcknowledge(int syndrome, int psn, long now) {
+        return switch (Syndrome.kind(syndrome)) {
+            case ACK -> {
+                if (!acknowledge(psn, now)) {
+                    impliedNak(now);
+                }
+                yield PacketFate.ACCEPTED;
+            }
+            case RNR_NAK -> onRnrNak(syndrome, psn, now);
+            case NAK -> syndrome == Syndrome.NAK_SEQUENCE ? onSequenceNak(psn, now) : onFatalNak(syndrome, psn, now);
+            default ->
+                requester.failOldest(
+                        WcStatus.BAD_RESP_ERR,
+                        syndrome,
+                        core.peer() + " answered PSN " + psn + " with the reserved syndrome 0x"
+                                + Integer.toHexString(syndrome));
+        };
+    }
+
+    /// IBTA 9.7.5.1.1: everything before the PSN has arrived, and the packet of that PSN has not.
+    private PacketFate onSequenceNak(int psn, long now) {
+        core.counters.count(Counter.RECEIVED_NAK_SEQUENCE);
+        acknowledge(Psn.previous(psn), now);
+        if (requester.isWorking() && !recovery.isRepairing()) {
+            requester.retry(Retransmission.SEQUENCE_NAK, now);
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onRnrNak(int syndrome, int psn, long now) {
+        core.counters.count(Counter.RECEIVED_NAK_RNR);
+        acknowledge(Psn.previous(psn), now);
+        if (!requester.isWorking() || cursor.unacked() != psn) {
+            impliedNak(now);
+            return PacketFate.ACCEPTED;
+        }
+        if (timers.isSet(RcTimer.RNR)) {
+            return PacketFate.DUPLICATE;
+        }
+        if (!recovery.waitForReceive(psn, RnrTimer.nanos(Syndrome.value(syndrome)), now)) {
+            return requester.failOldest(
+                    WcStatus.RNR_RETRY_EXC_ERR,
+                    syndrome,
+                    core.peer() + " had no receive posted for PSN " + psn + ", the " + requester.describeOldest()
+                            + ", after " + p.rnrRetry + " retries");
+        }
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onFatalNak(int syndrome, int psn, long now) {
+        core.counters.count(Counter.RECEIVED_NAK_FATAL);
+        acknowledge(Psn.previous(psn), now);
+        if (!requester.isWorking() || (cursor.unacked() != psn && !cursor.isWithinOldest(psn))) {
+            impliedNak(now);
+            return PacketFate.ACCEPTED;
+        }
+        WcStatus status = switch (syndrome) {
+            case Syndrome.NAK_INVALID_REQUEST -> WcStatus.REM_INV_REQ_ERR;
+            case Syndrome.NAK_REMOTE_ACCESS -> WcStatus.REM_ACCESS_ERR;
+            case Syndrome.NAK_REMOTE_OPERATIONAL -> WcStatus.REM_OP_ERR;
+            case Syndrome.NAK_INVALID_RD_REQUEST -> WcStatus.REM_INV_RD_REQ_ERR;
+            default -> WcStatus.BAD_RESP_ERR;
+        };
+        return requester.failOldest(
+                status,
+                syndrome,
+                core.peer() + " answered PSN " + psn + " with " + Syndrome.text(syndrome) + ": it refuses the "
+                        + requester.describeOldest());
+    }
+
+    // ---- responses with a result
+
+    private PacketFate onAtomicAcknowledge(Frame frame, Opcode opcode, int psn, long now) {
+        if (!reach(psn, now)) {
+            return PacketFate.DROPPED_EARLY_RESPONSE;
+        }
+        SendRequest request = cursor.oldest();
+        if (!request.operation.isAtomic() || !saysAck(frame, opcode)) {
+            return unexpected(opcode, psn);
+        }
+        // Big-endian on the wire, in this host's order in memory.
+        int at = frame.start + opcode.atomicAckEthOffset();
+        long original = AtomicAckEth.original(frame.slot, at);
+        frame.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, at, original);
+        MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, frame.slot, at, Long.BYTES);
+        AtomicAckEth.write(frame.slot, at, original); // what looks at the packet afterwards finds it as it came
+        if (verdict != MemoryVerdict.OK) {
+            return failPlacing("the result's ", request, verdict);
+        }
+        requester.finishOldest(request);
+        requester.progress(Psn.next(psn), now);
+        return PacketFate.ACCEPTED;
+    }
+
+    private PacketFate onReadResponse(Frame frame, Opcode opcode, int psn, long now) {
+        if (!reach(psn, now)) {
+            return PacketFate.DROPPED_EARLY_RESPONSE;
+        }
+        SendRequest request = cursor.oldest();
+        if (!request.operation.needsResponse() || request.operation.isAtomic() || !saysAck(frame, opcode)) {
+            return unexpected(opcode, psn);
+        }
+        int index = Psn.distance(request.firstPsn, psn);
+        long position = (long) index * p.pathMtu;
+        int expected = (int) Math.min(p.pathMtu, request.bytes() - position);
+        int bytes = Packet.payloadBytes(frame, opcode);
+        // Position and length decide, not First, Middle or Last: soft-RoCE resumes a READ with a Middle.
+        if (bytes != expected) {
+            return requester.failOldest(
+                    WcStatus.BAD_RESP_ERR,
+                    0,
+                    opcode + " at PSN " + psn + " carries " + bytes + " bytes, expected " + expected);
+        }
+        MemoryVerdict verdict = core.memory.scatter(
+                request.scatter, p.protectionDomain, position, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
+        if (verdict != MemoryVerdict.OK) {
+            return failPlacing("the READ's ", request, verdict);
+        }
+        if (index + 1 == request.psnCount) {
+            requester.finishOldest(request);
+        }
+        requester.progress(Psn.next(psn), now);
+        return PacketFate.ACCEPTED;
+    }
+
+    /// Acknowledges what lies before a response; false, and a retry, when an earlier response is missing.
+    private boolean reach(int psn, long now) {
+        acknowledge(Psn.previous(psn), now);
+        if (requester.isWorking() && cursor.unacked() == psn) {
+            return true;
+        }
+        impliedNak(now);
+        return false;
+    }
+
+    /// What carries a result carries an ACK with it, where it has an AETH at all.
+    private static boolean saysAck(Frame frame, Opcode opcode) {
+        return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()));
+    }
+
+    private PacketFate unexpected(Opcode opcode, int psn) {
+        return requester.failOldest(
+                WcStatus.BAD_RESP_ERR, 0, opcode + " answers PSN " + psn + ", which it does not fit");
+    }
+
+    private PacketFate failPlacing(String whose, SendRequest request, MemoryVerdict verdict) {
+        return requester.failOldest(
+                WcStatus.LOC_PROT_ERR,
+                0,
+                whose + core.memory.explain(request.scatter, p.protectionDomain, true, verdict));
+    }
+
+    // ---- acknowledgement
+
+    /// Everything through `psn` has arrived. Stops at a READ or atomic whose response has not, and is false then.
+    private boolean acknowledge(int psn, long now) {
+        boolean complete = true;
+        int reached = cursor.unacked();
+        while (cursor.hasOldest() && !Psn.isAfter(reached, psn)) {
+            SendRequest request = cursor.oldest();
+            if (request.operation.needsResponse()) {
+                complete = false;
+                break;
+            }
+            int last = Psn.add(request.firstPsn, request.psnCount - 1);
+            if (Psn.isAfter(last, psn)) {
+                reached = Psn.next(psn);
+                break;
+            }
+            reached = Psn.next(last);
+            requester.finishOldest(request);
+        }
+        if (reached != cursor.unacked()) {
+            requester.progress(reached, now);
+        }
+        return complete;
+    }
+
+    /// A later answer shows that an earlier one is missing (IBTA 9.7.5.1.1).
+    private void impliedNak(long now) {
+        if (requester.isWorking() && !recovery.isRepairing()) {
+            core.counters.count(Counter.IMPLIED_NAKS);
+            requester.retry(Retransmission.LOST_RESPONSE, now);
+        }
+    }
+}
