@@ -10,6 +10,9 @@ import verbena.wire.iwarp.Fpdu;
 /// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. Whoever sends writes a ULPDU where
 /// [#begin] says, or the front of it and names where the rest lies, and then ends it.
 final class FpduWriter {
+    /// Payload below this is copied: one piece is cheaper for the operating system than three.
+    static final int REFER_BYTES_MIN = 2048;
+
     private final CRC32C crc32c = new CRC32C();
     private boolean crc;
     private boolean markers;

@@ -35,6 +35,7 @@ public final class IwarpConnection implements StreamProtocol {
     private final QueuePairParameters p;
     private final Owed owed = new Owed();
     private final FpduWriter writer = new FpduWriter();
+    private final OutstandingRequests requests;
     private final Sender sender;
     private final Receiver receiver;
     private final Receiving receiving;
@@ -67,8 +68,9 @@ public final class IwarpConnection implements StreamProtocol {
         this.p = parameters;
         this.core = new QueuePairCore(parameters, memory, counters, events);
         this.receiving = new Receiving(core, receives, receivesShared, receiveCompletions);
-        this.sender = new Sender(core, this, sends, sendCompletions, signalAll, owed, writer);
-        this.receiver = new Receiver(core, this, receiving, sender, owed);
+        this.requests = new OutstandingRequests(core, this, sends, sendCompletions, signalAll);
+        this.sender = new Sender(core, this, requests, owed, writer);
+        this.receiver = new Receiver(core, this, receiving, requests, owed);
     }
 
     // ---- life
@@ -235,7 +237,7 @@ public final class IwarpConnection implements StreamProtocol {
             core.counters.add(Counter.SENT_BYTES, out.total() - before);
             return true;
         }
-        if (finishing && !out.isFull() && p.state == QpState.RTS && sender.isDone() && owed.isEmpty()) {
+        if (finishing && !out.isFull() && p.state == QpState.RTS && sender.isDone()) {
             fail("the connection was closed");
         }
         return false;
@@ -326,18 +328,18 @@ public final class IwarpConnection implements StreamProtocol {
     /// The answer to our oldest READ or atomic does not fit, or cannot be placed.
     void refuseAnswer(TerminateCode code, WcStatus status, String cause) {
         count(PacketFate.REFUSED);
-        if (sender.awaitsRtr()) {
+        if (requests.awaitsRtr()) {
             core.events.onAsyncEvent(AsyncEvent.Type.QP_REQ_ERR);
             fail("terminated the connection, " + code + ": " + cause);
         } else {
-            sender.failHead(status, 0, cause);
+            requests.failHead(status, 0, cause);
         }
         terminate(code);
     }
 
     /// A READ of the peer that was accepted cannot be answered any more.
     void refuseRead(Owed.Answer answer, MemoryVerdict verdict, long source, int bytes) {
-        TerminateCode code = Sender.code(verdict, source, bytes);
+        TerminateCode code = Refusals.code(verdict, source, bytes);
         MemorySegment shown = Arena.ofAuto().allocate(Ddp.UNTAGGED_BYTES + ReadRequest.BYTES);
         Ddp.writeUntagged(shown, 0, RdmapOpcode.READ_REQUEST, true, 0, answer.msn, 0);
         ReadRequest.write(
@@ -369,7 +371,7 @@ public final class IwarpConnection implements StreamProtocol {
         core.counters.count(Counter.RECEIVED_TERMINATES);
         count(PacketFate.ACCEPTED);
         WcStatus status = status(code);
-        if (sender.failRequest(request, status, number, cause)) {
+        if (requests.failRequest(request, status, number, cause)) {
             return;
         }
         core.events.onAsyncEvent(AsyncEvent.Type.QP_FATAL); // what it is about has completed long ago

@@ -153,46 +153,6 @@ public final class MemoryTable {
         return atomic(rkey, address, swap, compare, true);
     }
 
-    /// [#fetchAdd(int, long, long)] in fields that are added each by itself (RFC 7306 5.1.1).
-    ///
-    /// @param mask the highest bit of each field: nothing is carried out of it
-    public MemoryVerdict fetchAdd(int rkey, long address, long add, long mask) {
-        if (mask << 1 == 0) {
-            return fetchAdd(rkey, address, add);
-        }
-        do {
-            MemoryVerdict verdict = fetchAdd(rkey, address, 0);
-            if (verdict != MemoryVerdict.OK) {
-                return verdict;
-            }
-        } while (!replaced(rkey, address, ((original & ~mask) + (add & ~mask)) ^ ((original ^ add) & mask)));
-        return MemoryVerdict.OK;
-    }
-
-    /// [#compareSwap(int, long, long, long)] of some bits (RFC 7306 5.1.2).
-    ///
-    /// @param compareMask the bits that have to be equal
-    /// @param swapMask the bits that are replaced
-    public MemoryVerdict compareSwap(int rkey, long address, long compare, long compareMask, long swap, long swapMask) {
-        if (compareMask == -1 && swapMask == -1) {
-            return compareSwap(rkey, address, compare, swap);
-        }
-        do {
-            MemoryVerdict verdict = fetchAdd(rkey, address, 0);
-            if (verdict != MemoryVerdict.OK) {
-                return verdict;
-            }
-        } while (((original ^ compare) & compareMask) == 0
-                && !replaced(rkey, address, (original & ~swapMask) | (swap & swapMask)));
-        return MemoryVerdict.OK;
-    }
-
-    /// Whether the value that was found is still there, and `value` now; what is gone meanwhile need not be.
-    private boolean replaced(int rkey, long address, long value) {
-        long expected = original;
-        return compareSwap(rkey, address, expected, value) != MemoryVerdict.OK || original == expected;
-    }
-
     /// Sets 8 bytes that [#checkRemote] has allowed to a natively ordered value, all at once.
     public MemoryVerdict atomicWrite(int rkey, long address, long value) {
         long at = targetOffset(rkey, address);

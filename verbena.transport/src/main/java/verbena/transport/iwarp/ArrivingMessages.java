@@ -1,0 +1,60 @@
+package verbena.transport.iwarp;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import verbena.wire.iwarp.Ddp;
+import verbena.wire.iwarp.RdmapOpcode;
+
+/// How far the messages are that a [Receiver] is receiving. Engine-confined.
+final class ArrivingMessages {
+    static final int UNTAGGED_QUEUES = 4;
+
+    /// The number that comes next in each queue.
+    private final int[] msnExpected = new int[UNTAGGED_QUEUES];
+
+    /// Of a SEND: its opcode while it is incomplete.
+    @Nullable
+    RdmapOpcode sending;
+
+    /// Of a SEND: bytes so far.
+    long received;
+    /// Of the WRITE that came last, or is coming: bytes so far.
+    long written;
+    /// That WRITE is complete.
+    boolean writeComplete = true;
+    /// A SEND of no bytes may come first, for which no receive is posted (RFC 6581).
+    boolean awaitsRtrSend;
+
+    void start(StreamTerms terms) {
+        Arrays.fill(msnExpected, 1);
+        sending = null;
+        received = 0;
+        written = 0;
+        writeComplete = true;
+        awaitsRtrSend = !terms.isInitiator() && terms.rtr() == Rtr.SEND;
+    }
+
+    /// Whether one is incomplete.
+    boolean isInside() {
+        return sending != null || !writeComplete;
+    }
+
+    int expectedMsn(int queue) {
+        return msnExpected[queue];
+    }
+
+    /// The message that was expected in the queue is here; answers with its number.
+    int takeMsn(int queue) {
+        return msnExpected[queue]++;
+    }
+
+    /// The offset that comes next in a queue.
+    long expectedOffset(int queue) {
+        return queue == Ddp.QUEUE_SEND && sending != null ? received : 0;
+    }
+
+    /// Whether the segment is the SEND by which the connection begins.
+    boolean isRtrSend(Segment segment) {
+        return awaitsRtrSend && segment.payloadLeft == 0 && segment.isLast && segment.opcode == RdmapOpcode.SEND;
+    }
+}

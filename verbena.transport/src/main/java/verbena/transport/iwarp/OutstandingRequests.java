@@ -1,0 +1,313 @@
+package verbena.transport.iwarp;
+
+import java.lang.foreign.MemorySegment;
+import verbena.transport.QueuePairCore;
+import verbena.transport.QueuePairParameters;
+import verbena.transport.SendCompletions;
+import verbena.transport.memory.MemoryVerdict;
+import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.SendOperation;
+import verbena.transport.queue.SendQueue;
+import verbena.transport.queue.SendRequest;
+import verbena.verbs.WcStatus;
+
+/// The requests of the application, oldest first: those before `head` are done, those before `next` have been sent, the
+/// one at `next` is being sent or comes next. A request that needs no answer is done when its last byte has been given
+/// to
+/// the stream (RFC 5040 5.5: nothing acknowledges it), but completions come in order, behind a READ that is not
+/// answered yet. So the READ or atomic whose answer comes next is always at `head`. Engine-confined.
+final class OutstandingRequests {
+    /// What the READ by which a connection begins names (RFC 6581); soft-iWARP's choice.
+    static final int RTR_STAG = 1;
+
+    private final QueuePairCore core;
+    private final QueuePairParameters p;
+    private final IwarpConnection connection;
+    private final SendQueue sends;
+    private final SendCompletions completions;
+
+    private long head;
+    private long next;
+    /// The request at `next` failed on this side, and waits for those before it.
+    private boolean failed;
+    /// READ and atomic requests that were sent and not answered.
+    private int unanswered;
+    /// The oldest READ outstanding is the one by which the connection began.
+    private boolean rtrOutstanding;
+    /// The number that the next READ or atomic has in its queue.
+    private int msn;
+    /// Bytes of the head's answer that have arrived.
+    private long received;
+
+    OutstandingRequests(
+            QueuePairCore core,
+            IwarpConnection connection,
+            SendQueue sends,
+            CompletionRing completions,
+            boolean signalAll) {
+        this.core = core;
+        this.p = core.parameters;
+        this.connection = connection;
+        this.sends = sends;
+        this.completions = new SendCompletions(core, sends, completions, signalAll);
+    }
+
+    // ---- life
+
+    void start() {
+        msn = 1;
+    }
+
+    /// RESET: everything is forgotten, nothing completes.
+    void reset() {
+        head = next = sends.published();
+        sends.retire(head);
+        stop();
+    }
+
+    /// ERR: everything that is posted completes as flushed, in order.
+    void flush() {
+        stop();
+        head = next = completions.flushAll(head);
+    }
+
+    private void stop() {
+        failed = false;
+        unanswered = 0;
+        rtrOutstanding = false;
+        received = 0;
+    }
+
+    /// Whether everything has been sent and answered.
+    boolean isDone() {
+        return head == sends.published() && unanswered == 0;
+    }
+
+    // ---- sending
+
+    /// Whether there is a request to be sent, and none has failed.
+    boolean hasNext() {
+        return !failed && next < sends.published();
+    }
+
+    SendRequest next() {
+        return sends.at(next);
+    }
+
+    /// READs and atomics that were sent and not answered.
+    int unanswered() {
+        return unanswered;
+    }
+
+    /// A READ or atomic is sent; answers with its number in its queue.
+    int ask() {
+        unanswered++;
+        return msn++;
+    }
+
+    /// The READ by which the connection begins is sent; no application has posted it.
+    int askRtr() {
+        rtrOutstanding = true;
+        return ask();
+    }
+
+    /// The next request has been given to the stream.
+    void sent() {
+        next++;
+        retire();
+    }
+
+    /// Carries out the next request, which never leaves this side; false when it has to wait for others, or fails. It
+    /// waits for everything before it, as on a reliable connection of InfiniBand.
+    boolean executeLocal(SendRequest request) {
+        if (head != next) {
+            return false;
+        }
+        if (!core.executeLocal(request)) {
+            return fail();
+        }
+        head = ++next;
+        completions.succeed(request, head);
+        return true;
+    }
+
+    /// The next request cannot go on; it fails when all before it are done, so that completions stay in order. Answers
+    /// with false.
+    boolean fail(SendRequest request, WcStatus status, String cause) {
+        request.localError = status;
+        request.localCause = cause;
+        return fail();
+    }
+
+    private boolean fail() {
+        failed = true;
+        if (head == next) {
+            failStalled();
+        }
+        return false;
+    }
+
+    private void failStalled() {
+        SendRequest request = sends.at(head);
+        WcStatus status = request.localError;
+        failHead(status == null ? WcStatus.GENERAL_ERR : status, 0, request.localCause);
+        connection.terminateLocally();
+    }
+
+    // ---- answers that arrive
+
+    /// Whether a READ's answer may come now.
+    boolean awaitsRead() {
+        return rtrOutstanding || (unanswered > 0 && sends.at(head).operation == SendOperation.READ);
+    }
+
+    /// Whether an atomic's answer may come now.
+    boolean awaitsAtomic() {
+        return !rtrOutstanding && unanswered > 0 && sends.at(head).operation.isAtomic();
+    }
+
+    /// Whether the oldest is the READ by which the connection began, which no application has posted.
+    boolean awaitsRtr() {
+        return rtrOutstanding;
+    }
+
+    /// Of the READ whose answer comes: the STag of its sink.
+    int expectedStag() {
+        return rtrOutstanding ? RTR_STAG : sinkStag(sends.at(head));
+    }
+
+    /// And the offset that comes next.
+    long expectedOffset() {
+        return rtrOutstanding ? 0 : sinkOffset(sends.at(head)) + received;
+    }
+
+    /// And how many bytes are missing.
+    long missing() {
+        return rtrOutstanding ? 0 : sends.at(head).bytes() - received;
+    }
+
+    /// What the answer to a READ has to name: the first entry's key and address, and from there on as if all lay in one
+    /// piece. The peer only repeats it; nothing is found by it.
+    static int sinkStag(SendRequest request) {
+        return request.scatter.count == 0 ? 0 : request.scatter.lkeys[0];
+    }
+
+    /// See [#sinkStag].
+    static long sinkOffset(SendRequest request) {
+        return request.scatter.count == 0 ? 0 : request.scatter.addresses[0];
+    }
+
+    /// Puts bytes of a READ's answer where they belong.
+    MemoryVerdict place(MemorySegment from, long offset, int bytes) {
+        MemoryVerdict verdict =
+                core.memory.scatter(sends.at(head).scatter, p.protectionDomain, received, from, offset, bytes);
+        received += verdict == MemoryVerdict.OK ? bytes : 0;
+        return verdict;
+    }
+
+    /// Finds where the next bytes of a READ's answer belong.
+    MemoryVerdict locate() {
+        return core.memory.locate(sends.at(head).scatter, p.protectionDomain, received, true);
+    }
+
+    /// So many bytes have been put where [#locate] said.
+    void placed(int bytes) {
+        received += bytes;
+        assert received <= sends.at(head).bytes() : "no more than was asked for";
+    }
+
+    /// The READ's answer is complete.
+    void readAnswered() {
+        received = 0;
+        unanswered--;
+        if (rtrOutstanding) {
+            rtrOutstanding = false;
+            return;
+        }
+        finishHead();
+    }
+
+    /// Whether `identifier` is that of the oldest atomic outstanding: this side numbers them as the queue does.
+    boolean isExpected(int identifier) {
+        return identifier == msn - unanswered;
+    }
+
+    /// The atomic's answer has come; it lies at `offset` in this host's order.
+    MemoryVerdict atomicAnswered(MemorySegment from, long offset) {
+        SendRequest request = sends.at(head);
+        MemoryVerdict verdict = core.memory.scatter(request.scatter, p.protectionDomain, 0, from, offset, Long.BYTES);
+        if (verdict == MemoryVerdict.OK) {
+            unanswered--;
+            finishHead();
+        }
+        return verdict;
+    }
+
+    private void finishHead() {
+        assert head < next : "it has been sent";
+        SendRequest request = sends.at(head++);
+        completions.succeed(request, head);
+        retire();
+    }
+
+    /// Completes what has been sent and needs no answer, up to the first that does.
+    private void retire() {
+        while (head < next) {
+            SendRequest request = sends.at(head);
+            if (request.operation.needsResponse()) {
+                return;
+            }
+            head++;
+            completions.succeed(request, head);
+        }
+        if (failed) {
+            failStalled();
+        }
+    }
+
+    // ---- failure
+
+    /// The oldest request fails, and the connection with it.
+    void failHead(WcStatus status, int vendorError, String cause) {
+        SendRequest request = sends.at(head++);
+        long wrId = request.wrId;
+        completions.fail(request, head, status, vendorError, cause);
+        connection.fail(status + " on the request with wrId " + wrId + ": " + cause);
+    }
+
+    /// The number of the oldest READ outstanding with this sink; 0 when there is none.
+    int numberOfRead(int stag, long offset) {
+        int number = firstMsn();
+        for (long at = head; at < next; at++) {
+            SendRequest request = sends.at(at);
+            if (request.operation == SendOperation.READ && sinkStag(request) == stag && sinkOffset(request) == offset) {
+                return number;
+            }
+            number += request.operation.needsResponse() ? 1 : 0;
+        }
+        return 0;
+    }
+
+    /// The peer has refused the READ or atomic with this number in its queue; those before it are flushed. False
+    /// when there is none.
+    boolean failRequest(int number, WcStatus status, int vendorError, String cause) {
+        int index = number - firstMsn();
+        if (index < 0 || index >= msn - firstMsn()) {
+            return false;
+        }
+        while (head < next) {
+            if (sends.at(head).operation.needsResponse() && index-- == 0) {
+                failHead(status, vendorError, cause);
+                return true;
+            }
+            SendRequest request = sends.at(head++);
+            completions.flush(request, head);
+        }
+        return false;
+    }
+
+    /// The number of the application's oldest READ or atomic outstanding.
+    private int firstMsn() {
+        return msn - unanswered + (rtrOutstanding ? 1 : 0);
+    }
+}

@@ -1,0 +1,46 @@
+package verbena.transport.iwarp;
+
+import java.lang.foreign.MemorySegment;
+import verbena.wire.iwarp.Ddp;
+import verbena.wire.iwarp.RdmapOpcode;
+
+/// The DDP segment that is arriving. Engine-confined.
+final class Segment {
+    /// Where its header lies; valid while the header is looked at.
+    MemorySegment in = MemorySegment.NULL;
+    /// Where in that memory the header begins.
+    int header;
+    boolean isTagged;
+    int headerBytes;
+    /// Payload that has not arrived, or is not placed yet.
+    int payloadLeft;
+    /// Whether its message ends with it.
+    boolean isLast;
+
+    RdmapOpcode opcode = RdmapOpcode.WRITE;
+    /// Of a WRITE or READ response: where it goes. Of a SEND: the key that is to be withdrawn.
+    int stag;
+    /// Where in the memory of that key the payload goes that comes next.
+    long address;
+
+    /// Its header has arrived.
+    ///
+    /// @param ulpduBytes of header and payload
+    void begin(MemorySegment from, int at, int ulpduBytes) {
+        in = from;
+        header = at;
+        isTagged = Ddp.isTagged(from, at);
+        headerBytes = headerBytes(from, at);
+        payloadLeft = ulpduBytes - headerBytes;
+        isLast = Ddp.isLast(from, at);
+    }
+
+    static int headerBytes(MemorySegment in, int at) {
+        return Ddp.isTagged(in, at) ? Ddp.TAGGED_BYTES : Ddp.UNTAGGED_BYTES;
+    }
+
+    /// Where its payload begins.
+    int payload() {
+        return header + headerBytes;
+    }
+}
