@@ -1,0 +1,58 @@
+package verbena.lab;
+
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestReporter;
+
+/// The table as tests of JUnit. What a [Runner] reports are entries of the report; their keys are its kinds.
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public class LabTest {
+    /// The folder of the project.
+    static final String ROOT = "verbena.root";
+    /// Which checks.
+    static final String PATTERN = "verbena.lab.pattern";
+
+    private static final int BUILD_SECONDS = 600;
+
+    private @Nullable Lab lab;
+
+    /// Finds the lab and builds.
+    @BeforeAll
+    public void open() throws InterruptedException {
+        try {
+            lab = Lab.open(Path.of(System.getProperty(ROOT)).toAbsolutePath().normalize());
+        } catch (Lab.Absent e) {
+            Assumptions.abort(String.valueOf(e.getMessage()));
+            return;
+        }
+        Running version = lab.start(Command.ours("--version"));
+        if (version.await(BUILD_SECONDS) != 0) {
+            throw new AssertionError("the build failed: " + String.join("\n", version.lines()));
+        }
+    }
+
+    /// Ends the guest.
+    @AfterAll
+    public void close() {
+        if (lab != null) {
+            lab.close();
+        }
+    }
+
+    /// The rows whose names have the pattern.
+    @TestFactory
+    public Stream<DynamicTest> checks(TestReporter reporter) {
+        var runner = new Runner(Objects.requireNonNull(lab), (kind, text) -> reporter.publishEntry(kind.name(), text));
+        return Table.checks().stream()
+                .filter(check -> Table.matching(System.getProperty(PATTERN, "")).test(check.name()))
+                .map(check -> DynamicTest.dynamicTest(check.name(), () -> runner.run(check)));
+    }
+}
