@@ -3,8 +3,8 @@ package verbena.cm;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
-/// What communication managers say to each other, as scripts: every exchange, and each message of it lost, doubled,
-/// late and out of order. A retry comes after 604 ms (67 ms for the way, 537 ms for the peer's time).
+/// What communication managers say to each other (IBTA 12.9), as scripts: every exchange, and each message of it lost,
+/// doubled, late and out of order. A retry comes after 604 ms (67 ms for the way, 537 ms for the peer's time).
 class ExchangesTest {
     private static void run(String script) {
         CmScript.run(script);
@@ -62,6 +62,7 @@ class ExchangesTest {
             """);
     }
 
+    /// IBTA 12.7.21, 12.9.8.2.
     @Test
     void aLostReqIsSentAgainAfterTheTimeThatThePeerMayTake() {
         run("""
@@ -357,6 +358,7 @@ class ExchangesTest {
 
     // ---- refusals
 
+    /// IBTA 12.6.7.2.
     @Test
     void nobodyListens() {
         run("""
@@ -491,6 +493,7 @@ class ExchangesTest {
             """);
     }
 
+    /// IBTA 12.9.8.4.
     @Test
     void aLostDrepIsGivenAgainOutOfTimewaitAndAfterIt() {
         run(CONNECTED + """
@@ -597,6 +600,7 @@ class ExchangesTest {
             """);
     }
 
+    /// IBTA 12.9.8.3.
     @Test
     void aReqInTimewaitIsStale() {
         run(CONNECTED + """
@@ -685,6 +689,7 @@ class ExchangesTest {
 
     // ---- datagram services
 
+    /// IBTA 12.11.
     @Test
     void aQuestionIsAnsweredWhenTheOwnerLikes() {
         run("""

@@ -221,6 +221,7 @@ class ObjectsTest {
                 .hasMessage("register: segment: its arena is closed");
     }
 
+    /// IBTA 10.6.3.1.
     @Test
     void rightsHaveLegalCombinations() {
         for (Access remote : List.of(Access.REMOTE_WRITE, Access.REMOTE_ATOMIC)) {

@@ -94,6 +94,7 @@ class IwarpTest {
         return future.get(30, TimeUnit.SECONDS);
     }
 
+    /// RFC 5044 7.1.2: a responder that begins does so after a while.
     @Test
     void whatOneSendsTheOtherReceivesWhoeverBegins() throws Exception {
         try (var listener = listen()) {

@@ -57,6 +57,7 @@ class AcknowledgementTest {
                 """);
     }
 
+    /// IBTA 9.7.7.1.
     @Test
     void theMsnCountsMessagesNotPackets() {
         rc().mtu(256).run("""

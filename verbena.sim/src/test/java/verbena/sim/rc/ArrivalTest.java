@@ -34,6 +34,7 @@ class ArrivalTest {
                 """);
     }
 
+    /// IBTA 9.6.1.5.
     @Test
     void aPacketFromAnotherAddressIsDropped() {
         rc().run("""

@@ -394,6 +394,7 @@ class LossTest {
                 """);
     }
 
+    /// IBTA C9-115.
     @Test
     void oneGapDrawsOneNakHoweverMuchFollowsIt() {
         // IBTA 9.7.5.1.2: else a burst behind a gap becomes a storm of retries.

@@ -85,6 +85,7 @@ class WindowTest {
                 """);
     }
 
+    /// IBTA 10.6.7.2.
     @Test
     void ofTheKeyThatABindGivesTheLowEightBitsCount() {
         rc().run("""
@@ -220,6 +221,7 @@ class WindowTest {
                 """);
     }
 
+    /// IBTA 10.6.6.2.
     @Test
     void aTypeOneWindowIsBoundAnewWithANewKey() {
         rc().run("""

@@ -135,6 +135,7 @@ class DatagramTest {
                 """);
     }
 
+    /// IBTA C10-93.1.1.
     @Test
     void moreThanThePathMtuIsNotSentAndThatIsNoError() {
         ud().run("""
@@ -184,6 +185,7 @@ class DatagramTest {
                 """);
     }
 
+    /// IBTA 9.8.3.1.
     @Test
     void everyDatagramHasThePsnAfterTheOneBefore() {
         ud().psn(0xFFFFFF).run("""

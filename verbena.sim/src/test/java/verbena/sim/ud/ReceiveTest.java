@@ -126,6 +126,7 @@ class ReceiveTest {
                 """);
     }
 
+    /// IBTA 10.9.3.
     @Test
     void anotherPartitionIsNotHeard() {
         ud().run("""

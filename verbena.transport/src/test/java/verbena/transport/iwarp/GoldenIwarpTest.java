@@ -34,7 +34,7 @@ import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
 /// The captures of soft-iWARP talking to itself: each frame and FPDU built again by the views, and our end in the
-/// place of either side, which has to send the same bytes.
+/// place of either side, which has to send the same bytes (RFC 5040 4, 4.3, 4.4; RFC 5041 4; RFC 5044 7.1.1).
 class GoldenIwarpTest {
     /// Nothing of MPA is in it.
     private static final Set<String> NO_CONNECTION = Set.of("iwarp-no-listener");

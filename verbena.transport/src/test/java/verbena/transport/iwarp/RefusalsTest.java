@@ -32,7 +32,7 @@ import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
 /// Each thing that a peer may not do: what the TERMINATE says, what completes, what is raised; and that no byte of
-/// it gets anywhere.
+/// it gets anywhere (RFC 5040 4.8, 7.1; RFC 5041 7.1, 7.2, 8; RFC 5044 8).
 class RefusalsTest {
     private static final int SIZE = 4096;
     /// Of an FPDU: the octets of the two control fields.

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import verbena.wire.Frames;
 
-/// Each header from golden bytes: taken apart, built into junk, and cut short.
+/// Each header from golden bytes: taken apart, built into junk, and cut short (IBTA 9.3.1, 9.3.2, 9.3.3, 9.3.5,
+/// 9.3.5.3, 9.3.6, 9.3.7, 9.5.3).
 class HeadersTest {
     /// Of a soft-RoCE WRITE_ONLY_IMMEDIATE, with every flag set by hand.
     private static final String BTH = """

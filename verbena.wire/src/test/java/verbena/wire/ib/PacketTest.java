@@ -16,6 +16,7 @@ import verbena.wire.Frames;
 class PacketTest {
     private static final int RANDOM_PACKETS = 1_000_000;
 
+    /// IBTA 9.1, 9.7.4.1.6.
     @ParameterizedTest
     @CsvSource(textBlock = """
             # what follows the opcode is BTH, headers, payload, pad, ICRC
