@@ -5,6 +5,8 @@ import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.GidEntry;
 import verbena.verbs.Mtu;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.Transition;
@@ -29,9 +31,18 @@ final class Connecting {
         if (own.type() == QpType.UC) {
             own.modify(new Transition.ToRtrUc(path, mtu, peer.qpn(), peerPsn));
             own.modify(new Transition.ToRtsUnreliable(ownPsn));
+            return;
+        }
+        // An end of XRC is half of a reliable connection, and is not told of the other half.
+        if (own.type() == QpType.XRC_INITIATOR) {
+            own.modify(new Transition.ToRtrUc(path, mtu, peer.qpn(), peerPsn));
         } else {
             own.modify(new Transition.ToRtr(
                     path, mtu, peer.qpn(), peerPsn, options.maxReadAtomic(), options.minRnrTimer()));
+        }
+        if (own.type() == QpType.XRC_TARGET) {
+            own.modify(new QpModification().state(QpState.RTS).sqPsn(ownPsn).ackTimeout(options.ackTimeout()));
+        } else {
             own.modify(new Transition.ToRts(
                     ownPsn, options.ackTimeout(), options.retryCount(), options.rnrRetry(), options.maxReadAtomic()));
         }

@@ -26,7 +26,9 @@ public enum Feature {
     /// A message was written through a memory window.
     WINDOWS("windows"),
     /// A word was changed by a FETCH_ADD or COMPARE_SWAP.
-    ATOMICS("atomics");
+    ATOMICS("atomics"),
+    /// A message of an extended connection was received from the queue that it named, which several targets share.
+    XRC("XRC");
 
     private final String label;
 

@@ -2,10 +2,14 @@ package verbena.sim.traffic;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
@@ -13,14 +17,29 @@ import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.XrcDomain;
 
 /// Where messages are received: in the receive queue of one [RcEnd], which completes receives in the order in which
-/// they were posted, or in one that several ends of a device share.
+/// they were posted; in one that several ends of a device share; or in two that their extended connections name.
 final class Inbox {
+    enum Kind {
+        OWN(0),
+        SHARED(1),
+        EXTENDED(2);
+
+        /// Shared receive queues.
+        final int queues;
+
+        Kind(int queues) {
+            this.queues = queues;
+        }
+    }
+
     private static final int SHARED_SLOTS = 2 * RcEnd.SLOTS;
     private static final int SGE = 3;
 
@@ -29,7 +48,10 @@ final class Inbox {
     final SimDevice device;
     final ProtectionDomain domain;
     final CompletionQueue cq;
-    private final @Nullable SharedReceiveQueue shared;
+    final Kind kind;
+    private final @Nullable XrcDomain xrcDomain;
+    /// Each has every so many of the slots, so none gets all of them.
+    private final List<SharedReceiveQueue> queues = new ArrayList<>();
     private final int slots;
     private final int lengthMax;
     private final int slotBytes;
@@ -46,17 +68,25 @@ final class Inbox {
     private long ended;
     private long postFrom;
 
-    Inbox(World world, SimDevice device, int mtu, boolean isShared) {
+    Inbox(World world, SimDevice device, int mtu, Kind kind) {
         this.world = world;
         this.random = world.random();
         this.device = device;
+        this.kind = kind;
         lengthMax = RcEnd.lengthMax(mtu);
         slotBytes = RcEnd.slotBytes(mtu);
-        slots = isShared ? SHARED_SLOTS : RcEnd.SLOTS;
+        slots = isShared() ? SHARED_SLOTS : RcEnd.SLOTS;
         domain = device.context().allocateProtectionDomain();
         cq = device.context().createCompletionQueue(slots);
         memory = device.register(domain, (long) slots * slotBytes, Access.local());
-        shared = isShared ? domain.createSharedReceiveQueue(slots, SGE) : null;
+        XrcDomain extended = kind == Kind.EXTENDED ? device.context().openXrcDomain() : null;
+        xrcDomain = extended;
+        for (int i = 0; i < kind.queues; i++) {
+            queues.add(
+                    extended == null
+                            ? domain.createSharedReceiveQueue(slots, SGE)
+                            : extended.createSharedReceiveQueue(domain, cq, slots, SGE));
+        }
         isPosted = new boolean[slots];
         for (int i = 0; i < slots; i++) {
             free.add(i);
@@ -64,7 +94,21 @@ final class Inbox {
     }
 
     boolean isShared() {
-        return shared != null;
+        return kind != Kind.OWN;
+    }
+
+    boolean isExtended() {
+        return kind == Kind.EXTENDED;
+    }
+
+    /// A queue pair that receives here what the initiator of the peer sends.
+    Optional<QueuePair> target() {
+        return Optional.ofNullable(xrcDomain).map(XrcDomain::createTarget);
+    }
+
+    /// By which requests name one of its queues.
+    int number(int queue) {
+        return queues.get(queue).number().orElseThrow();
     }
 
     /// Whether several queue pairs take from it.
@@ -74,12 +118,16 @@ final class Inbox {
 
     /// How an end's queue pair is made that receives here.
     QueuePairOptions options(CompletionQueue sendCq) {
-        var options = QueuePairOptions.rc(sendCq).withReceiveCq(cq);
-        return shared == null
-                ? options.withDepth(RcEnd.SLOTS, slots).withSge(SGE, SGE)
-                : options.withSharedReceiveQueue(shared)
+        var rc = QueuePairOptions.rc(sendCq).withReceiveCq(cq);
+        return switch (kind) {
+            case OWN -> rc.withDepth(RcEnd.SLOTS, slots).withSge(SGE, SGE);
+            case SHARED ->
+                rc.withSharedReceiveQueue(queues.getFirst())
                         .withDepth(RcEnd.SLOTS, 0)
                         .withSge(SGE, 0);
+            case EXTENDED ->
+                QueuePairOptions.xrcInitiator(sendCq).withDepth(RcEnd.SLOTS, 0).withSge(SGE, 0);
+        };
     }
 
     /// One more end receives here.
@@ -90,7 +138,7 @@ final class Inbox {
 
     /// The end has a queue pair of another number.
     void know(RcEnd end) {
-        ends.put(end.qp.qpn(), end);
+        ends.put(end.receiver().qpn(), end);
     }
 
     // ---- receiving
@@ -107,20 +155,38 @@ final class Inbox {
             postFrom = world.nowNanos() + late;
             world.stepAfter(late);
         }
-        SharedReceiveQueue queue = shared;
-        try (ReceiveBatch batch = queue == null ? end.qp.receive() : queue.receive()) {
-            for (int i = 0; i < n; i++) {
-                int slot = queue == null ? (int) (posted % slots) : free.removeFirst();
+        if (isShared()) {
+            List<Integer> taken = free.stream().limit(n).toList();
+            free.removeAll(taken);
+            for (int i = 0; i < kind.queues; i++) {
+                int queue = i;
+                post(
+                        queues.get(queue).receive(),
+                        taken.stream().filter(slot -> queueOf(slot) == queue).mapToLong(slot -> slot));
+            }
+        } else {
+            post(end.qp.receive(), LongStream.range(posted, posted + n));
+        }
+    }
+
+    private void post(ReceiveBatch queue, LongStream numbers) {
+        try (ReceiveBatch batch = queue) {
+            numbers.forEach(number -> {
+                int slot = (int) (number % slots);
                 long at = (long) slot * slotBytes;
                 memory.segment().asSlice(at, slotBytes).fill(Tape.CANARY);
-                batch.receive(queue == null ? posted : slot);
+                batch.receive(number);
                 isPosted[slot] = true;
                 posted++;
                 int first = random.nextInt(lengthMax);
                 batch.sge(memory, at, first).sge(memory, at + first, lengthMax - first);
-            }
+            });
             batch.submit();
         }
+    }
+
+    private int queueOf(int slot) {
+        return slot % kind.queues;
     }
 
     /// Tells the ends what they have received.
@@ -131,27 +197,28 @@ final class Inbox {
             if (end == null) {
                 return;
             }
-            boolean inOrder = shared != null || wc.wrId() == ended;
+            boolean inOrder = isShared() || wc.wrId() == ended;
             Broken.unless(inOrder, end, "completes receive", wc.wrId(), "and not", ended);
             ended++;
             int slot = (int) (wc.wrId() % slots);
             Broken.unless(isPosted[slot], end, "completes a receive that is not posted:", wc);
             isPosted[slot] = false;
-            if (shared != null) {
+            if (isShared()) {
                 free.add(slot);
             }
-            end.onReceive(wc, memory.segment().asSlice((long) slot * slotBytes, slotBytes));
+            int queue = isShared() ? queueOf(slot) : 0;
+            end.onReceive(wc, memory.segment().asSlice((long) slot * slotBytes, slotBytes), queue);
         }
     }
 
     /// Whether all receives have ended. In a shared queue they stay when a queue pair ends.
     boolean isEmpty() {
-        return shared != null || ended == posted;
+        return isShared() || ended == posted;
     }
 
     /// Its queue pair begins a new life. What was posted to a shared queue stays.
     void renew() {
-        if (shared == null) {
+        if (!isShared()) {
             posted = ended = 0;
             Arrays.fill(isPosted, false);
         }
@@ -160,17 +227,15 @@ final class Inbox {
     /// Changes the capacity of the completion queue, and when a shared queue says that it runs low.
     void resize() {
         cq.resize(slots + random.nextInt(3 * slots));
-        SharedReceiveQueue queue = shared;
-        if (queue != null) {
-            queue.armLimit(random.nextInt(slots));
-        }
+        queues.forEach(queue -> queue.armLimit(random.nextInt(slots)));
     }
 
     /// When no queue pair takes from it any more.
     void close() {
-        SharedReceiveQueue queue = shared;
-        if (queue != null) {
-            queue.close();
+        queues.forEach(SharedReceiveQueue::close);
+        XrcDomain extended = xrcDomain;
+        if (extended != null) {
+            extended.close();
         }
         cq.close();
         memory.close();
@@ -184,7 +249,7 @@ final class Inbox {
 
     @Override
     public String toString() {
-        return device.name() + (shared == null ? ": receives " : ": shared receives ") + posted + " posted, " + ended
+        return device.name() + (isShared() ? ": shared receives " : ": receives ") + posted + " posted, " + ended
                 + " ended";
     }
 }

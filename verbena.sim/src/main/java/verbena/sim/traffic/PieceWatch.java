@@ -36,7 +36,7 @@ final class PieceWatch extends ForwardingLink {
 
     private void look(Frame frame) {
         Opcode opcode = Packet.opcode(frame);
-        if (opcode != Opcode.RC_READ_REQUEST) {
+        if (opcode != Opcode.RC_READ_REQUEST && opcode != Opcode.XRC_READ_REQUEST) {
             return;
         }
         int at = frame.start + opcode.rethOffset();

@@ -22,7 +22,8 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
             Feature.SQD,
             Feature.RESIZE,
             Feature.ENGINES,
-            Feature.SRQ);
+            Feature.SRQ,
+            Feature.XRC);
 
     /// Everything drawn from the seed: each world has some of the faults, in some strength.
     public static final Profile ANY = new Profile("any", "each seed draws its own", Faults.NONE, Hazards.NONE);

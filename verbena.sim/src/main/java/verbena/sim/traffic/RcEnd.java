@@ -59,7 +59,10 @@ final class RcEnd {
     private final ProtectionDomain domain;
     private final CompletionQueue sendCq;
     private final WorkCompletion wc = new WorkCompletion();
+    /// Sends; and receives, unless there is a target.
     QueuePair qp;
+    /// Of an extended connection: what receives.
+    private Optional<QueuePair> target;
     /// The other end; until they have met, this one.
     private RcEnd peer = this;
 
@@ -159,6 +162,7 @@ final class RcEnd {
         boardRegion = registerBoard();
         window = domain.allocateWindow(2);
         qp = makeQueuePair();
+        target = inbox.target();
         inbox.join(this);
         for (int i = 0; i < SLOTS; i++) {
             requests[i] = new Request();
@@ -183,9 +187,16 @@ final class RcEnd {
     }
 
     private QueuePair makeQueuePair() {
-        return domain.createQueuePair(inbox.options(sendCq)
-                .withInline(INLINE_MAX)
-                .withExtensions(EnumSet.of(Capability.ATOMIC_WRITE, Capability.FLUSH)));
+        var options = inbox.options(sendCq).withInline(INLINE_MAX);
+        return domain.createQueuePair(
+                inbox.isExtended()
+                        ? options
+                        : options.withExtensions(EnumSet.of(Capability.ATOMIC_WRITE, Capability.FLUSH)));
+    }
+
+    /// What the peer's requests go to.
+    QueuePair receiver() {
+        return target.orElse(qp);
     }
 
     private MemoryRegion registerBoard() {
@@ -209,10 +220,11 @@ final class RcEnd {
     /// A receive has ended.
     ///
     /// @param memory what was posted
-    void onReceive(WorkCompletion received, MemorySegment memory) {
+    /// @param queue to which of the shared queues
+    void onReceive(WorkCompletion received, MemorySegment memory, int queue) {
         if (received.ok()) {
             check(!receiveFailed, "receives after an error:", received);
-            onMessage(received, memory);
+            onMessage(received, memory, queue);
             return;
         }
         check(mayFail(received), "a receive fails:", received);
@@ -228,11 +240,12 @@ final class RcEnd {
         return message.kind.isWrite() ? 0 : tape.common(memory, 0, message.place, message.length);
     }
 
-    private void onMessage(WorkCompletion received, MemorySegment memory) {
+    private void onMessage(WorkCompletion received, MemorySegment memory, int queue) {
         check(messagesSeen < peer.messagesPosted, "receives what nobody sent:", received);
         Request message = peer.messages[(int) (messagesSeen % SLOTS)];
         check(message.message == messagesSeen, "the model is confused about", message);
         messagesSeen++;
+        check(message.queue == queue, "receives from queue", queue, "what names another:", message);
         boolean isWrite = message.kind == Kind.WRITE_IMMEDIATE;
         check(received.opcode() == (isWrite ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV), received, "for", message);
         check(received.byteLength() == message.length, received, "for", message);
@@ -251,7 +264,7 @@ final class RcEnd {
         check(tape.common(memory, 0, message.place, length) == length, "received damaged:", message);
         check(Inbox.isUntouched(memory, length), "received too much:", message);
         if (inbox.isShared() && inbox.hasSeveral()) {
-            rules.tally().count(Feature.SRQ);
+            rules.tally().count(inbox.isExtended() ? Feature.XRC : Feature.SRQ);
         }
         if (isWrite) {
             checkWritten(message);
@@ -292,6 +305,7 @@ final class RcEnd {
         }
         request.place = random.nextInt(Tape.BYTES - request.length);
         request.immediate = random.nextInt();
+        request.queue = inbox.isExtended() ? random.nextInt(inbox.kind.queues) : 0;
         request.key = 0;
         if (request.kind.isMessage) {
             request.message = messagesPosted;
@@ -299,6 +313,9 @@ final class RcEnd {
         }
         try (SendBatch batch = qp.send()) {
             begin(batch, request, peer);
+            if (inbox.isExtended()) {
+                batch.to(peer.inbox.number(request.queue));
+            }
             if (request.signaled) {
                 batch.signaled();
             }
@@ -311,6 +328,17 @@ final class RcEnd {
     }
 
     private Kind draw(RcEnd peer) {
+        if (inbox.isExtended()) { // no window gives access through a target, and it has no extensions
+            return switch (random.nextInt(12)) {
+                case 0, 1, 2 -> Kind.SEND;
+                case 3, 4 -> Kind.SEND_IMMEDIATE;
+                case 5, 6 -> Kind.WRITE;
+                case 7, 8 -> Kind.WRITE_IMMEDIATE;
+                case 9 -> Kind.READ;
+                case 10 -> Kind.FETCH_ADD;
+                default -> Kind.COMPARE_SWAP;
+            };
+        }
         if (windowState == WindowState.FREE && random.nextInt(8) == 0) {
             return Kind.BIND;
         }
@@ -554,7 +582,7 @@ final class RcEnd {
 
     /// A queue pair that has nothing outstanding may break down too: by its keep-alive, or by what the peer sends.
     void noticeError() {
-        if (!broken && qp.state() == QpState.ERR) {
+        if (!broken && (qp.state() == QpState.ERR || receiver().state() == QpState.ERR)) {
             check(!allowed.isEmpty(), "has broken down");
             broken = true;
         }
@@ -627,7 +655,9 @@ final class RcEnd {
 
     /// The program ends the queue pair, in one way or another.
     void kill() {
-        if (random.nextBoolean()) {
+        if (target.isPresent() && random.nextBoolean()) {
+            killTarget(target.get());
+        } else if (random.nextBoolean()) {
             device.note("moves queue pair 0x" + Integer.toHexString(qp.qpn()) + " to ERR");
             qp.modify(new Transition.ToError());
         } else {
@@ -636,6 +666,16 @@ final class RcEnd {
             closed = true;
         }
         broken = true;
+    }
+
+    private void killTarget(QueuePair killed) {
+        if (random.nextBoolean()) {
+            device.note("moves target 0x" + Integer.toHexString(killed.qpn()) + " to ERR");
+            killed.modify(new Transition.ToError());
+        } else {
+            device.note("closes target 0x" + Integer.toHexString(killed.qpn()));
+            killed.close();
+        }
     }
 
     /// The program takes the board's memory from its peer, and gives it back under another key.
@@ -659,6 +699,8 @@ final class RcEnd {
         if (!closed && qp.state() != QpState.ERR) {
             qp.modify(new Transition.ToError());
         }
+        target.filter(each -> !each.isClosed() && each.state() != QpState.ERR)
+                .ifPresent(each -> each.modify(new Transition.ToError()));
     }
 
     /// Whether nothing is outstanding.
@@ -725,8 +767,14 @@ final class RcEnd {
         } else {
             qp.close();
             qp = makeQueuePair();
-            inbox.know(this);
         }
+        if (target.isPresent() && !target.get().isClosed() && random.nextBoolean()) {
+            target.get().modify(new Transition.ToReset());
+        } else {
+            target.ifPresent(QueuePair::close);
+            target = inbox.target();
+        }
+        inbox.know(this);
         closed = false;
         broken = false;
         receiveFailed = false;
@@ -740,6 +788,7 @@ final class RcEnd {
     /// Gives everything back; what it was made from refuses to end while anything is left.
     void close() {
         qp.close();
+        target.ifPresent(QueuePair::close);
         sendCq.close();
         window.close();
         boardRegion.close();

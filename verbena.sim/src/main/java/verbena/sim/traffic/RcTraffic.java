@@ -73,8 +73,11 @@ final class RcTraffic implements Traffic {
         b = new RcEnd(world, other, tape, mtu.bytes(), rules);
         a.meet(b);
         b.meet(a);
+        boolean isExtended = one.isExtended();
         Set<Access> access = Access.remoteAll();
-        access.add(Access.FLUSH_GLOBAL);
+        if (!isExtended) {
+            access.add(Access.FLUSH_GLOBAL);
+        }
         options = ConnectOptions.defaults()
                 .withAccess(access)
                 .withMtu(mtu)
@@ -83,12 +86,17 @@ final class RcTraffic implements Traffic {
         if (rules.mayBreak()) {
             allow(WcStatus.RETRY_EXC_ERR);
         }
-        keepAliveNanos = rules.have(Feature.KEEP_ALIVE) ? KEEP_ALIVES[random.nextInt(KEEP_ALIVES.length)] : 0;
+        // An extended connection has none.
+        keepAliveNanos =
+                rules.have(Feature.KEEP_ALIVE) && !isExtended ? KEEP_ALIVES[random.nextInt(KEEP_ALIVES.length)] : 0;
         connect();
     }
 
     private void connect() {
-        world.connect(a.qp, b.qp, options);
+        world.connect(a.qp, b.receiver(), options);
+        if (a.receiver() != a.qp) {
+            world.connect(b.qp, a.receiver(), options); // an extended connection goes in one direction
+        }
         if (keepAliveNanos > 0) {
             a.keepAlive(keepAliveNanos);
             b.keepAlive(keepAliveNanos);

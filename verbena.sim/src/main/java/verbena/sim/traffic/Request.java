@@ -51,6 +51,8 @@ final class Request {
     /// Counts the messages of an end.
     long message;
     int immediate;
+    /// Of an extended connection: which of the peer's receive queues it names.
+    int queue;
     /// Of a READ that is longer than others: which piece of their memory it has; -1 for none.
     int longSlot = -1;
     /// Whether its key is that of a window.

@@ -35,6 +35,8 @@ public final class Simulation {
     /// More connections where receive queues are shared.
     private static final int SHARERS = 3;
     private static final int SHARED_INBOXES = 2;
+    /// And where every other one is an extended one.
+    private static final int EXTENDED_SHARERS = 6;
     /// A device has fewer than this and two engines.
     private static final int ENGINES_MORE = 2;
     /// The window is looked at after so many steps, until it was full so often.
@@ -49,6 +51,7 @@ public final class Simulation {
     private final Tally tally = new Tally();
     private final Rules rules;
     private final List<Inbox> inboxes = new ArrayList<>();
+    private int reliable;
     /// Of a world with shared receive queues: that of all reliable connections.
     private Optional<Mtu> commonMtu = Optional.empty();
     private long steps;
@@ -126,7 +129,7 @@ public final class Simulation {
         int n = Service.values().length + world.random().nextInt(TRAFFICS_MORE);
         int more = rules.have(Feature.SHARED_WINDOW)
                 ? CROWD_MIN + world.random().nextInt(CROWD_MORE)
-                : rules.have(Feature.SRQ) ? SHARERS : 0;
+                : rules.have(Feature.XRC) ? EXTENDED_SHARERS : rules.have(Feature.SRQ) ? SHARERS : 0;
         for (int i = 0; i < n + more; i++) {
             Service service = i < n ? Service.values()[i % Service.values().length] : Service.RELIABLE;
             traffics.add(traffic(service, operations / (n + more)));
@@ -144,7 +147,10 @@ public final class Simulation {
                     other = world.devices().getLast();
                 }
                 Mtu mtu = mtu();
-                yield new RcTraffic(world, inbox(one, mtu), inbox(other, mtu), mtu, rules, share);
+                Inbox.Kind kind = rules.have(Feature.XRC) && reliable++ % 2 == 1
+                        ? Inbox.Kind.EXTENDED
+                        : rules.have(Feature.SRQ) ? Inbox.Kind.SHARED : Inbox.Kind.OWN;
+                yield new RcTraffic(world, inbox(one, mtu, kind), inbox(other, mtu, kind), mtu, rules, share);
             }
             case CONNECTED -> new UnreliableTraffic(world, List.of(one, other), QpType.UC, profile.hazards(), share);
             case DATAGRAM -> new UnreliableTraffic(world, world.devices(), QpType.UD, profile.hazards(), share);
@@ -158,20 +164,21 @@ public final class Simulation {
         int smallest = Math.min(world.random().nextInt(5), world.random().nextInt(5)); // small ones more often
         // The data of a READ of several pieces is at most half a tape.
         Mtu mtu = Mtu.values()[rules.have(Feature.READ_PIECES) ? Math.min(smallest, 1) : smallest];
-        if (rules.have(Feature.SRQ)) {
+        if (rules.have(Feature.SRQ) || rules.have(Feature.XRC)) {
             commonMtu = Optional.of(mtu);
         }
         return mtu;
     }
 
-    /// Where one more end of this device receives. Two shared queues, because all that share one live on one engine.
-    private Inbox inbox(SimDevice device, Mtu mtu) {
-        List<Inbox> shared =
-                inboxes.stream().filter(inbox -> inbox.device == device).toList();
-        if (rules.have(Feature.SRQ) && shared.size() == SHARED_INBOXES) {
-            return shared.get(world.random().nextInt(SHARED_INBOXES));
+    /// Where one more end of this device receives. Two that are shared, because all that share one live on one engine.
+    private Inbox inbox(SimDevice device, Mtu mtu, Inbox.Kind kind) {
+        List<Inbox> alike = inboxes.stream()
+                .filter(inbox -> inbox.device == device && inbox.kind == kind)
+                .toList();
+        if (kind != Inbox.Kind.OWN && alike.size() == SHARED_INBOXES) {
+            return alike.get(world.random().nextInt(SHARED_INBOXES));
         }
-        var inbox = new Inbox(world, device, mtu.bytes(), rules.have(Feature.SRQ));
+        var inbox = new Inbox(world, device, mtu.bytes(), kind);
         inboxes.add(inbox);
         return inbox;
     }

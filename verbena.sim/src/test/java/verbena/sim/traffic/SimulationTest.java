@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,15 +15,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
+import verbena.sim.Faults;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.ib.XrcEth;
 import verbena.wire.pcap.CaptureReader;
 
 /// Whether the checkers notice what they are for: a link that is broken in a way that no ICRC can tell, because it
 /// breaks packets before they are sealed.
 class SimulationTest {
     private static final int OPERATIONS = 500;
+    /// As `lossy`, with extended connections.
+    private static final Profile EXTENDED = new Profile(
+            "extended", "", Faults.of(0.05, 0.01, 0.001), new Hazards(1_000_000, 0, 0), Set.of(Feature.XRC));
 
     @TempDir
     private Path folder;
@@ -34,6 +41,8 @@ class SimulationTest {
         OPERAND,
         /// A WRITE goes 8 bytes too far.
         ADDRESS,
+        /// A message of an extended connection names the queue of another one.
+        QUEUE,
         /// Nothing passes any more.
         SILENCE
     }
@@ -44,6 +53,8 @@ class SimulationTest {
 
         private final Damage damage;
         private int count;
+        /// The queue that an extended connection named last.
+        private int named = -1;
 
         BrokenLink(Link link, Damage damage) {
             super(link);
@@ -79,6 +90,16 @@ class SimulationTest {
                         flip(frame, frame.start + opcode.rethOffset() + 7);
                     }
                 }
+                case QUEUE -> {
+                    if (opcode == Opcode.XRC_SEND_ONLY || opcode == Opcode.XRC_SEND_ONLY_IMMEDIATE) {
+                        int at = frame.start + Bth.BYTES;
+                        int names = XrcEth.srqNumber(frame.slot, at);
+                        if (named >= 0 && named != names) {
+                            XrcEth.write(frame.slot, at, named);
+                        }
+                        named = names;
+                    }
+                }
                 case SILENCE -> throw new AssertionError("nothing is transmitted");
             }
         }
@@ -91,7 +112,8 @@ class SimulationTest {
 
     private SimulationFailure fails(long seed, Damage damage) {
         UnaryOperator<Link> breaks = link -> new BrokenLink(link, damage);
-        var simulation = new Simulation(seed, Profile.named("lossy"), OPERATIONS, "do it again", breaks);
+        Profile lossy = damage == Damage.QUEUE ? EXTENDED : Profile.named("lossy");
+        var simulation = new Simulation(seed, lossy, OPERATIONS, "do it again", breaks);
         return catchThrowableOfType(SimulationFailure.class, () -> simulation.run(folder));
     }
 
@@ -99,6 +121,7 @@ class SimulationTest {
             Damage.DATA, "damaged|wrong result|not as written|nobody sent",
             Damage.OPERAND, "wrong result|word",
             Damage.ADDRESS, "not as written|damaged|the board|invalid|REM_ACCESS",
+            Damage.QUEUE, "names another|nobody sent|REM_ACCESS|has broken down",
             Damage.SILENCE, "not drained");
 
     @ParameterizedTest
@@ -135,6 +158,26 @@ class SimulationTest {
             Account account = new Simulation(seed, Profile.named("lossy"), OPERATIONS).run(folder);
             assertThat(account.completed() + account.failed()).isBetween(OPERATIONS - 5L, OPERATIONS + 30L);
         }
+    }
+
+    @Test
+    void extendedConnectionsWithoutDamageAreRightAlsoWhenTheirEndsAreKilled() {
+        var treacherous = new Profile(
+                "extended",
+                "",
+                Faults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
+                new Hazards(1_000_000, 0.01, 0.01),
+                Set.of(Feature.XRC));
+        long named = 0;
+        long broke = 0;
+        for (long seed = 1; seed <= 10; seed++) {
+            Account calm = new Simulation(seed, EXTENDED, OPERATIONS).run(folder);
+            Account killed = new Simulation(seed, treacherous, OPERATIONS).run(folder);
+            named += calm.happened().get(Feature.XRC);
+            broke += killed.broke();
+        }
+        assertThat(named).isGreaterThan(500);
+        assertThat(broke).isPositive();
     }
 
     @Test
