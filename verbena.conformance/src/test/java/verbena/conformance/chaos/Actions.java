@@ -37,6 +37,7 @@ import verbena.verbs.RnrTimer;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.Transition;
 import verbena.verbs.VerbsObject;
+import verbena.verbs.XrcDomain;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -92,6 +93,10 @@ final class Actions {
     private final Pool<MemoryWindow> windows = new Pool<>(3);
     private final Pool<AddressHandle> handles = new Pool<>(2);
     private final Pool<QueuePair> pairs = new Pool<>(6);
+    private final Pool<XrcDomain> extendedDomains = new Pool<>(2);
+    private final Pool<SharedReceiveQueue> named = new Pool<>(3);
+    private final Pool<QueuePair> initiators = new Pool<>(3);
+    private final Pool<QueuePair> targets = new Pool<>(3);
     private final Pool<EventChannel> events = new Pool<>(3);
     private final Pool<ConnectionId> ids = new Pool<>(6);
     private final Pool<ConnectionListener> listeners = new Pool<>(2);
@@ -113,6 +118,9 @@ final class Actions {
         memory();
         queues();
         queuePairs();
+        if (rights.has(Capability.XRC, Capability.ENDPOINTS)) {
+            extendedConnections();
+        }
         if (rights.has(Capability.CONNECTION_MANAGER)) {
             connections();
             identifiers();
@@ -317,6 +325,60 @@ final class Actions {
         return rights.has(Capability.SRQ) && by.random.nextInt(4) == 0
                 ? options.withSharedReceiveQueue(any(by, shared, each -> each.protectionDomain() == domain))
                 : options;
+    }
+
+    /// Requests that name the shared receive queue of the peer that they are for; some name one of another domain.
+    private void extendedConnections() {
+        make("extended domain", 2, extendedDomains, by -> any(by, contexts).openXrcDomain());
+        make("extended queue", 4, named, by -> {
+            XrcDomain domain = any(by, extendedDomains);
+            return domain.createSharedReceiveQueue(
+                    any(by, domains, each -> each.context() == domain.context()),
+                    any(by, queues, each -> each.context() == domain.context()),
+                    32,
+                    2);
+        });
+        make("target", 4, targets, by -> any(by, extendedDomains).createTarget());
+        make("initiator", 4, initiators, by -> {
+            ProtectionDomain domain = any(by, domains);
+            return domain.createQueuePair(
+                    QueuePairOptions.xrcInitiator(any(by, queues, each -> each.context() == domain.context()))
+                            .withDepth(16, 0));
+        });
+        add("connect an initiator to a target", 10, by -> {
+            QueuePair one = any(by, initiators, each -> each.state() == QpState.RESET);
+            QueuePair other = any(by, targets, each -> each.state() == QpState.RESET);
+            int gid = Side.gidIndex(one.protectionDomain().context());
+            one.connect(other.endpoint(gid), CONNECTED);
+            other.connect(one.endpoint(gid), CONNECTED);
+        });
+        add("post to an extended queue", 8, by -> {
+            SharedReceiveQueue queue = any(by, named);
+            queue.postReceive(1, any(by, regions, each -> each.protectionDomain() == queue.protectionDomain()), 0, 64);
+        });
+        add("send to an extended queue", 20, by -> {
+            QueuePair qp = any(by, initiators, each -> each.state() == QpState.RTS);
+            MemoryRegion region = regionFor(by, qp);
+            MemoryRegion to = any(by, regions);
+            int queue = any(by, named).number().orElseThrow();
+            try (var batch = qp.send()) {
+                batch.send(3).sge(region, 0, 64).to(queue).signaled();
+                batch.write(4, to.address(), to.rkey())
+                        .sge(region, 0, 4096)
+                        .to(queue)
+                        .signaled();
+                batch.submit();
+            }
+        });
+        add(
+                "reset an end",
+                6,
+                by -> any(by, by.random.nextBoolean() ? initiators : targets)
+                        .modify(new QpModification().state(QpState.RESET)));
+        add(
+                "break an end down",
+                3,
+                by -> any(by, by.random.nextBoolean() ? initiators : targets).modify(new Transition.ToError()));
     }
 
     private void queuePairs() {
