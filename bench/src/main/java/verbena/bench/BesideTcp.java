@@ -59,9 +59,8 @@ public final class BesideTcp implements Callable<Integer> {
 
     private static final String LOOPBACK = "127.0.0.1";
     private static final String LOOPBACK_DEVICE = "rocev2_lo";
-    /// Set by the launcher in a network namespace that it has made, with an interface beside loopback: libfabric does
-    /// not use
-    /// loopback.
+    /// Set by the launcher in a network namespace that it has made. That has an interface beside loopback, which
+    /// libfabric needs.
     private static final String INSIDE = "VERBENA_PROGRAMS_INSIDE";
 
     private static final String CABLE_ADDRESS = "10.77.0.1";
@@ -411,9 +410,8 @@ public final class BesideTcp implements Callable<Integer> {
 
     /// What the client says.
     ///
-    /// @param port that the server listens on by TCP; 0 when it does not, and clients are started until one finds
-    it:
-    ///     fio's say that they were rejected, and end well
+    /// @param port that the server listens on by TCP; 0 when it does not, and clients are started until one finds it.
+    ///     Those of fio say that they were rejected, and end well
     private List<String> run(
             Way way, String device, Map<String, String> environment, int port, String server, String client)
             throws Exception {
