@@ -7,7 +7,7 @@ import java.util.Set;
 /// Rights of a memory region, a memory window or a queue pair (`enum ibv_access_flags`, ibv_reg_mr(3)).
 ///
 /// Reading by the local side is always allowed. `REMOTE_WRITE` and `REMOTE_ATOMIC` on a region ask for `LOCAL_WRITE`
-/// too: what a peer may change, the owner may.
+/// too: the owner may change whatever a peer may.
 public enum Access {
     LOCAL_WRITE(1),
     REMOTE_WRITE(1 << 1),

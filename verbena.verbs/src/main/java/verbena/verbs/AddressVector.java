@@ -46,7 +46,7 @@ public record AddressVector(
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
     }
 
-    /// The way back to whoever sent a datagram, with the traffic class that it had.
+    /// The way back to the sender of a datagram, with the datagram's traffic class.
     ///
     /// @param area the 40 bytes that precede the data in its receive: a GRH or IPv6 header, or 20 bytes that
     ///     mean nothing and an IPv4 header (IBTA A17.4.5.1)

@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// Among whom atomics are atomic (`enum ibv_atomic_cap`).
+/// Which accesses atomics are atomic with (`enum ibv_atomic_cap`).
 public enum AtomicCapability {
     NONE,
     /// Among the queue pairs of one device.

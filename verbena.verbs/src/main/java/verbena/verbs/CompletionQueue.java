@@ -34,7 +34,7 @@ public interface CompletionQueue extends VerbsObject {
     boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException;
 
     /// Asks the channel for one notification at the next completion (ibv_req_notify_cq(3)). Poll once more after
-    /// arming: a completion that came before counts for nothing.
+    /// arming: a completion that came before causes no notification.
     ///
     /// @param solicitedOnly only for a completion of a solicited message, or with an error
     void arm(boolean solicitedOnly);

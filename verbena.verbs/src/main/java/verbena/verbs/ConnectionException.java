@@ -10,7 +10,7 @@ public final class ConnectionException extends VerbsException {
         ADDRESS,
         /// The peer does not answer.
         UNREACHABLE,
-        /// The peer's communication manager refuses: nobody listens, or it has no room.
+        /// The peer's communication manager refuses: no program listens, or it has no room.
         REFUSED,
         /// The peer's application refuses.
         REJECTED,

@@ -3,7 +3,7 @@ package verbena.verbs;
 import java.util.Set;
 
 /// What a device can do and how much of it (`struct ibv_device_attr`, ibv_query_device(3)). A limit of 0 says that
-/// the device does not have the thing at all.
+/// the device does not have such objects.
 ///
 /// @param timestampMask the bits of [WorkCompletion#timestamp()] that count: the time between two of them is
 ///     `(later - earlier) & timestampMask` ticks

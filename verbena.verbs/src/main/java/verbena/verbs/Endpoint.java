@@ -3,8 +3,8 @@ package verbena.verbs;
 import java.util.HexFormat;
 import java.util.Objects;
 
-/// What one end of a connection has to know of the other: exchanged by whatever means the program has (a socket, a
-/// file, the connection manager) before [QueuePair#connect(Endpoint)].
+/// What one end of a connection has to know of the other. Programs exchange it before
+/// [QueuePair#connect(Endpoint)], by any means: a socket, a file, the connection manager.
 ///
 /// @param gid address of the port
 /// @param gidType encapsulation; both ends must have the same
@@ -28,7 +28,7 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
 
     /// Reads what [#format()] wrote.
     ///
-    /// @throws IllegalArgumentException when `text` is nothing of the sort; says which part
+    /// @throws IllegalArgumentException when `text` has another form; the message names the part
     public static Endpoint parse(String text) {
         String[] part = text.strip().split("/", -1);
         if (part.length != 5) {

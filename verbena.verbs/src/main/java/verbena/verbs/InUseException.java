@@ -2,7 +2,7 @@ package verbena.verbs;
 
 import java.util.List;
 
-/// An object was closed that others still need. Nothing was closed.
+/// An object could not be closed, because others still need it. Nothing was closed.
 public final class InUseException extends VerbsException {
     private static final long serialVersionUID = 1L;
 

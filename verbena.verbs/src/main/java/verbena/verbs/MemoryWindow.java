@@ -8,7 +8,7 @@ public interface MemoryWindow extends VerbsObject {
     /// 1 or 2.
     int type();
 
-    /// The key as it is now. Of type 2 the low 8 bits are chosen by whoever binds.
+    /// The key as it is now. The program that binds a window of type 2 chooses the low 8 bits.
     int rkey();
 
     /// The rkey that a type 2 bind should give next: the low 8 bits counted up (ibv_inc_rkey(3)).

@@ -3,7 +3,7 @@ package verbena.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/// Who may touch what: queue pairs reach only memory of their own protection domain (ibv_alloc_pd(3)). Safe for
+/// A boundary of access: queue pairs reach only memory of their own protection domain (ibv_alloc_pd(3)). Safe for
 /// use by any thread.
 public interface ProtectionDomain extends VerbsObject {
     Context context();
@@ -65,7 +65,7 @@ public interface ProtectionDomain extends VerbsObject {
     /// @throws InvalidAttributesException when its own GID does not exist or is of another address family
     AddressHandle createAddressHandle(AddressVector to);
 
-    /// Makes an address handle to whoever sent a datagram (ibv_create_ah_from_wc(3)); its queue pair is
+    /// Makes an address handle to the sender of a datagram (ibv_create_ah_from_wc(3)); its queue pair is
     /// [WorkCompletion#sourceQpn()].
     ///
     /// @param received the completion of its receive

@@ -158,7 +158,8 @@ public interface QueuePair extends VerbsObject {
     /// @throws InvalidStateException when it is not attached
     void detachMulticast(Gid group);
 
-    /// Ends the queue pair: outstanding requests vanish without completions, and the peer gets no more answers.
+    /// Ends the queue pair: outstanding requests are discarded without completions, and the peer gets no more
+    /// answers.
     @Override
     void close();
 }

@@ -20,7 +20,7 @@ public interface ReceiveBatch extends AutoCloseable {
     /// @return how many were handed over
     int submit();
 
-    /// Ends the batch; what was not submitted is taken back.
+    /// Ends the batch; requests that were not submitted are discarded.
     @Override
     void close();
 }

@@ -29,7 +29,7 @@ public record RemoteMemory(long address, int rkey, long length) {
 
     /// Reads what [#format()] wrote.
     ///
-    /// @throws IllegalArgumentException when `text` is nothing of the sort
+    /// @throws IllegalArgumentException when `text` has another form
     public static RemoteMemory parse(String text) {
         String[] part = text.strip().split("/", -1);
         if (part.length != 3) {

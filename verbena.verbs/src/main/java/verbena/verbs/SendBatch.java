@@ -15,8 +15,8 @@ import java.util.Set;
 /// ```
 ///
 /// The thread that began the batch owns the queue pair's posting side until [#close()]. Closing without [#submit()]
-/// takes everything back. Nothing here allocates. A mistake throws at the request that has it, and names its place in
-/// the batch; requests before it are still there and can be submitted.
+/// discards all requests. Nothing here allocates. A mistake throws at its request, and the message names the
+/// request's place in the batch; the requests before it remain and can be submitted.
 public interface SendBatch extends AutoCloseable {
     /// SEND: into a receive of the peer.
     SendBatch send(long wrId);
@@ -51,13 +51,13 @@ public interface SendBatch extends AutoCloseable {
     /// Makes earlier writes globally visible, or persistent (IBTA A19).
     ///
     /// @param length bytes from `remoteAddress` on; does not matter with `wholeRegion`
-    /// @param global visible to everyone: needs the right `FLUSH_GLOBAL`
+    /// @param global visible to all: needs the right `FLUSH_GLOBAL`
     /// @param persist in memory that survives a loss of power: needs the right `FLUSH_PERSISTENT`
     /// @throws InvalidStateException when the queue pair was not made for it ([QueuePairOptions#withExtensions])
     SendBatch flush(
             long wrId, long remoteAddress, int rkey, int length, boolean wholeRegion, boolean global, boolean persist);
 
-    /// Withdraws a key of one's own.
+    /// Withdraws a key of this side.
     SendBatch localInvalidate(long wrId, int rkey);
 
     /// Binds a window to `length` bytes of `region` from `address` on.
@@ -109,12 +109,12 @@ public interface SendBatch extends AutoCloseable {
     /// @param srqNumber the peer's [SharedReceiveQueue#number()]
     SendBatch to(int srqNumber);
 
-    /// Hands all requests over with one doorbell; the batch can be filled again afterwards.
+    /// Hands all requests over with one doorbell. The batch can be filled again afterwards.
     ///
     /// @return how many were handed over
     int submit();
 
-    /// Ends the batch; what was not submitted is taken back.
+    /// Ends the batch; requests that were not submitted are discarded.
     @Override
     void close();
 }

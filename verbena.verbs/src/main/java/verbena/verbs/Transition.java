@@ -7,7 +7,7 @@ public sealed interface Transition {
     /// The same as a set of attributes.
     QpModification modification();
 
-    /// Forget everything; requests vanish without completions.
+    /// Forgets everything; requests are discarded without completions.
     record ToReset() implements Transition {
         @Override
         public QpModification modification() {
@@ -125,7 +125,7 @@ public sealed interface Transition {
         }
     }
 
-    /// Finish what has started, start nothing new.
+    /// Finishes the requests that have started, and starts no others.
     ///
     /// @param notifyWhenDrained whether [AsyncEvent.Type#SQ_DRAINED] is raised when that is done
     record ToSqd(boolean notifyWhenDrained) implements Transition {
@@ -135,7 +135,7 @@ public sealed interface Transition {
         }
     }
 
-    /// From SQD, or SQE, go on sending.
+    /// From SQD, or SQE, goes on sending.
     record Resume() implements Transition {
         @Override
         public QpModification modification() {

@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// A verb that could not be carried out. The kinds are a closed set, so that a program can decide by type; the
+/// Thrown when a verb cannot be carried out. The kinds are a closed set, so that a program can decide by type. The
 /// message names the verb, the argument and the limit, and says what may help.
 ///
 /// A failed *request* is never an exception: it ends as a completion with a [WcStatus]. A malformed argument is an

@@ -1,10 +1,10 @@
 package verbena.verbs;
 
-/// What is made by one verb and given back by another. Closing is idempotent, and safe while work is in flight. An
-/// object that others were made from closes only after them.
+/// An object that one verb makes and [#close()] gives back. Closing is idempotent, and safe while requests are
+/// outstanding. An object that others were made from closes only after them.
 ///
 /// Any thread may close it, several at once too: each call returns when the object is closed, whichever thread does
-/// the work. What the object held, memory above all, may be used again then.
+/// the work. The memory that the object held may be reused then.
 public interface VerbsObject extends AutoCloseable {
     /// Gives the object back.
     ///

@@ -29,11 +29,11 @@ import verbena.verbs.WorkCompletion;
 /// A reliable connection with all that belongs to it, as easy as a socket: a device, a protection domain of its own
 /// (so that this peer reaches no other peer's memory), completion queues, a queue pair in RTS.
 ///
-/// [#send], [#receive], [#write] and [#read] take one step after the other and return when it is done; one thread may
-/// send while another receives. When the connection ends, whoever waits gets a [ConnectionException] that says why.
-/// Interrupting a thread that waits ends the connection, as with a channel of `java.nio`, because what it waits for
-/// can no longer be told from what comes next. For more requests at once, use [#queuePair()] and the completion
-/// queues; do not mix the two on one queue.
+/// [#send], [#receive], [#write] and [#read] take one step at a time and return when it is done; one thread may
+/// send while another receives. When the connection ends, a waiting thread gets a [ConnectionException] that says
+/// why. Interrupting a thread that waits ends the connection, as with a channel of `java.nio`, because the next
+/// completion could no longer be told from the one that the thread waited for. For more requests at once, use
+/// [#queuePair()] and the completion queues; do not mix the two on one queue.
 public final class Connection implements AutoCloseable {
     /// Longer than any program waits.
     private static final Duration FOREVER = Duration.ofDays(36_500);
@@ -72,10 +72,11 @@ public final class Connection implements AutoCloseable {
         this.queuePair = queuePair;
     }
 
-    /// Connects to whoever listens at a port of a host; a host with several addresses is tried at each in turn.
+    /// Connects to the program that listens at a port of a host; a host with several addresses is tried at each in
+    /// turn.
     ///
     /// @param host a name or an address
-    /// @throws ConnectionException when it does not come about; says why
+    /// @throws ConnectionException when no connection is made; says why
     /// @throws IllegalArgumentException when `port` is not 1 to 65535
     public static Connection connect(String host, int port) throws InterruptedException {
         if (port < 1 || port > 0xFFFF) {
@@ -102,10 +103,10 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// The same with choices of one's own.
+    /// The same with options.
     ///
     /// @param to its name has to be resolved
-    /// @throws ConnectionException when it does not come about; says why
+    /// @throws ConnectionException when no connection is made; says why
     /// @throws IllegalArgumentException when the name of the address was not resolved
     public static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
         EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::open);
@@ -372,7 +373,7 @@ public final class Connection implements AutoCloseable {
     }
 
     /// Disconnects and gives everything back, the memory of [#allocate] included. Waits for the peer to know, but
-    /// never longer than a second. Idempotent; whoever waits on it gets a [ConnectionException]. When
+    /// never longer than a second. Idempotent; threads that wait on it get a [ConnectionException]. When
     /// several threads close it, each returns when it is closed.
     @Override
     public void close() {

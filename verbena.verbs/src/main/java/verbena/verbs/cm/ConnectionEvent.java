@@ -20,7 +20,7 @@ public sealed interface ConnectionEvent {
 
     record RouteError(ConnectionId id, String why) implements ConnectionEvent {}
 
-    /// Somebody asks for a connection, or for whom to send datagrams to: [ConnectionId#accept] or
+    /// A peer asks for a connection, or for the queue pair to send datagrams to: [ConnectionId#accept] or
     /// [ConnectionId#reject].
     ///
     /// @param id a new one, of the listener's channel
@@ -39,13 +39,13 @@ public sealed interface ConnectionEvent {
 
     /// The peer refuses.
     ///
-    /// @param reason as on the wire (IBTA 12.6.7.2): 28 when the application refused, 8 when nobody listens; of
+    /// @param reason as on the wire (IBTA 12.6.7.2): 28 when the application refused, 8 when no program listens; of
     ///     datagrams, the status of the answer (IBTA 12.11.2)
     /// @param why the reason in words
     record Rejected(ConnectionId id, int reason, String why, PrivateData privateData) implements ConnectionEvent {
         /// The application refused; its private data may say why.
         public static final int CONSUMER_DEFINED = 28;
-        /// Nobody listens at this port.
+        /// No program listens at this port.
         public static final int INVALID_SERVICE_ID = 8;
     }
 

@@ -34,10 +34,10 @@ import verbena.verbs.spi.ConnectionService.News;
 
 /// A listener or a connection, as a socket is one or the other (`struct rdma_cm_id`, rdma_create_id(3)). The
 /// active side resolves the address and the route, makes a queue pair and connects; the passive side binds,
-/// listens, and gets an identifier with every request. What comes of it is told by the [EventChannel]. Safe for
+/// listens, and gets an identifier with every request. The [EventChannel] reports the results. Safe for
 /// use by any thread.
 public final class ConnectionId implements VerbsObject {
-    /// Where it stands.
+    /// Its state.
     public enum State {
         IDLE,
         BOUND,
@@ -145,8 +145,8 @@ public final class ConnectionId implements VerbsObject {
     /// The same.
     ///
     /// @param oneFamily whether `::` is to stand for IPv6 addresses only, so that another identifier may have
-    ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). Where there is none
-    ///     nothing is heard: a program that binds one family after the other is not to fail for the missing one
+    ///     the port of the IPv4 addresses (`RDMA_OPTION_ID_AFONLY`, rdma_set_option(3)). On a host without IPv6
+    ///     addresses this binds none and does not fail, for programs that bind one family after the other
     public synchronized void bind(InetSocketAddress address, boolean oneFamily) {
         require("bind", State.IDLE);
         InetAddress at = resolved("address", address);
@@ -326,7 +326,7 @@ public final class ConnectionId implements VerbsObject {
         queuePair = made;
     }
 
-    /// For a queue pair that the program has made and moves itself: what it is.
+    /// Describes a queue pair that the program has made and moves itself.
     public synchronized void useQueuePair(QpType type, int qpn) {
         requireOpen("useQueuePair");
         if (qpn < 0 || qpn > MULTICAST_QPN) {
@@ -336,8 +336,9 @@ public final class ConnectionId implements VerbsObject {
         ownQpn = qpn;
     }
 
-    /// What brings the program's own queue pair to RTR and then to RTS (rdma_init_qp_attr(3)). INIT it reaches by
-    /// itself. Active: after [ConnectionEvent.ConnectResponse]; passive: before [#accept].
+    /// The attributes that bring the program's own queue pair to RTR and then to RTS (rdma_init_qp_attr(3)). The
+    /// program brings it to INIT by itself. Active: after [ConnectionEvent.ConnectResponse]; passive: before
+    /// [#accept].
     ///
     /// @param parameters passive: those that [#accept] will be called with; active: those of [#connect]
     public synchronized QpModification modification(QpState to, ConnectionParameters parameters) {
@@ -369,7 +370,7 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the active side
 
-    /// Asks the peer (rdma_connect(3)). [ConnectionEvent.Established], [ConnectionEvent.Rejected],
+    /// Asks the peer for a connection (rdma_connect(3)). [ConnectionEvent.Established], [ConnectionEvent.Rejected],
     /// [ConnectionEvent.Unreachable] or [ConnectionEvent.ConnectError] follows; with a queue pair of the
     /// program's own, [ConnectionEvent.ConnectResponse]; of datagrams, [ConnectionEvent.DatagramEstablished].
     ///
@@ -409,10 +410,10 @@ public final class ConnectionId implements VerbsObject {
         listen(backlog, Secret.NONE);
     }
 
-    /// The same for peers that prove to know a secret ([ConnectionParameters#withSecret]): nobody else's request
-    /// is heard of.
+    /// The same for peers that prove that they know a secret ([ConnectionParameters#withSecret]): requests of other
+    /// peers are refused.
     ///
-    /// @param secret [Secret#NONE] for anybody, but peers that ask with a secret
+    /// @param secret [Secret#NONE] for all peers except those that ask with a secret
     /// @throws verbena.verbs.UnsupportedException when the device cannot have it proven
     public synchronized void listen(int backlog, Secret secret) {
         require("listen", State.BOUND);
@@ -426,7 +427,7 @@ public final class ConnectionId implements VerbsObject {
         state = State.LISTENING;
     }
 
-    /// By the device: somebody asks.
+    /// Called by the device: a peer asks for a connection.
     private ConnectionService.Listener onRequest(
             LocalDevices.Lease at, Exchange begun, PeerParameters from, QpType type) {
         var theirs = new ConnectionId(channel, space);
@@ -481,8 +482,8 @@ public final class ConnectionId implements VerbsObject {
         }
     }
 
-    /// Says yes (rdma_accept(3)); [ConnectionEvent.Established] follows when the peer has confirmed. Of datagrams
-    /// nothing follows.
+    /// Accepts the request (rdma_accept(3)); [ConnectionEvent.Established] follows when the peer has confirmed. Of
+    /// datagrams nothing follows.
     ///
     /// @throws InvalidStateException when the request is not there any more
     public synchronized void accept(ConnectionParameters parameters) {
@@ -508,7 +509,7 @@ public final class ConnectionId implements VerbsObject {
         }
     }
 
-    /// Says no (rdma_reject(3)).
+    /// Rejects the request (rdma_reject(3)).
     public synchronized void reject(PrivateData privateData) {
         require("reject", State.REQUESTED);
         exchange("reject").reject(privateData);
@@ -517,14 +518,14 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- either side
 
-    /// Something has arrived through the program's own queue pair, so the peer is ready though it has not said so
+    /// A packet has arrived on the program's own queue pair, so the peer is ready though it has not said so
     /// (rdma_notify(3) with COMM_EST).
     public synchronized void communicationEstablished() {
         exchange("communicationEstablished").communicationEstablished();
     }
 
     /// Ends the connection (rdma_disconnect(3)): the queue pair goes to ERR, and [ConnectionEvent.Disconnected]
-    /// follows when the peer knows. Nothing happens when it has ended.
+    /// follows when the peer knows. Does nothing when the connection has ended.
     public synchronized void disconnect() {
         switch (state) {
             case CONNECTED, ACCEPTED, CONNECTING -> {
@@ -557,7 +558,7 @@ public final class ConnectionId implements VerbsObject {
         joinMulticast(group, false);
     }
 
-    /// The same, or as one who sends to the group but does not hear it: the queue pair is not attached then
+    /// The same, or as a sender that does not receive from the group: the queue pair is not attached then
     /// (rdma_join_multicast_ex(3)).
     public synchronized void joinMulticast(InetAddress group, boolean sendOnly) {
         Gid gid = Gid.of(group);
@@ -585,7 +586,7 @@ public final class ConnectionId implements VerbsObject {
         offer(() -> Optional.of(new ConnectionEvent.MulticastJoined(this, gid, path, MULTICAST_QPN, UDP_QKEY)));
     }
 
-    /// Leaves it (rdma_leave_multicast(3)).
+    /// Leaves a multicast group (rdma_leave_multicast(3)).
     ///
     /// @throws InvalidStateException when it was not joined
     public synchronized void leaveMulticast(InetAddress group) {
@@ -600,7 +601,7 @@ public final class ConnectionId implements VerbsObject {
         }
     }
 
-    /// Tells its events elsewhere from now on (rdma_migrate_id(3)); those that wait move too.
+    /// Sends its events to another channel from now on (rdma_migrate_id(3)); waiting events move too.
     public synchronized void migrate(EventChannel to) {
         requireOpen("migrate");
         if (state == State.LISTENING) {
@@ -695,8 +696,8 @@ public final class ConnectionId implements VerbsObject {
 
     // ---- the end
 
-    /// Ends whatever it is about without waiting for the peer: a listener's port is free and requests that wait
-    /// are refused, a request is rejected, a connection disconnected. Its queue pair is closed.
+    /// Ends its activity without waiting for the peer. A listener's port becomes free and its waiting requests are
+    /// refused; a request is rejected; a connection is disconnected. The identifier's queue pair is closed.
     @Override
     public synchronized void close() {
         State was = state;
@@ -725,7 +726,7 @@ public final class ConnectionId implements VerbsObject {
         }
     }
 
-    /// From now on it hears when the device fails.
+    /// From now on it is told when the device fails.
     private void hold(LocalDevices.Lease lease) {
         leases.add(lease);
         watches.add(lease.context().connectionService().watch(why -> offer(() -> onDeviceFailed(why))));

@@ -164,7 +164,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// Listens no more; connections stay. Whoever waits in [#accept()] gets a [ConnectionException]. Idempotent. When
+    /// Stops listening; connections stay. A thread in [#accept()] gets a [ConnectionException]. Idempotent. When
     /// several threads close it, each returns when it is closed.
     @Override
     public void close() {

@@ -20,7 +20,7 @@ import verbena.verbs.VerbsObject;
 /// that waits gives up its carrier. It has no thread of its own: a step that the library takes for the program, such
 /// as bringing a queue pair to RTS when the peer has accepted, is taken by the thread that takes the event.
 public final class EventChannel implements VerbsObject {
-    /// An event for whoever takes it to work out.
+    /// An event that the thread that takes it carries out.
     private record Pending(ConnectionId id, Step step) {}
 
     /// What remains to be done when an event is taken; empty when the program need not know.
@@ -28,7 +28,7 @@ public final class EventChannel implements VerbsObject {
     interface Step {
         Optional<ConnectionEvent> take();
 
-        /// Nobody will take it.
+        /// No thread will take it.
         default void discard() {}
     }
 

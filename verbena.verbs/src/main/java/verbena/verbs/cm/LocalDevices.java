@@ -186,7 +186,7 @@ final class LocalDevices {
                     shared.context.close();
                     OPEN.remove(local);
                 } catch (InUseException e) {
-                    // The program still has objects on it: whoever comes next finds it open, and closes it.
+                    // The program still has objects on it: the next caller finds it open, and closes it.
                 }
             }
         }

@@ -2,7 +2,7 @@ package verbena.verbs.cm;
 
 import java.security.MessageDigest;
 
-/// What both ends of a connection know and nobody else ([ConnectionParameters#withSecret]). Unchangeable; never
+/// A secret that only both ends of a connection know ([ConnectionParameters#withSecret]). Unchangeable; never
 /// printed.
 public final class Secret {
     /// None: anybody may connect.
@@ -17,8 +17,8 @@ public final class Secret {
         this.bytes = bytes;
     }
 
-    /// A copy of `bytes`: 16 to 1,024 that nobody can guess. A password is not enough, because whoever hears one
-    /// attempt to connect can try passwords against it at leisure.
+    /// A copy of `bytes`: 16 to 1,024 that nobody can guess. A password is not enough, because an attacker who
+    /// hears one attempt to connect can try passwords against it at leisure.
     public static Secret of(byte[] bytes) {
         if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {
             throw new IllegalArgumentException(

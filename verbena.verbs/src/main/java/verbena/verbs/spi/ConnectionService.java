@@ -35,7 +35,7 @@ public interface ConnectionService {
     /// Has `onFailure` told, once, when the device fails, or at once when it has; on any thread. Closing what this
     /// gives ends that.
     ///
-    /// @param onFailure gets the reason in words, and must not hold up whoever tells it
+    /// @param onFailure gets the reason in words, and must not block the calling thread
     Watch watch(Consumer<String> onFailure);
 
     /// What [#watch] gives.
@@ -114,17 +114,17 @@ public interface ConnectionService {
         void disconnect(PrivateData privateData);
     }
 
-    /// Who is told that somebody asks; on a thread of the device's, which must not be held up.
+    /// Receives requests for connections, on a thread of the device, which it must not block.
     @FunctionalInterface
     interface Acceptor {
-        /// Gives whoever is told what happens next.
+        /// Sets the receiver of the events that follow.
         ///
         /// @param exchange of this request; [Exchange#accept(End)] or [Exchange#reject(PrivateData)] later, on
         ///     any thread
         Listener onRequest(Exchange exchange, PeerParameters peer, QpType type);
     }
 
-    /// Who is told what happens; on a thread of the device's, which must not be held up.
+    /// Receives the events of a connection, on a thread of the device, which it must not block.
     @FunctionalInterface
     interface Listener {
         void onNews(Exchange exchange, News news);

@@ -19,8 +19,8 @@ public interface Provider {
     /// @throws IllegalArgumentException when the name is of this provider's form but has a mistake in it
     Optional<Device> device(String name);
 
-    /// Whether its devices are the system's own, made by nobody in this process. Such a device is the first choice
-    /// for connections of an address that it has: whoever has the card means the card.
+    /// Whether its devices are the system's own, not made by this process. Such a device is the first choice
+    /// for connections of an address that it has: a user with a card means the card.
     default boolean isOfSystem() {
         return false;
     }

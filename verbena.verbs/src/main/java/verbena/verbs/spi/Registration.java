@@ -12,7 +12,7 @@ public final class Registration {
 
     private Registration() {}
 
-    /// Who lets peers write has to be able to write itself.
+    /// A region that lets peers write has to allow local writing too.
     public static void checkAccess(String verb, Set<Access> access) {
         if (!access.contains(Access.LOCAL_WRITE)
                 && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
