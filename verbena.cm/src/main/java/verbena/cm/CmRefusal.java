@@ -17,7 +17,7 @@ public enum CmRefusal {
     /// The request has a secret, and the passive side has none.
     SECRET_UNWANTED("has no secret for its connections"),
     /// One side does not know the other's secret, or somebody has changed their messages.
-    SECRET_WRONG("has another secret, or somebody has changed what was said on the way");
+    SECRET_WRONG("has another secret, or the messages were changed on the way");
 
     private static final byte[] MARK = {'V', 'r', 'b', 'n'};
     private static final CmRefusal[] ALL = values();

@@ -86,7 +86,7 @@ final class Table {
                 "the doctor is told that nobody listens",
                 ours("doctor " + THEIRS4 + ":7996"),
                 1,
-                "FAIL  port 7996: nobody listens there"));
+                "FAIL  port 7996: no program listens there"));
         add(refused("the doctor finds nobody at an address", ours("doctor --timeout 1 10.77.0.99"), 1, "FAIL  peer: "));
         add(Check.of("cm: the doctor sees a listener and does not disturb it", Endings::doctor));
     }

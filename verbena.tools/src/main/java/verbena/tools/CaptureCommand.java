@@ -38,12 +38,12 @@ import verbena.wire.pcap.PcapngBlocks;
         description = {
             "",
             "Attaches to a process of this user that uses Verbena, and writes the packets of its devices into a pcapng"
-                    + " file, until Ctrl-C. Each packet that was not simply accepted has a comment that tells what became"
-                    + " of it: dropped and why, damaged, repeated. Wireshark shows the file without settings, 'verbena"
-                    + " decode' shows it here. The process goes on as before; what comes faster than it can be"
-                    + " fetched is left out, and counted.",
+                    + " file, until Ctrl-C. Each packet that was not simply accepted has a comment that tells its fate:"
+                    + " dropped and why, damaged, repeated. Wireshark shows the file without settings, and 'verbena"
+                    + " decode' prints it. The process does not wait: packets that come faster than they can be"
+                    + " fetched are left out, and counted.",
             "",
-            "A program can also write itself: open its device as 'rocev2,capture=FILE'."
+            "A program can also write its own capture: open its device as 'rocev2,capture=FILE'."
         })
 final class CaptureCommand implements Callable<Integer> {
     private static final int ENOUGH_BYTES = 4 << 20;
@@ -67,7 +67,7 @@ final class CaptureCommand implements Callable<Integer> {
     @Option(
             names = {"-d", "--device"},
             paramLabel = "NAME",
-            description = "Only this device, as 'verbena top' calls it, with or without its options; all unless told.")
+            description = "Only this device, as 'verbena top' calls it, with or without its options. Default: all.")
     private @Nullable String device;
 
     @Option(
@@ -83,22 +83,22 @@ final class CaptureCommand implements Callable<Integer> {
             names = "--max-size",
             paramLabel = "SIZE",
             defaultValue = "1G",
-            description = "Stop when the file is so large, for example 100M. Default: ${DEFAULT-VALUE}.")
+            description = "Stop when the file has this size, for example 100M. Default: ${DEFAULT-VALUE}.")
     private String maxSize;
 
     @Option(
             names = "--buffer",
             paramLabel = "SIZE",
             defaultValue = "16M",
-            description = "What waits in the process at most, for each device. Default: ${DEFAULT-VALUE}.")
+            description = "Size of the buffer in the process, for each device. Default: ${DEFAULT-VALUE}.")
     private String buffer;
 
     @Option(
             names = {"-s", "--packet-bytes"},
             paramLabel = "BYTES",
             description =
-                    "Of each packet of RoCE only so much, from its BTH on, at least 64, which is enough to see what"
-                            + " happened, and keeps up with far more packets. All unless told.")
+                    "Keep only so many bytes of each RoCE packet, from its BTH on, at least 64. That is enough to see"
+                            + " what happened, and keeps up with far more packets. Default: all.")
     private int packetBytes = CaptureFile.WHOLE_PACKETS;
 
     private long written;
@@ -191,7 +191,7 @@ final class CaptureCommand implements Callable<Integer> {
         try {
             return Observed.attach(wanted);
         } catch (IOException e) {
-            throw new CommandFailed("cannot look into process " + wanted + ": " + e.getMessage(), e);
+            throw new CommandFailed("cannot attach to process " + wanted + ": " + e.getMessage(), e);
         }
     }
 
@@ -343,7 +343,7 @@ final class CaptureCommand implements Callable<Integer> {
                         lost == 0
                                 ? ""
                                 : "; " + lost
-                                        + " more came too fast and are missing (-s 64 keeps up with more, --buffer with bursts)"));
+                                        + " more came too fast and are missing (-s 64 keeps up with more, a larger --buffer with bursts)"));
         err.flush();
     }
 }

@@ -101,7 +101,7 @@ abstract class CmCommand implements Callable<Integer> {
     static String peer(ConnectionId id) {
         return id.peerAddress()
                 .map(at -> Addresses.ip(at.getAddress()) + " port " + at.getPort())
-                .orElse("nobody");
+                .orElse("no peer");
     }
 
     final void print(String line) {

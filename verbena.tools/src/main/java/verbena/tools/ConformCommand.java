@@ -26,13 +26,13 @@ import verbena.verbs.Device;
 /// `verbena conform`: does a device keep what the verbs promise?
 @Command(
         name = "conform",
-        header = "Try on a device all that the verbs promise.",
+        header = "Try on a device every promise of the verbs.",
         description = {
             "",
-            "Both ends are in this process and use the same device. What a device does not declare it has to refuse;"
-                    + " what is known not to be as promised is listed with its reason. Status 0 when every promise is"
-                    + " kept or declared not to be, 1 when one is broken: then it is told what was expected, what"
-                    + " happened, and what had been done before.",
+            "Both ends are in this process and use the same device. A device has to refuse what it does not declare;"
+                    + " known deviations are listed with their reasons. The status is 0 when every promise is"
+                    + " kept or declared not to be, and 1 when one is broken. Then the report tells what was expected, what"
+                    + " happened, and what was done before.",
         })
 final class ConformCommand implements Callable<Integer> {
     @Spec
@@ -45,7 +45,7 @@ final class ConformCommand implements Callable<Integer> {
             names = "--case",
             paramLabel = "PATTERN",
             defaultValue = "",
-            description = "Only cases whose name has this in it; * stands for anything, as in 'atomics.*add'.")
+            description = "Only cases whose name contains this; * stands for anything, as in 'atomics.*add'.")
     private String pattern;
 
     @Option(names = "--list", description = "List the cases, what each needs of a device, and end.")
@@ -60,7 +60,7 @@ final class ConformCommand implements Callable<Integer> {
     @Option(
             names = "--report",
             paramLabel = "FILE",
-            description = "Write the report: Markdown, or JSON when the name ends so.")
+            description = "Write the report: Markdown, or JSON when the name ends in .json.")
     private @Nullable Path report;
 
     @Override

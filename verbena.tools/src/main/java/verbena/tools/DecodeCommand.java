@@ -43,7 +43,7 @@ import verbena.wire.pcap.Unwrapped;
 /// `verbena decode`: what a capture has of RoCE and iWARP, one line each in the packet notation.
 @Command(
         name = "decode",
-        header = "Show what a capture has of RoCE and iWARP, one line each.",
+        header = "Show the RoCE and iWARP packets of a capture, one line each.",
         description = {
             "",
             "Reads pcap and pcapng: RoCE v1 and v2, and iWARP in TCP. A line is: number in the capture, seconds since the"
@@ -71,9 +71,8 @@ final class DecodeCommand implements Callable<Integer> {
     @Option(
             names = "--opcode",
             paramLabel = "NAME",
-            description =
-                    "Only packets whose opcode has this in its name, for example WRITE, RC_ACK or TERMINATE; several"
-                            + " times.")
+            description = "Only packets whose opcode contains this, for example WRITE, RC_ACK or TERMINATE; several"
+                    + " times.")
     private @Nullable List<String> opcodes;
 
     @Option(

@@ -20,7 +20,7 @@ import verbena.verbs.spi.Provider;
         description = {
             "",
             "Starts a second process as the peer and does one operation of each kind with it, over real packets:"
-                    + " SEND, WRITE, WRITE with immediate, READ, FETCH_ADD, CMP_SWAP. Tells for each who did what, checks"
+                    + " SEND, WRITE, WRITE with immediate, READ, FETCH_ADD, CMP_SWAP. Tells which side did what, checks"
                     + " all memory after each, and ends with figures beside those of a TCP socket, measured when they"
                     + " stand still. Needs no root and takes some ten seconds; --device iwarp does the same over TCP. Status 0 says that all was as it should be."
         })

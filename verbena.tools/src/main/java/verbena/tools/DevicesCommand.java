@@ -16,8 +16,8 @@ import verbena.verbs.spi.Provider;
         header = "List the RDMA devices of this host.",
         description = {
             "",
-            "Shows what ibv_devices shows, and of what kind each device is and its addresses. A device need not be"
-                    + " in the list: any KIND@ADDRESS of this host is one, for example rocev2@127.0.0.9."
+            "Shows what ibv_devices shows, and the kind and the addresses of each device. A device need not be"
+                    + " in the list: any KIND@ADDRESS of this host works, for example rocev2@127.0.0.9."
         })
 final class DevicesCommand implements Runnable {
     @Spec

@@ -20,10 +20,10 @@ import verbena.tools.doctor.Doctor;
         header = "Find out why connections cannot work, and what to do.",
         description = {
             "",
-            "Without HOST it looks at this host: Java, interfaces and addresses, UDP port 4791, limits; and sends real"
-                    + " packets round from each address. With HOST it goes the way there: name, own address and route,"
-                    + " whether somebody there speaks RoCE v2, whether somebody listens on PORT, and what size of"
-                    + " packets comes through. The peer's programs notice nothing of it. Each finding is OK, WARN or"
+            "Without HOST it checks this host: Java, interfaces and addresses, UDP port 4791, limits. It also sends real"
+                    + " packets from each address to itself. With HOST it checks the way there: name, own address and route,"
+                    + " whether the peer speaks RoCE v2, whether a program listens on PORT, and what size of"
+                    + " packets comes through. The peer's programs notice nothing. Each finding is OK, WARN or"
                     + " FAIL; status 1 when anything FAILs."
         })
 final class DoctorCommand implements Callable<Integer> {

@@ -21,7 +21,7 @@ import verbena.verbs.DeviceException;
         header = "Show the attributes of devices and their ports.",
         description = {
             "",
-            "Shows what ibv_devinfo shows, in the same layout: of one device, or of all. A device is opened for that,"
+            "Shows what ibv_devinfo shows, in the same layout, of one device or of all. The command opens the device,"
                     + " so its addresses must not be in use by another process."
         })
 final class InfoCommand implements Runnable {

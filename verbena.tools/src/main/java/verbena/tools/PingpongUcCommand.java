@@ -12,8 +12,8 @@ import verbena.verbs.Mtu;
             "",
             "Without HOST waits for a client; with HOST connects to the server there. The other end may be"
                     + " ibv_uc_pingpong; give it -g with a RoCE v2 GID of the same family.",
-            "-m, -s and -n must be the same at both ends: the programs do not tell each other. What is lost is not"
-                    + " sent again, and then the ends wait in vain."
+            "-m, -s and -n must be the same at both ends: the programs do not tell each other. Lost messages are not"
+                    + " sent again, and then both ends give up after --timeout."
         })
 final class PingpongUcCommand extends PingpongEnd {
     @Mixin

@@ -11,8 +11,8 @@ import picocli.CommandLine.Option;
             "",
             "Without HOST waits for a client; with HOST connects to the server there. The other end may be"
                     + " ibv_ud_pingpong; give it -g with a RoCE v2 GID of the same family.",
-            "-s and -n must be the same at both ends: the programs do not tell each other. What is lost is not sent"
-                    + " again, and then the ends wait in vain."
+            "-s and -n must be the same at both ends: the programs do not tell each other. Lost messages are not sent"
+                    + " again, and then both ends give up after --timeout."
         })
 final class PingpongUdCommand extends PingpongEnd {
     /// The default is what the C program does; its help and its manual say 2048.

@@ -21,7 +21,7 @@ import verbena.verbs.WcStatus;
         header = "Explain a completion status: checks, causes, remedies.",
         description = {
             "",
-            "Shows what a status means, who noticed it, which checks lead to it, what usually causes it and what to"
+            "Shows what a status means, which side noticed it, which checks lead to it, its usual causes and what to"
                     + " try. Without a name it lists all."
         })
 final class StatusCommand implements Runnable {

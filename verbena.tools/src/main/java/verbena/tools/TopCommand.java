@@ -153,7 +153,7 @@ final class TopCommand implements Callable<Integer> {
     private Look look(Observatory observatory) throws InterruptedException {
         Look look = observatory.look();
         if (pid != null && look.processes().getFirst().trouble() != null) {
-            throw new CommandFailed("cannot look into process " + pid + ": "
+            throw new CommandFailed("cannot attach to process " + pid + ": "
                     + look.processes().getFirst().trouble());
         }
         return look;

@@ -11,18 +11,18 @@ import verbena.verbs.cm.PortSpace;
 /// `verbena udaddy`: udaddy(1), so alike that either end can be that program.
 @Command(
         name = "udaddy",
-        header = "Find by address and port whom to send datagrams to, and send them both ways, as udaddy(1).",
+        header = "Find by address and port the queue pair for datagrams, and send them both ways, as udaddy(1).",
         description = {
             "",
             "Without -s waits for a client; the other end may be udaddy. -c, -C and -S have to be the same at both"
-                    + " ends: the programs do not tell each other. What is lost is not sent again, and then the ends wait"
-                    + " in vain."
+                    + " ends: the programs do not tell each other. Lost messages are not sent again, and then both ends"
+                    + " give up after --timeout."
         },
         exitCodeOnInvalidInput = 1,
         exitCodeOnExecutionException = 255,
         footer = {
             "",
-            "Exit status, as of udaddy: 0 done, 1 wrong usage or nobody there takes datagrams, else what the last",
+            "Exit status, as of udaddy: 0 done, 1 wrong usage or no service for datagrams there, else what the last",
             "line says, of which the shell sees the lowest byte."
         })
 final class UdaddyCommand extends CmTransferCommand {

@@ -62,13 +62,13 @@ class DoctorNamespaceTest {
 
         assertThat(reports.get("10.9.1.2:7471"))
                 .contains("OK    own address: 10.9.0.1 on a0")
-                .contains("OK    peer: somebody at 10.9.1.2 speaks RoCE v2")
-                .contains("OK    port 7471: somebody listens")
+                .contains("OK    peer: 10.9.1.2 speaks RoCE v2")
+                .contains("OK    port 7471: a program listens")
                 .contains(
                         "FAIL  path MTU: only 1024 bytes come through, of 4096 that a0 has room for; a router says so")
                 .contains("mtu=1024");
-        assertThat(reports.get("10.9.1.3")).contains("FAIL  peer: nothing at all comes back from 10.9.1.3");
-        assertThat(reports.get("10.9.1.5")).contains("FAIL  peer: 10.9.1.5 says that nobody has UDP port 4791");
+        assertThat(reports.get("10.9.1.3")).contains("FAIL  peer: no answer of any kind from 10.9.1.3");
+        assertThat(reports.get("10.9.1.5")).contains("FAIL  peer: 10.9.1.5 says that no process has UDP port 4791");
         assertThat(reports.get("10.8.0.1")).contains("FAIL  own address: none reaches 10.8.0.1: no route leads there");
     }
 

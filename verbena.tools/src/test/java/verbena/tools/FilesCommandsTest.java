@@ -69,7 +69,7 @@ class FilesCommandsTest {
         assertThat(empty.status()).isEqualTo(1);
         assertThat(server.result().status()).isZero();
         assertThat(Cli.run("cp", "h:x/a", "h:y/a", here.toString()).error())
-                .isEqualTo("verbena cp: two of what is to be copied are called a");
+                .isEqualTo("verbena cp: two sources have the name a");
     }
 
     @Test

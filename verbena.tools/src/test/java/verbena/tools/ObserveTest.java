@@ -140,11 +140,11 @@ class ObserveTest {
     void aProcessThatIsNotThereIsTold() {
         Cli top = Cli.run("top", "--once", "--pid", "4194304");
         assertThat(top.status()).isEqualTo(1);
-        assertThat(top.error()).startsWith("verbena top: cannot look into process 4194304: ");
+        assertThat(top.error()).startsWith("verbena top: cannot attach to process 4194304: ");
 
         Cli capture = Cli.run("capture", "--pid", "4194304", folder.resolve("x").toString());
         assertThat(capture.status()).isEqualTo(1);
-        assertThat(capture.error()).startsWith("verbena capture: cannot look into process 4194304: ");
+        assertThat(capture.error()).startsWith("verbena capture: cannot attach to process 4194304: ");
     }
 
     @Test

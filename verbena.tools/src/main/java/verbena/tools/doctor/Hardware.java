@@ -35,7 +35,7 @@ final class Hardware implements Check {
     private static List<Finding> obstacles(Surroundings at, String devices, String locked) {
         Path root = at.root();
         var findings = new ArrayList<Finding>();
-        String unusable = "not for Verbena to use: ";
+        String unusable = "Verbena cannot use them: ";
         if (!hasLibrary(root, LIBRARY)) {
             findings.add(Finding.warn(
                     devices,
@@ -60,7 +60,7 @@ final class Hardware implements Check {
         if (locked.matches("\\d{1,18}") && Long.parseLong(locked) < LOCKED_WANTED) {
             findings.add(Finding.warn(
                     devices,
-                    "only " + locked + " bytes may be locked, and every registered page is",
+                    "only " + locked + " bytes may be locked, and every registered page is locked",
                     "ulimit -l unlimited, systemd's LimitMEMLOCK=infinity, or Docker's --ulimit memlock=-1"));
         }
         return findings;

@@ -17,7 +17,7 @@ final class JavaRuntime implements Check {
                         "link",
                         "the JDK's channels: " + why,
                         why.contains("--enable-native-access")
-                                ? "do that: Linux system calls send in batches, and without them IPv6 packets of"
+                                ? "use it: Linux system calls send in batches, and without them IPv6 packets of"
                                         + " soft-RoCE and hardware (UDP checksum 0) never arrive"
                                 : "expect less speed; IPv6 packets of soft-RoCE and hardware (UDP checksum 0) may"
                                         + " not arrive"))

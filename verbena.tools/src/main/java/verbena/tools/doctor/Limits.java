@@ -37,7 +37,7 @@ final class Limits implements Check {
         try {
             got = at.receiveBufferBytes();
         } catch (LinkException e) {
-            return Finding.fail(subject, "cannot be had: " + e.getMessage(), "see the other findings");
+            return Finding.fail(subject, "cannot be read: " + e.getMessage(), "see the other findings");
         }
         String seen = "%.1f MiB to receive, of %.1f asked for".formatted(got / MIB, wanted / MIB);
         return got >= wanted

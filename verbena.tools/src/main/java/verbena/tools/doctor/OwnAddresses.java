@@ -29,7 +29,7 @@ final class OwnAddresses implements Check {
             findings.add(Finding.warn(
                     "addresses",
                     "no interface but loopback is up and has an address",
-                    "peers on this host only; for others give an interface an address (ip address add)"));
+                    "only peers on this host can connect; for others give an interface an address (ip address add)"));
         }
         return findings;
     }
@@ -55,7 +55,7 @@ final class OwnAddresses implements Check {
             return Finding.warn(
                     subject,
                     "only link-local: " + seen,
-                    "reaches this link only, and peers have to name the interface (ADDRESS%" + one.name()
+                    "it reaches this link only, and peers have to name the interface (ADDRESS%" + one.name()
                             + "); give it another address");
         }
         return Finding.ok(subject, seen);

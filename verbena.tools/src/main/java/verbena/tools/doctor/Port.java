@@ -14,7 +14,7 @@ final class Port implements Check {
     public List<Finding> look(Surroundings at) {
         List<Owner> owners = new PortOwners(at.root()).all();
         if (owners.isEmpty()) {
-            return List.of(Finding.ok(SUBJECT, "nobody has it"));
+            return List.of(Finding.ok(SUBJECT, "it is free"));
         }
         return owners.stream().map(owner -> describe(owner, at)).toList();
     }

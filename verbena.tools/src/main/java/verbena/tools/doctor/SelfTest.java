@@ -64,10 +64,10 @@ final class SelfTest implements Check {
                     : !done.ok()
                             ? String.valueOf(done)
                             : MemorySegment.mismatch(from.segment(), 0, bytes, to.segment(), 0, bytes) >= 0
-                                    ? "other bytes arrived than were sent"
+                                    ? "the bytes that arrived are not those that were sent"
                                     : "";
             return failure.isEmpty()
-                    ? Finding.ok(device, "opens; a WRITE of " + bytes + " bytes went round")
+                    ? Finding.ok(device, "opens; a WRITE of " + bytes + " bytes to itself arrived")
                     : Finding.fail(
                             device,
                             "opens, but a WRITE to itself failed: " + failure,

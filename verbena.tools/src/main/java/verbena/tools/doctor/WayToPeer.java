@@ -100,7 +100,7 @@ final class WayToPeer implements Check {
         } catch (UnknownHostException e) {
             findings.add(Finding.fail(
                     "name",
-                    "nobody knows \"" + host + "\" (" + e.getMessage() + ")",
+                    "no such host: \"" + host + "\" (" + e.getMessage() + ")",
                     "check its spelling, /etc/hosts and the name server, or give an address"));
             return List.of();
         }
@@ -112,13 +112,13 @@ final class WayToPeer implements Check {
                 .map(own -> Finding.ok(
                         "own address",
                         own.gids().isEmpty()
-                                ? "one of 127.0.0.0/8 of its own, as a device on loopback has it"
+                                ? "one of 127.0.0.0/8 of its own, as every device on loopback has"
                                 : own.gids().getFirst().gid() + " on " + own.name()))
                 .orElseGet(() -> Finding.fail(
                         "own address",
                         "none reaches " + Gid.of(peer) + ": " + candidates.reason(),
                         Gid.of(peer).isLinkLocal()
-                                ? "say by which interface, as in " + Gid.of(peer) + "%eth0"
+                                ? "name the interface, as in " + Gid.of(peer) + "%eth0"
                                 : "ip route get " + Gid.of(peer) + " tells more; add an address of its family, or a"
                                         + " route"));
         findings.add(finding.with(candidates.table()));
@@ -155,8 +155,8 @@ final class WayToPeer implements Check {
         long started = System.nanoTime();
         Optional<CmMessage> answer = questions.ask(peer, question, patience);
         long tookNanos = System.nanoTime() - started;
-        answer.ifPresent(_ -> findings.add(Finding.ok(
-                "peer", "somebody at %s speaks RoCE v2 and answers in %.1f ms".formatted(peer, tookNanos / 1e6))));
+        answer.ifPresent(_ -> findings.add(
+                Finding.ok("peer", "%s speaks RoCE v2 and answers in %.1f ms".formatted(peer, tookNanos / 1e6))));
         return answer.isPresent();
     }
 
@@ -168,28 +168,29 @@ final class WayToPeer implements Check {
                 case REFUSED ->
                     Finding.fail(
                             subject,
-                            gid + " says that nobody has UDP port 4791",
-                            "start the program there (a Verbena device is there while it is open); for soft-RoCE:"
+                            gid + " says that no process has UDP port 4791",
+                            "start the program there (a Verbena device exists only while it is open); for soft-RoCE:"
                                     + " rdma link add rxe0 type rxe netdev ETH0. A firewall that rejects, and a card"
                                     + " that does RoCE v1 only, look the same");
                 case UNREACHABLE ->
                     Finding.fail(
                             subject,
                             gid + " cannot be reached: a router, a firewall or this host says so",
-                            "is it up and that its address, and does a firewall forbid it? ip neigh show " + gid);
+                            "is the host up, is the address right, and does a firewall forbid it? ip neigh show "
+                                    + gid);
                 case TOO_LARGE, SILENCE ->
                     at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), 1, patience) == Echo.REFUSED
                             ? Finding.fail(
                                     subject,
-                                    gid + " is there, but at UDP port 4791 it does not answer",
+                                    gid + " is up, but does not answer at UDP port 4791",
                                     "does a firewall drop that port, here or there? Is the peer RoCE v1 only, its"
                                             + " kernel without connection manager (modprobe rdma_cm), or a Verbena"
                                             + " program that makes no connections? Is " + gid
                                             + " in its GID table (show_gids)?")
                             : Finding.fail(
                                     subject,
-                                    "nothing at all comes back from " + gid,
-                                    "is that its address, and is it up? Does a firewall drop UDP port 4791, here, there"
+                                    "no answer of any kind from " + gid,
+                                    "is the address right, and is the host up? Does a firewall drop UDP port 4791, here, there"
                                             + " or between?");
             };
         } catch (IOException e) {
@@ -207,18 +208,18 @@ final class WayToPeer implements Check {
             case Rej rej -> refusal(subject, rej, service);
             case Rep rep -> {
                 questions.tell(peer, reject(req, rep.localCommId(), 1, RejectReason.CONSUMER_REJECT));
-                yield Finding.ok(subject, "somebody listens, and would have accepted");
+                yield Finding.ok(subject, "a program listens, and would have accepted");
             }
             case Mra mra -> {
                 questions.tell(peer, reject(req, mra.localCommId(), 2, RejectReason.TIMEOUT));
-                yield Finding.ok(subject, "somebody listens, and asks for patience");
+                yield Finding.ok(subject, "a program listens, and asks for more time");
             }
             case null, default -> {
                 questions.tell(peer, reject(req, 0, 2, RejectReason.TIMEOUT));
                 yield Finding.warn(
                         subject,
-                        "no answer to a request for a connection, though the peer is there",
-                        "somebody may listen and not decide: is the program there stuck?");
+                        "no answer to a request for a connection, though the peer is up",
+                        "a program may listen and not decide: is it stuck?");
             }
         };
     }
@@ -289,15 +290,15 @@ final class WayToPeer implements Check {
             case INVALID_SERVICE_ID ->
                 Finding.fail(
                         subject,
-                        "nobody listens there",
+                        "no program listens there",
                         "start the server, or check its port; RDMA's port " + service + " is not TCP's port "
                                 + service);
             case ALTERNATE_GID_REJECTED, ALTERNATE_LID_REJECTED, CONSUMER_REJECT ->
-                Finding.ok(subject, "somebody listens");
+                Finding.ok(subject, "a program listens");
             case NO_RESOURCES, NO_QP ->
                 Finding.warn(
                         subject,
-                        "somebody listens, and refuses for want of resources",
+                        "a program listens, and refuses for lack of resources",
                         "is the program there stuck, or its backlog too small?");
             case null, default ->
                 Finding.warn(
@@ -323,8 +324,8 @@ final class WayToPeer implements Check {
             if (knocks(surroundings, own, peer, 1) != Echo.REFUSED) {
                 return Finding.warn(
                         subject,
-                        "not known: the peer does not complain of packets to a closed port; " + most.bytes()
-                                + " is what " + at.name() + " has room for",
+                        "not known: the peer does not report packets to a closed port; " + most.bytes() + " is what "
+                                + at.name() + " has room for",
                         "when large messages fail and small ones do not, open the device with the option mtu=1024");
             }
             boolean told = false;
@@ -344,7 +345,7 @@ final class WayToPeer implements Check {
             return Finding.fail(
                     subject,
                     "not even 256 bytes come through",
-                    "raise the MTU of the links between: 336 are the least");
+                    "raise the MTU of the links between: 336 is the minimum");
         } catch (IOException e) {
             return Finding.warn(subject, "not known: " + e.getMessage(), "see the findings above");
         }
@@ -355,7 +356,7 @@ final class WayToPeer implements Check {
         return Finding.fail(
                 subject,
                 "only " + mtu.bytes() + " bytes come through, " + of
-                        + (told ? "; a router says so" : "; larger packets vanish without a word"),
+                        + (told ? "; a router says so" : "; larger packets vanish without an error"),
                 "open the device with the option mtu=" + mtu.bytes() + ", or raise the MTU of the links between");
     }
 

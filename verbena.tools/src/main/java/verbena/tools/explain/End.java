@@ -202,7 +202,7 @@ final class End implements AutoCloseable {
         return "Tells the device that there is something in the queue; to a card that is one store to a mapped page."
                 + (context instanceof SoftContext
                         ? sent > 0
-                                ? " Nobody else was at the software device, so the calling thread did its work itself, before"
+                                ? " No other thread was driving the software device, so the calling thread did its work itself, before"
                                         + " the call came back: it has sent " + sent
                                         + (sent == 1 ? " packet." : " packets.")
                                 : " The work was left to the software device's own thread, or there was nothing to send."
@@ -240,7 +240,7 @@ final class End implements AutoCloseable {
     void arm() {
         call(
                 "arm the completion queue",
-                "From now on the next completion wakes whoever waits at the channel.",
+                "From now on the next completion wakes the thread that waits at the channel.",
                 () -> cq.arm(false));
         step("sleeps at its completion channel", "The application needs no processor until the device wakes it.");
     }
@@ -257,7 +257,7 @@ final class End implements AutoCloseable {
         return tell(
                 woken
                         ? "The device has woken the application, which took the completion from its queue: an operating system that"
-                                + " has to wake somebody takes longer than all the rest."
+                                + " has to wake a thread takes longer than all the rest."
                         : "It was there before the application slept.");
     }
 

@@ -25,9 +25,9 @@ import verbena.tools.CommandFailed;
         header = "Show what happens in an operation, packet by packet, from a run of it.",
         description = {
             "",
-            "Runs the operation for real between two ends in this process and tells the story of that very run, as a"
-                    + " sequence diagram: who asked whom for what, each packet with its headers, what the devices checked,"
-                    + " what changed in memory, and when. Without TALE, lists what can be explained."
+            "Runs the operation for real between two ends in this process and shows that very run, as a"
+                    + " sequence diagram: the calls, each packet with its headers, the checks of the devices,"
+                    + " the changes in memory, and the times. Without TALE, lists what can be explained."
         })
 public final class ExplainCommand implements Callable<Integer> {
     private static final int SIZE_MAX = 1 << 20;
@@ -58,11 +58,11 @@ public final class ExplainCommand implements Callable<Integer> {
             paramLabel = "DEVICE",
             defaultValue = "rocev2",
             description =
-                    "The device of both ends (default ${DEFAULT-VALUE}: loopback), which is opened twice. Packets are in"
-                            + " the story for rocev2 and iwarp.")
+                    "The device of both ends (default ${DEFAULT-VALUE}: loopback), which is opened twice. Packets are shown"
+                            + " for rocev2 and iwarp.")
     private String device;
 
-    @Option(names = "--peer-device", paramLabel = "DEVICE", description = "B's device, when it is to be another.")
+    @Option(names = "--peer-device", paramLabel = "DEVICE", description = "B's device, when it is another.")
     private @Nullable String peerDevice;
 
     @Option(
@@ -74,7 +74,7 @@ public final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--html",
             paramLabel = "FILE",
-            description = "Write a page that needs nothing else: the diagram, and each packet field by field.")
+            description = "Write a page that needs no other file: the diagram, and each packet field by field.")
     private @Nullable Path html;
 
     @Option(
@@ -94,7 +94,7 @@ public final class ExplainCommand implements Callable<Integer> {
             paramLabel = "S",
             defaultValue = "1.5",
             description =
-                    "Act it over and over for so many seconds before, so that times are not those of a cold virtual"
+                    "Repeat the operation for so many seconds before, so that times are not those of a cold virtual"
                             + " machine (default ${DEFAULT-VALUE}).")
     private double seconds;
 

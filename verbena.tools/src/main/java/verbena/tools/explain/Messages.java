@@ -51,7 +51,7 @@ final class Messages {
         taken.bind(stage.b.address(0));
         var nobody = taken.localAddress().orElseThrow();
         taken.close();
-        stage.phase("Asking", "At device B nobody listens at port " + nobody.getPort() + ".");
+        stage.phase("Asking", "At device B no program listens at port " + nobody.getPort() + ".");
         ConnectionId id = stage.a.id(PortSpace.TCP);
         stage.a.call("resolve address and route", "", () -> id.resolveAddress(nobody));
         stage.a.expect(ConnectionEvent.AddressResolved.class);
@@ -104,7 +104,7 @@ final class Messages {
         Watched to = stage.target(Access.local());
         SharedReceiveQueue shared = stage.b.call(
                 "create a shared receive queue",
-                "Receives for many connections: whoever's message comes first gets the next. Thousands of connections need"
+                "Receives for many connections: the first message to come takes the next one. Thousands of connections need"
                         + " no more memory than their messages.",
                 () -> stage.b.domain.createSharedReceiveQueue(16, 1));
         stage.b.closing(shared);
@@ -167,7 +167,7 @@ final class Messages {
                 "That, and an address handle, is all that a datagram needs.");
         QueuePair sink = Stage.get(answered);
 
-        stage.phase("The datagram", "One packet, which is not acknowledged: it may be lost, and nobody is told.");
+        stage.phase("The datagram", "One packet, which is not acknowledged: if it is lost, neither end is told.");
         int bytes = Math.min(stage.size, datagramMax(stage));
         stage.b.receive(sink, 7, to, GRH_BYTES + bytes);
         stage.b.arm();
@@ -195,7 +195,7 @@ final class Messages {
     private static QueuePair answer(Stage stage) throws InterruptedException {
         var request = stage.b.expect(ConnectionEvent.ConnectRequest.class);
         ConnectionId id = stage.b.closing(request.id());
-        stage.recorder.told(Place.APPLICATION_B, "somebody asks", "");
+        stage.recorder.told(Place.APPLICATION_B, "a peer asks", "");
         QueuePair queuePair = stage.b.call(
                 "create a queue pair for datagrams",
                 "One is enough for any number of peers.",

@@ -100,7 +100,8 @@ final class OneSided {
                         .signaled());
         result(stage, fetched, 0);
         stage.phase(
-                "CMP_SWAP that swaps", "Only if the number is 42, it is to become 100. It is: nobody came between.");
+                "CMP_SWAP that swaps",
+                "The number becomes 100 only if it is 42. It is: no other request came between.");
         compareSwap(stage, joined, fetched, 8, 42, 100);
         stage.phase("CMP_SWAP that does not", "The same again: the number is 100 by now, so nothing changes.");
         compareSwap(stage, joined, fetched, 16, 42, 7);

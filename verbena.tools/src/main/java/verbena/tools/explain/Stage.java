@@ -171,7 +171,7 @@ final class Stage implements AutoCloseable {
         ConnectionId id = b.closing(request.id());
         recorder.told(
                 Place.APPLICATION_B,
-                "somebody asks for a connection",
+                "a peer asks for a connection",
                 "The request has arrived; the application may accept it or not.");
         QueuePair queuePair = b.call(
                 "create a queue pair",
@@ -181,7 +181,7 @@ final class Stage implements AutoCloseable {
                 told.length() == 0 ? "accept" : "accept, and tell address and key of b",
                 told.length() == 0
                         ? "The connection manager answers."
-                        : "Whoever knows these may use the memory: they are told to this peer only. 24 bits of the key are"
+                        : "A peer that knows these may use the memory; only this peer is told. 24 bits of the key are"
                                 + " random.",
                 () -> id.accept(ConnectionParameters.defaults().withPrivateData(told)));
         b.expect(ConnectionEvent.Established.class);

@@ -232,7 +232,7 @@ final class Streams {
             case READ_RESPONSE -> "Bytes that were asked for, tagged with where they go.";
             case SEND, SEND_SOLICITED -> "A message, untagged: the receiver's next posted receive takes it.";
             case SEND_INVALIDATE, SEND_SOLICITED_INVALIDATE ->
-                "A message that also withdraws a key of the receiver: nobody can use that any more.";
+                "A message that also withdraws a key of the receiver: no peer can use that key any more.";
             case TERMINATE -> {
                 TerminateCode code = FpduText.code(b, body);
                 yield "The connection ends with an error: "

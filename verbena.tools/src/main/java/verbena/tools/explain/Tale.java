@@ -11,7 +11,7 @@ import verbena.verbs.Capability;
 /// What can be explained.
 enum Tale {
     CONNECT("how two queue pairs find each other, and part again", 0, Messages::connect),
-    REFUSED("a connection to a port where nobody listens", 0, Messages::refused),
+    REFUSED("a connection to a port where no program listens", 0, Messages::refused),
     WRITE("A puts bytes into B's memory; application B does nothing", 10_000, OneSided::write, Capability.RDMA_WRITE),
     READ("A gets bytes out of B's memory; application B does nothing", 10_000, OneSided::read, Capability.RDMA_READ),
     WRITE_IMM(

@@ -54,7 +54,7 @@ final class Wording {
             case SEND_ONLY, SEND_ONLY_IMMEDIATE ->
                 "A whole message in one packet. It names no memory: the receiver's next posted receive takes it.";
             case SEND_LAST_INVALIDATE, SEND_ONLY_INVALIDATE ->
-                "The end of a message that also withdraws a key of the receiver: nobody can use that any more.";
+                "The end of a message that also withdraws a key of the receiver: no peer can use that key any more.";
             case WRITE_FIRST ->
                 "The WRITE begins. Its RETH says where to, with which key, and how many bytes all packets bring.";
             case WRITE_MIDDLE -> "More of the WRITE, without an address: it goes behind what came before.";

@@ -246,7 +246,7 @@ final class Comparison {
         facts.put("file", Sizes.bytes(size) + " on " + Files.getFileStore(file).type());
         facts.put(
                 "source", isWarm ? "in the page cache before each run" : "dropped from the page cache before each run");
-        facts.put("copy", "a new file; nobody waits for the disk, but where O_DIRECT does");
+        facts.put("copy", "a new file; the copy does not wait for the disk, except with O_DIRECT");
         facts.put("rounds", rounds + " after one that does not count; the ways take turns");
         facts.put(
                 "machine",

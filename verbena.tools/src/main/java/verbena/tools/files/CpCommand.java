@@ -31,9 +31,9 @@ import verbena.verbs.Device;
         },
         description = {
             "",
-            "HOST:PATH is in the folder that is served there; an IPv6 address stands in brackets, and a file here with"
+            "HOST:PATH is in the folder served there. An IPv6 address stands in brackets, and a local file with"
                     + " a colon in its name is ./NAME. Permissions and times are kept. Files that have the source's size"
-                    + " and time already are left alone. After a cut the same command goes on where it was."
+                    + " and time already are left alone. After a cut the same command resumes."
         })
 public final class CpCommand extends FilesCommand {
     @Parameters(arity = "0..*", paramLabel = "SRC... DST", description = "What to copy, and where to.")
@@ -44,7 +44,7 @@ public final class CpCommand extends FilesCommand {
 
     @Option(
             names = {"-r", "--recursive"},
-            description = "Folders too, with all that is in them; links within are kept as links.")
+            description = "Copy folders too, with all that is in them; links within are kept as links.")
     private boolean recursive;
 
     @Option(
@@ -63,7 +63,7 @@ public final class CpCommand extends FilesCommand {
 
     @Option(
             names = {"-a", "--always"},
-            description = "Files of the same size and time too.")
+            description = "Copy files of the same size and time too.")
     private boolean always;
 
     @Option(
@@ -74,16 +74,17 @@ public final class CpCommand extends FilesCommand {
     @Option(
             names = "--mode",
             paramLabel = "MODE",
-            description = "Who moves the bytes: the sender by RDMA write, or the receiver by read (default write).")
+            description =
+                    "The end that moves the bytes: the sender by RDMA write, or the receiver by read (default write).")
     private String mode = "write";
 
     @Option(
             names = "--checksum",
             paramLabel = "KIND",
-            description = "What each chunk is checked by: crc32c, or sha256, which costs more (default crc32c).")
+            description = "Checksum of each chunk: crc32c, or sha256, which costs more (default crc32c).")
     private String checksum = "crc32c";
 
-    @Option(names = "--verify", description = "Each file is read again before it gets its name.")
+    @Option(names = "--verify", description = "Read each file again before it gets its name.")
     private boolean verify;
 
     @Option(names = "--no-sync", description = "Do not wait until the disk has a file.")
@@ -93,7 +94,7 @@ public final class CpCommand extends FilesCommand {
             names = "--chunk",
             paramLabel = "KIB",
             defaultValue = "1024",
-            description = "Bytes that move at once, in KiB, 4 to 16384 (default ${DEFAULT-VALUE}).")
+            description = "Size of a chunk in KiB, 4 to 16384 (default ${DEFAULT-VALUE}).")
     private int chunkKiB;
 
     @Option(
@@ -107,7 +108,7 @@ public final class CpCommand extends FilesCommand {
             names = "--retry",
             paramLabel = "SECONDS",
             defaultValue = "0",
-            description = "When the server has gone, try again for so long, and go on (default ${DEFAULT-VALUE}).")
+            description = "When the server has gone, try again for so long, and resume (default ${DEFAULT-VALUE}).")
     private int retrySeconds;
 
     @Option(
@@ -190,7 +191,7 @@ public final class CpCommand extends FilesCommand {
                     ? Request.nameOf(remote(source))
                     : source(source.path()).name();
             if (!names.add(name)) {
-                throw new CommandFailed("two of what is to be copied are called " + name);
+                throw new CommandFailed("two sources have the name " + name);
             }
         }
     }
@@ -245,9 +246,7 @@ public final class CpCommand extends FilesCommand {
                     since = now;
                 }
                 if (now - since >= retrySeconds * 1_000_000_000L) {
-                    throw moved <= 0
-                            ? e
-                            : new CommandFailed(e.getMessage() + "; the same command goes on where it was", e);
+                    throw moved <= 0 ? e : new CommandFailed(e.getMessage() + "; the same command resumes", e);
                 }
                 note(name() + ": " + e.getMessage() + "; trying again");
                 Thread.sleep(1000);

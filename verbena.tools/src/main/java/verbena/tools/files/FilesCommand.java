@@ -24,12 +24,11 @@ abstract class FilesCommand implements Callable<Integer> {
     @Option(
             names = "--secret-file",
             paramLabel = "FILE",
-            description =
-                    "What both ends have to know is in this file, which only its owner may read (default: what is in"
-                            + " the environment's VERBENA_SECRET).")
+            description = "The file with the secret of both ends, which only its owner may read (default: the value of"
+                    + " the environment variable VERBENA_SECRET).")
     private @Nullable Path secretFile;
 
-    @Option(names = "--direct", description = "Files of this end go past the page cache (O_DIRECT), where that can be.")
+    @Option(names = "--direct", description = "Bypass the page cache for files of this end (O_DIRECT), where possible.")
     boolean direct;
 
     final Optional<Secret> secret() {

@@ -27,7 +27,7 @@ import verbena.verbs.cm.ConnectionOptions;
         header = "Serve a folder, for 'verbena cp' elsewhere.",
         description = {
             "",
-            "Clients read files of the folder, and with --writable write them too; nothing outside of it can be reached."
+            "Clients read files of the folder, and with --writable write them too. They cannot reach anything outside it."
                     + " Without a secret only this host is served. Every request is a line on standard output. Ctrl-C ends."
         })
 public final class ServeCommand extends FilesCommand {
@@ -58,7 +58,7 @@ public final class ServeCommand extends FilesCommand {
                             + " that has the address).")
     private List<String> devices = new ArrayList<>();
 
-    @Option(names = "--no-auth", description = "Serve other hosts without a secret: whoever reaches the port.")
+    @Option(names = "--no-auth", description = "Serve other hosts without a secret: any client that reaches the port.")
     private boolean noAuth;
 
     @Option(
@@ -67,7 +67,7 @@ public final class ServeCommand extends FilesCommand {
             defaultValue = "8",
             description =
                     "Clients at once, 1 to 1000 (default ${DEFAULT-VALUE}). Where other hosts are served, one address"
-                            + " has three quarters of them at most.")
+                            + " has at most three quarters of them.")
     private int clients;
 
     @Option(
@@ -81,7 +81,7 @@ public final class ServeCommand extends FilesCommand {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "30",
-            description = "Give a client up that says nothing within a request for so long, 3 to 86400 (default"
+            description = "Give up a client that says nothing within a request for so long, 3 to 86400 (default"
                     + " ${DEFAULT-VALUE}).")
     private int timeoutSeconds;
 

@@ -360,7 +360,7 @@ final class CmExchange implements Exchange {
     public String peer() {
         return id.peerAddress()
                 .map(at -> Addresses.ip(at.getAddress()) + " port " + at.getPort())
-                .orElse("nobody");
+                .orElse("no peer");
     }
 
     private <T extends AutoCloseable> T opened(T object) {

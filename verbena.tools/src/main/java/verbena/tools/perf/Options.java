@@ -308,7 +308,7 @@ final class Options {
     @Nullable
     String output;
 
-    @Option(names = "--perform_warm_up", description = "Accepted; Verbena warms up unless told otherwise.")
+    @Option(names = "--perform_warm_up", description = "Accepted; Verbena warms up by default.")
     @SuppressWarnings("UnusedVariable") // there is nothing to choose
     private boolean warmUp;
 

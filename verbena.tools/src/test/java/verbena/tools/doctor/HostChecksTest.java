@@ -57,7 +57,7 @@ class HostChecksTest {
 
         assertThat(link.level()).isEqualTo(Level.WARN);
         assertThat(link.seen()).contains("--enable-native-access=verbena.nic");
-        assertThat(link.remedy()).startsWith("do that");
+        assertThat(link.remedy()).startsWith("use it");
     }
 
     @Test
@@ -299,7 +299,7 @@ class HostChecksTest {
         Finding finding = only(new SelfTest().look(host));
 
         assertThat(finding.level()).isEqualTo(Level.OK);
-        assertThat(finding.seen()).isEqualTo("opens; a WRITE of 4096 bytes went round");
+        assertThat(finding.seen()).isEqualTo("opens; a WRITE of 4096 bytes to itself arrived");
     }
 
     @Test
@@ -345,10 +345,10 @@ class HostChecksTest {
                         finding.level() == Level.WARN && !finding.remedy().isEmpty())
                 .extracting(Finding::seen)
                 .containsExactly(
-                        "not for Verbena to use: libibverbs is not installed",
+                        "Verbena cannot use them: libibverbs is not installed",
                         "no connections by address and port: librdmacm is not installed",
-                        "not for Verbena to use: /dev/infiniband has no uverbs device",
-                        "only 65536 bytes may be locked, and every registered page is");
+                        "Verbena cannot use them: /dev/infiniband has no uverbs device",
+                        "only 65536 bytes may be locked, and every registered page is locked");
 
         host.file("usr/lib/libibverbs.so.1", "");
         host.whyNoVerbs = Optional.of("it may not be called");

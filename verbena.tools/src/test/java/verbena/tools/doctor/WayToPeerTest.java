@@ -198,7 +198,7 @@ class WayToPeerTest {
         Finding finding = last(look(PEER));
 
         assertThat(finding.level()).isEqualTo(Level.FAIL);
-        assertThat(finding.seen()).contains("nobody has UDP port 4791");
+        assertThat(finding.seen()).contains("no process has UDP port 4791");
     }
 
     @Test
@@ -217,7 +217,7 @@ class WayToPeerTest {
         Finding finding = last(look(PEER));
 
         assertThat(finding.level()).isEqualTo(Level.FAIL);
-        assertThat(finding.seen()).contains("is there, but at UDP port 4791");
+        assertThat(finding.seen()).contains("is up, but does not answer at UDP port 4791");
         assertThat(finding.remedy()).contains("firewall", "RoCE v1", "modprobe rdma_cm");
     }
 
@@ -226,7 +226,7 @@ class WayToPeerTest {
         host.peer = _ -> null;
         host.network = (_, _) -> Echo.SILENCE;
 
-        assertThat(last(look(PEER)).seen()).contains("nothing at all comes back");
+        assertThat(last(look(PEER)).seen()).contains("no answer of any kind from");
     }
 
     @Test
@@ -254,7 +254,7 @@ class WayToPeerTest {
         answersRequests(req -> reject(req, RejectReason.INVALID_SERVICE_ID));
 
         assertThat(lookAtPort().level()).isEqualTo(Level.FAIL);
-        assertThat(lookAtPort().seen()).isEqualTo("nobody listens there");
+        assertThat(lookAtPort().seen()).isEqualTo("no program listens there");
     }
 
     @Test
@@ -315,7 +315,7 @@ class WayToPeerTest {
     @Test
     void aListenerWithoutRoomOrWithOtherReasonsIsAWarning() {
         answersRequests(req -> reject(req, RejectReason.NO_RESOURCES));
-        assertThat(lookAtPort().seen()).contains("want of resources");
+        assertThat(lookAtPort().seen()).contains("lack of resources");
 
         answersRequests(req -> reject(req, RejectReason.INVALID_PATH_MTU));
         assertThat(lookAtPort().level()).isEqualTo(Level.WARN);
@@ -341,7 +341,7 @@ class WayToPeerTest {
 
     @Test
     void whatVanishesIsTheLimitToo() {
-        assertThat(pathMtu(1_472, Echo.SILENCE).seen()).endsWith("larger packets vanish without a word");
+        assertThat(pathMtu(1_472, Echo.SILENCE).seen()).endsWith("larger packets vanish without an error");
         assertThat(pathMtu(2_100, Echo.SILENCE).seen()).startsWith("only 2048 bytes");
         assertThat(pathMtu(300, Echo.SILENCE).seen()).startsWith("only 256 bytes");
     }
