@@ -15,8 +15,8 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.Rtu;
 
-/// One connection, from the first message about it to the end of its timewait (IBTA 12.9). Confined to whoever
-/// calls its [CommunicationManager].
+/// One connection, from the first message about it to the end of its timewait (IBTA 12.9). Confined to the caller
+/// that calls its [CommunicationManager].
 public final class CmConnection extends Timed {
     /// Where it stands.
     public enum State {
@@ -49,7 +49,7 @@ public final class CmConnection extends Timed {
     private final CmRoute route;
     private final int localCommId;
     private final boolean isActive;
-    /// Who was asked, when somebody else asked for the connection.
+    /// The service that was asked, when the peer asked for the connection.
     private final @Nullable CmService service;
 
     private int remoteCommId;
@@ -138,7 +138,7 @@ public final class CmConnection extends Timed {
 
     // ---- what the owner does
 
-    /// Tells somebody else from now on.
+    /// Tells another receiver from now on.
     public void listener(CmEvent.Listener to) {
         listener = to;
     }
@@ -379,7 +379,7 @@ public final class CmConnection extends Timed {
 
     void onReject(Rej rej, long now) {
         switch (state) {
-            // Nobody there has, or has had, a connection.
+            // The peer has no such connection, and has had none.
             case REQ_SENT, REQ_RECEIVED -> {
                 close();
                 tell(new CmEvent.Rejected(rej));

@@ -7,7 +7,7 @@ import verbena.wire.cm.Req;
 
 /// What a [CmConnection] tells its owner. The end comes exactly once: [Rejected], [Unreachable] or [Disconnected].
 public sealed interface CmEvent {
-    /// Somebody wants to connect: [CmConnection#accept] or [CmConnection#reject].
+    /// A peer wants to connect: call [CmConnection#accept] or [CmConnection#reject].
     record Requested(Req request) implements CmEvent {}
 
     /// The peer has accepted: set the queue pair up, then [CmConnection#ready], or [CmConnection#reject].
@@ -33,7 +33,7 @@ public sealed interface CmEvent {
     /// are not to be expected any more.
     record TimewaitExit() implements CmEvent {}
 
-    /// Whoever is told; called by whoever calls the [CommunicationManager], and may call it back.
+    /// Receives events, on the thread that calls the [CommunicationManager]; it may call the manager back.
     @FunctionalInterface
     interface Listener {
         void onEvent(CmConnection connection, CmEvent event);

@@ -1,7 +1,7 @@
 package verbena.cm;
 
 /// What two Verbena ends tell each other in REQ and REP besides what the standard has: 32 bits, in the Local
-/// Q_Key, which means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), and those nobody has. A peer
+/// Q_Key, which means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), and those do not exist. A peer
 /// that knows nothing of this sends zero there, and ignores what it gets.
 ///
 /// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises
@@ -11,7 +11,7 @@ public record CmExtension(int sourcePort, boolean hasSecret) {
     /// Nothing.
     public static final CmExtension NONE = new CmExtension(0, false);
 
-    /// Twelve bits that tell these from what somebody else may have written there.
+    /// Twelve bits that tell these from what another implementation may have written there.
     private static final int MARK = 0xBEA;
 
     private static final int MARK_SHIFT = 20;

@@ -10,7 +10,7 @@ import verbena.wire.cm.Req;
 /// The passive side's look at requests that have to prove a secret. A request without a proof gets a challenge and
 /// leaves nothing behind: the challenge is computed from the request's nonce and a key of this side, and again
 /// when the proof comes. A proof is taken once: the nonces of those that were taken are kept as long as their
-/// challenges are good. Confined to whoever uses it.
+/// challenges are good. Confined to its owner.
 public final class CmGuard {
     /// A challenge is good for this long at least, and twice as long at most.
     static final long EPOCH_NANOS = 30_000_000_000L;
@@ -27,7 +27,7 @@ public final class CmGuard {
         CHALLENGED,
         /// It is proven, and that was its only time; [#challenge()] is what for.
         PROVEN,
-        /// Its sender does not know the secret, or somebody has changed the request.
+        /// Its sender does not know the secret, or the request was changed on the way.
         WRONG,
         /// Too many have been taken.
         FULL

@@ -5,13 +5,13 @@ import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
-/// A peer's question who takes datagrams for a service (IBTA 12.11), until it is answered. Confined like its
+/// A peer's request for the queue pair of a datagram service (IBTA 12.11), until it is answered. Confined like its
 /// [CommunicationManager].
 public final class CmInquiry {
-    /// Who is asked.
+    /// The owner of the service, which gets the requests.
     @FunctionalInterface
     public interface Listener {
-        /// Somebody asks: [CmInquiry#answer], now or later.
+        /// A peer asks: call [CmInquiry#answer], now or later.
         void onQuestion(CmInquiry inquiry);
     }
 
@@ -42,7 +42,7 @@ public final class CmInquiry {
     /// Answers; only the first time.
     ///
     /// @param status as in [SidrRep]; [SidrRep#VALID] when there is a queue pair
-    /// @param qpn who takes the datagrams, 0 for nobody
+    /// @param qpn the queue pair that takes the datagrams, 0 for none
     /// @param privateData what the application says, at most [SidrRep#PRIVATE_DATA_BYTES]
     public void answer(int status, int qpn, int qkey, PrivateData privateData) {
         if (answer == null) {

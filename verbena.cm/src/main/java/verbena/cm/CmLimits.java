@@ -3,7 +3,7 @@ package verbena.cm;
 /// What peers can make us hold.
 ///
 /// @param connections connections and those being made; the oldest timewait is cut short when there are more
-/// @param halfOpen requests that nobody has answered, and answers that nobody has confirmed; when one more comes
+/// @param halfOpen requests without an answer, and answers without a confirmation; when one more comes
 ///     the oldest is forgotten. As many questions about datagram services, and as many answers to those
 /// @param perPeer of the half open, how many of one address; of the questions too
 public record CmLimits(int connections, int halfOpen, int perPeer) {

@@ -15,9 +15,9 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 
 /// That one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of which
-/// half is sent (RFC 2104, 5), over who proves, both GIDs, the passive side's challenge, and the whole messages up
-/// to the proof. So whoever changes a queue pair number, a PSN or anything else on the way is found out (decision
-/// 0052).
+/// half is sent (RFC 2104, 5), over the prover's role, both GIDs, the passive side's challenge, and the whole
+/// messages up to the proof. So a change of a queue pair number, a PSN or anything else on the way is noticed
+/// (decision 0052).
 ///
 /// A REQ has its nonce and its proof in its private data, a REP its proof.
 public final class CmProof {

@@ -3,14 +3,14 @@ package verbena.cm;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
-/// The question who takes datagrams for a service, until it is answered or given up (IBTA 12.11). Confined like its
-/// [CommunicationManager].
+/// A request for the queue pair of a datagram service, until it is answered or given up (IBTA 12.11). Confined like
+/// its [CommunicationManager].
 public final class CmQuestion extends Timed {
-    /// Who is told, exactly once.
+    /// The receiver of the answer, which is called exactly once.
     public interface Listener {
         void onAnswer(SidrRep answer);
 
-        /// Nobody has answered.
+        /// No answer came.
         void onSilence();
     }
 
@@ -65,7 +65,7 @@ public final class CmQuestion extends Timed {
         listener.onSilence();
     }
 
-    /// Gives up; nobody is told.
+    /// Gives up, without calling the receiver.
     public void cancel() {
         manager.schedule(this, NEVER);
         manager.forget(this);

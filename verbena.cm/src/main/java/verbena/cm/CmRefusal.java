@@ -16,7 +16,7 @@ public enum CmRefusal {
     SECRET_WANTED("takes connections with a secret only"),
     /// The request has a secret, and the passive side has none.
     SECRET_UNWANTED("has no secret for its connections"),
-    /// One side does not know the other's secret, or somebody has changed their messages.
+    /// One side does not know the other's secret, or the messages were changed on the way.
     SECRET_WRONG("has another secret, or the messages were changed on the way");
 
     private static final byte[] MARK = {'V', 'r', 'b', 'n'};

@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
-/// Who takes requests for a service, and which of them wait for the decision.
+/// The listener of a service, and the requests that wait for its decision.
 final class CmService {
     final CmEvent.Listener listener;
     private final int backlog;
@@ -24,8 +24,8 @@ final class CmService {
         return size >= backlog;
     }
 
-    /// Who has to make room for a request of `peer`: the oldest of whoever has most, if that is more than this peer
-    /// would have then; so nobody can keep others out. Null: nobody.
+    /// The request that makes room for one of `peer`: the oldest of the peer with the most, if that is more than
+    /// this peer would have then. So no peer can keep others out. Null: none.
     @Nullable
     CmConnection rival(Gid peer) {
         LinkedHashSet<CmConnection> most = null;

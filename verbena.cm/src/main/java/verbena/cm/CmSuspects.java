@@ -7,8 +7,8 @@ import verbena.verbs.Gid;
 /// more connections: a key is guessed once with each, because the first wrong one ends it.
 ///
 /// Only what proves its sender is told here: a packet that fits into an established connection. A request proves
-/// nothing, and neither does a packet with a wrong number, so nobody gets a peer blocked by naming its address.
-/// Connections that there are go on. Confined to whoever uses it; time comes from outside.
+/// nothing, and neither does a packet with a wrong number, so an attacker cannot get a peer blocked by naming its
+/// address. Existing connections go on. Confined to its owner; time comes from outside.
 public final class CmSuspects {
     /// Errors within [#WINDOW_NANOS] from which on a peer is slowed.
     public static final int SLOWED_AT = 4;
@@ -51,7 +51,7 @@ public final class CmSuspects {
     /// The one whose last error is the oldest is first.
     private final LinkedHashMap<Gid, Suspect> suspects = new LinkedHashMap<>();
 
-    /// Nobody is suspected.
+    /// No peer is suspected.
     public CmSuspects() {}
 
     /// A connection of this peer has asked for what it may not have. True when that makes the peer blocked, which

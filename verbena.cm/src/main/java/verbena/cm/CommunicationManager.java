@@ -34,7 +34,7 @@ import verbena.wire.cm.SidrReq;
 /// Makes and ends the connections of one device (IBTA 12). Arrivals are pushed, departures are pulled, timers are
 /// asked for, as with a queue pair's protocol; not safe for use by several threads.
 ///
-/// A message that nobody can send who does not know the connection changes nothing: communication IDs are random,
+/// A message from a sender that does not know the connection changes nothing: communication IDs are random,
 /// and each message must come from the address that the connection is with. A request from anyone gets one answer,
 /// costs the same however many there are, and what it leaves behind has limits ([CmLimits]): a peer alone cannot
 /// use up what there is for all.
@@ -111,7 +111,7 @@ public final class CommunicationManager {
 
     // ---- what the owner does
 
-    /// Takes requests for a service from now on; false when somebody does already.
+    /// Takes requests for a service from now on; false when another listener does already.
     ///
     /// @param backlog requests that may wait for the owner's decision; more are refused. One peer may have half of
     ///     it
@@ -165,7 +165,7 @@ public final class CommunicationManager {
         return connection;
     }
 
-    /// Has questions about a datagram service answered from now on (SIDR); false when somebody does already.
+    /// Answers requests for a datagram service from now on (SIDR); false when another listener does already.
     public boolean answer(long serviceId, CmInquiry.Listener answerer) {
         return answerers.putIfAbsent(serviceId, answerer) == null;
     }
@@ -175,7 +175,7 @@ public final class CommunicationManager {
         answerers.remove(serviceId);
     }
 
-    /// Asks who takes datagrams for a service (IBTA 12.11); null when too much is asked already.
+    /// Asks for the queue pair of a datagram service (IBTA 12.11); null when too many requests are open already.
     public @Nullable CmQuestion ask(
             CmRoute route,
             long serviceId,
@@ -308,8 +308,8 @@ public final class CommunicationManager {
 
     // ---- requests
 
-    /// Whether a request is passed over or refused because of its sender. Who shares this side's address is of the
-    /// same user (decision 0019), and trusted.
+    /// Whether a request is ignored or refused because of its sender. A process that shares this side's address is
+    /// of the same user (decision 0019), and trusted.
     private boolean isSuspected(Req req, CmRoute route, long now) {
         if (route.remote().equals(route.local())) {
             return false;
@@ -328,7 +328,7 @@ public final class CommunicationManager {
         };
     }
 
-    /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there somebody, is it right, is there room.
+    /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there a listener, is it valid, is there room.
     private void onRequest(Req req, CmRoute route, long now) {
         CmConnection known = byRemoteCommId.get(new Foreign(route.remote(), req.localCaGuid(), req.localCommId()));
         if (known != null) {
@@ -375,7 +375,7 @@ public final class CommunicationManager {
             return false;
         }
         // What the datagram came to is an address of ours, and what it came from is where answers go: the queue pairs
-        // are to use the same two, so that nobody has us send to somebody else.
+        // are to use the same two, so that an attacker cannot aim our replies at a third party.
         CmPath path = req.primary();
         if (!route.local().equals(new Gid(path.remoteGidHigh(), path.remoteGidLow()))
                 || !route.remote().equals(new Gid(path.localGidHigh(), path.localGidLow()))) {

@@ -20,7 +20,7 @@ abstract class Timed {
         this.order = order;
     }
 
-    /// The earliest first; of the same time, who was scheduled first.
+    /// The earliest first; of the same time, the one scheduled first.
     static int compare(Timed a, Timed b) {
         int byTime = Long.compare(a.deadlineNanos, b.deadlineNanos);
         return byTime != 0 ? byTime : Long.compare(a.order, b.order);

@@ -129,7 +129,7 @@ public final class Network {
         return from.freeNanos - clock.getAsLong() < QUEUE_NANOS;
     }
 
-    /// Takes a sealed packet over, by copying it, for everybody who hears its destination.
+    /// Takes a sealed packet over, by copying it, for all links at its destination.
     void send(SimLink from, Frame frame) {
         long now = clock.getAsLong();
         from.freeNanos = Math.max(from.freeNanos, now) + frame.length * NANOS_PER_BYTE;

@@ -181,7 +181,7 @@ final class SimLink implements Link {
         groups.remove(group);
     }
 
-    /// Nobody sleeps here: the world drives.
+    /// No thread sleeps here: the world drives.
     @Override
     public void await(long timeoutNanos) {}
 

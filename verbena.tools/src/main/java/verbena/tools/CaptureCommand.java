@@ -130,7 +130,7 @@ final class CaptureCommand implements Callable<Integer> {
     }
 
     /// A packet's block in a chunk.
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares blocks
+    @SuppressWarnings("ArrayRecordComponent") // blocks are never compared
     private record Block(long nanos, byte[] chunk, int from, int length) {}
 
     @Override

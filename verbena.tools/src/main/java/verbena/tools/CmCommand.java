@@ -73,7 +73,7 @@ abstract class CmCommand implements Callable<Integer> {
         }
     }
 
-    /// An address by its text alone; nobody is asked for a name.
+    /// An address by its text alone, without a name service.
     final InetAddress literal(String option, String text) {
         try {
             return InetAddress.ofLiteral(text);

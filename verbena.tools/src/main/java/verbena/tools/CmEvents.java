@@ -24,7 +24,7 @@ public final class CmEvents {
                     case ConnectionEvent.ConnectError _ -> "CONNECT_ERROR";
                     case ConnectionEvent.Unreachable _ -> "UNREACHABLE";
                     case ConnectionEvent.Rejected rejected ->
-                        // Of datagrams the C library says so when nobody takes them.
+                        // The C library says so when there is no service for datagrams.
                         rejected.id().space().isDatagram() ? "UNREACHABLE" : "REJECTED";
                     case ConnectionEvent.Established _, ConnectionEvent.DatagramEstablished _ -> "ESTABLISHED";
                     case ConnectionEvent.Disconnected _ -> "DISCONNECTED";

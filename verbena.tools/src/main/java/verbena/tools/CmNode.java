@@ -147,7 +147,7 @@ final class CmNode implements AutoCloseable {
         }
     }
 
-    /// Waits until all messages have come; who has sent the first datagram gets the answers, at `qkey`.
+    /// Waits until all messages have come; the sender of the first datagram gets the answers, at `qkey`.
     ///
     /// @throws CommandFailed when they do not
     void awaitReceives(int qkey) throws InterruptedException {

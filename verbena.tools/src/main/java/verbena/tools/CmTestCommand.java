@@ -85,7 +85,7 @@ abstract class CmTestCommand extends CmCommand {
         return 0;
     }
 
-    // ---- for those who do it
+    // ---- for subclasses
 
     final Optional<String> bind() {
         return Optional.ofNullable(bind);

@@ -326,7 +326,7 @@ final class Pingpong implements AutoCloseable {
         return received >= settings.iterations() && sent >= settings.iterations();
     }
 
-    // A send that nobody has acknowledged, after the peer has answered every message: it has arrived. Its
+    // A send without an acknowledgement, after the peer has answered every message: it has arrived. Its
     // acknowledgement
     // was lost, and the peer has ended meanwhile.
     private boolean isAnswered() {

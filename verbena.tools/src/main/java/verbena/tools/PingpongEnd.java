@@ -307,7 +307,7 @@ abstract class PingpongEnd implements Callable<Integer> {
         return Device.named(address.isLoopbackAddress() ? "rocev2" : "rocev2@" + Addresses.ip(address));
     }
 
-    /// Where a server listens unless told: where the device is, and on loopback where everyone looks.
+    /// Where a server listens by default: at the device's address, and on loopback at 127.0.0.1.
     private List<InetAddress> addresses(Context context) {
         List<InetAddress> own = context.gids(devicePort).stream()
                 .map(GidEntry::gid)

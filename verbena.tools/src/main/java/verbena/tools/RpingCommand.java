@@ -114,7 +114,7 @@ final class RpingCommand extends CmCommand {
                 if (persistent) {
                     serveAll(channel);
                 }
-                // One client only: whoever else asks is told that nobody listens.
+                // One client only: further clients are told that no program listens.
                 ConnectionEvent.ConnectRequest request = request(channel);
                 id.close();
                 serve(request.id(), channel);

@@ -88,7 +88,7 @@ final class UdaddyCommand extends CmTransferCommand {
     void run(CmChannel channel) throws InterruptedException {
         say("starting " + (isServer() ? "server" : "client"));
         if (isServer()) {
-            // Open to the end: whoever has not heard the answer asks again.
+            // Open to the end: a client that has not got the answer asks again.
             try (ConnectionId listener = channel.newId(space())) {
                 connectAll(channel, listener);
                 transfer();

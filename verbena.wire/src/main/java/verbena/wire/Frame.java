@@ -7,11 +7,11 @@ import java.nio.ByteOrder;
 /// One packet and the addresses it travels between: a slot of native memory that is claimed once and used again
 /// and again.
 ///
-/// The packet starts at [#start] with its BTH and runs through the ICRC. Whoever computes the ICRC lays the masked
-/// network headers right before it, so that one pass over adjacent memory covers everything; those [#HEADROOM]
-/// bytes are scratch space in a frame's own slot, and belong to another packet where a link shows a frame a packet
-/// in a larger buffer ([#view]). Addresses are GIDs (IBTA A17.4: an IPv4 address is `::ffff:a.b.c.d`), kept as two
-/// longs, so that a frame means the same on every kind of wire.
+/// The packet starts at [#start] with its BTH and runs through the ICRC. The code that computes the ICRC lays the
+/// masked network headers right before it, so that one pass over adjacent memory covers everything; those
+/// [#HEADROOM] bytes are scratch space in a frame's own slot, and belong to another packet where a link shows a
+/// frame a packet in a larger buffer ([#view]). Addresses are GIDs (IBTA A17.4: an IPv4 address is
+/// `::ffff:a.b.c.d`), kept as two longs, so that a frame means the same on every kind of wire.
 ///
 /// A frame belongs to one owner at a time; it is not safe for use by several threads.
 public final class Frame {
@@ -22,7 +22,7 @@ public final class Frame {
     /// Bytes of one slot.
     public static final int SLOT_BYTES = HEADROOM + PACKET_MAX;
 
-    /// Of a packet that nobody has judged yet.
+    /// Of a packet that has not been judged yet.
     public static final int NO_FATE = -1;
 
     private final MemorySegment ownSlot;
@@ -55,14 +55,14 @@ public final class Frame {
     /// On the way out: what stands in place of the ICRC, 24 bits; 0 for the ICRC. Only what both ends of a
     /// connection on loopback have agreed on (decision 0035).
     public int stamp;
-    /// On the way out: the bit, counted from the first byte's lowest, that is turned over when the ICRC is in
-    /// place; -1 for none. For those who inject faults: what arrives then is what a wire has damaged.
+    /// On the way out: the bit, counted from the first byte's lowest, that is flipped after the ICRC was
+    /// written; -1 for none. For fault injection: the packet then arrives as if a wire had damaged it.
     public int damagedBit = -1;
     /// On receipt: what became of the packet, by its number among the fates of the transport above; written by
-    /// whoever judges it, for whoever looks at it afterwards.
+    /// the code that judges it, for taps that read it afterwards.
     public int fate = NO_FATE;
-    /// On the way out: the network stack has refused the packet for good. Only ever set by the link; whoever asks
-    /// takes it back first.
+    /// On the way out: the network stack has refused the packet for good. Only the link sets it; a caller that
+    /// asks for it clears it first.
     public boolean unsendable;
 
     private Frame(MemorySegment slot) {

@@ -276,7 +276,7 @@ public final class Capabilities {
                 (side, segment) -> side.domain.register(segment, Set.of(Access.LOCAL_WRITE, Access.ON_DEMAND)));
     }
 
-    /// There is no dma-buf to be had everywhere; who registers them says that this is none.
+    /// Not every host has a dma-buf; a device that registers them says that this is none.
     public static void memoryOfAnotherDevice(Rig rig) throws Exception {
         Side side = rig.side();
         Expect.Action use = () -> side.domain.registerDmaBuf(Integer.MAX_VALUE, 0, 4096, 0, Access.local());

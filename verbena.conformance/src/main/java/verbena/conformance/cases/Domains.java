@@ -19,7 +19,7 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcStatus;
 
-/// Protection domains: who may touch what.
+/// Protection domains: which objects may be used together.
 public final class Domains {
     private Domains() {}
 

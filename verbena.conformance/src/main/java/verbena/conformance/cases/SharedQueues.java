@@ -203,7 +203,7 @@ public final class SharedQueues {
         Expect.thrown("limit -1", IllegalArgumentException.class, () -> queue.armLimit(-1), "limit");
     }
 
-    /// IBTA 10.3.1: who goes into ERR takes no more, and says when.
+    /// IBTA 10.3.1: a queue pair that goes to ERR takes no more receives, and says so.
     public static void aQueuePairInErrorSaysThatItTakesNoMore(Rig rig) throws InterruptedException {
         Setup setup = setup(rig);
         receive(setup, 1, 0, 100);

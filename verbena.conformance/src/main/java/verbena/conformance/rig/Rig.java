@@ -28,7 +28,7 @@ import verbena.verbs.cm.PortSpace;
 /// which is closed with the rig. Made for each case anew, so cases do not meet. The case's thread makes and closes
 /// things; what was made may be used by any thread.
 public final class Rig implements AutoCloseable {
-    /// How long anything may take that has to happen: generous, because machines are busy, and nobody waits for it
+    /// How long anything may take that has to happen: generous, because machines are busy, and no test waits for it
     /// in vain but when something is broken.
     public static final Duration PATIENCE = Duration.ofSeconds(15);
     /// How long it may take where it is known not to happen.

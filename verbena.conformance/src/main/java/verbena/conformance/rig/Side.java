@@ -257,7 +257,7 @@ public final class Side implements AutoCloseable {
         }
     }
 
-    /// No completion is there, and none can come any more: whoever asks knows that all has happened.
+    /// No completion is there, and none can come any more: the caller knows that all has happened.
     public void silent() {
         if (cq.poll(wc)) {
             throw new Mismatch(name + ": completions", "none", wc.snapshot());

@@ -13,7 +13,7 @@ import verbena.sim.model.Refusal.Reasons;
 import verbena.verbs.Access;
 import verbena.verbs.UnsupportedException;
 
-/// Who may touch which memory (IBTA 10.6).
+/// Which requests may access which memory (IBTA 10.6).
 final class MemoryRules {
     private static final Set<Access> REMOTE = EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
     private static final Set<Access> CHANGING = EnumSet.of(Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);

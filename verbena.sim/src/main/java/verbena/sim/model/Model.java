@@ -29,7 +29,7 @@ public final class Model {
 
     /// Carries out everything that is posted, until nothing moves any more.
     ///
-    /// @return how long devices may take to come as far, in nanoseconds; 0 when nobody has to wait for anything
+    /// @return how long devices may take to come as far, in nanoseconds; 0 when no wait is needed
     public long settle() {
         for (ModelDevice device : devices) {
             for (ModelQueuePair queuePair : device.queuePairs()) {
@@ -55,7 +55,7 @@ public final class Model {
         }
     }
 
-    /// Whether somebody waits for what the application has to bring: a receive, or a peer.
+    /// Whether a queue pair waits for what the application has to bring: a receive, or a peer.
     public boolean isSomebodyWaiting() {
         for (ModelDevice device : devices) {
             for (ModelQueuePair queuePair : device.queuePairs()) {
@@ -80,7 +80,7 @@ public final class Model {
         return -1;
     }
 
-    /// Time passes and somebody's retries run out: after how long, or -1 when everybody is content to wait.
+    /// Time passes and a queue pair's retries run out: after how long, or -1 when all can wait.
     private long giveUp() {
         for (ModelDevice device : devices) {
             for (ModelQueuePair queuePair : device.queuePairs()) {
@@ -120,7 +120,7 @@ public final class Model {
         return null;
     }
 
-    /// Who gets a datagram: the one queue pair, or all that are attached to the group (IBTA 10.5.2).
+    /// The receivers of a datagram: one queue pair, or all that are attached to the group (IBTA 10.5.2).
     List<ModelQueuePair> datagramReceivers(Gid gid, int qpn) {
         if (UnreliableRules.isMulticast(qpn)) {
             return devices.stream()

@@ -3,13 +3,14 @@ package verbena.sim.model;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/// A completion channel (ibv_create_comp_channel(3)). A queue is in it once at most: whoever takes it out polls it.
+/// A completion channel (ibv_create_comp_channel(3)). A queue is in it once at most: the thread that takes it out
+/// polls it.
 public final class ModelChannel extends ModelObject {
     private final Set<ModelCompletionQueue> notified = new LinkedHashSet<>();
 
     ModelChannel() {}
 
-    /// Who has notified and has not been taken out.
+    /// The queues that have notified and have not been taken out.
     public Set<ModelCompletionQueue> notified() {
         return Set.copyOf(notified);
     }

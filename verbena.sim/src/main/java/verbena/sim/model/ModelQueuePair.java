@@ -47,7 +47,7 @@ public final class ModelQueuePair extends ModelObject {
     /// Why the oldest send request does not end.
     enum Waiting {
         FOR_NOTHING,
-        /// Nobody answers: retries will run out.
+        /// No peer answers: retries will run out.
         FOR_AN_ANSWER,
         /// The peer has no receive.
         FOR_A_RECEIVE

@@ -9,8 +9,8 @@ import verbena.verbs.Capability;
 import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 
-/// A send request (`struct ibv_send_wr`). Made by [#of], then told what its operation needs; not changed any more once
-/// it is posted.
+/// A send request (`struct ibv_send_wr`). Made by [#of], then told what its operation needs; not changed any more
+/// once it is posted.
 public final class ModelSend {
     /// What a send queue can be asked for (`enum ibv_wr_opcode`).
     public enum Operation {
@@ -80,7 +80,7 @@ public final class ModelSend {
             };
         }
 
-        /// What a queue pair has to be made for, that is not everybody's.
+        /// The capability that a queue pair has to be made with for this request; null when every one has it.
         @Nullable
         Capability extension() {
             return switch (this) {

@@ -121,7 +121,7 @@ final class ReliableRules {
     private Answer respond(ModelQueuePair responder, ModelQueuePair requester, ModelSend request) {
         responder.onPacket();
         if (responder.expectedPsn != requester.nextPsn) {
-            // Of another connection. What lies ahead is told to be missing, once (C9-115); nobody listens to it.
+            // Of another connection. What lies ahead is reported missing, once (C9-115); no requester receives it.
             if ((requester.nextPsn - responder.expectedPsn & PSN_MASK) < PSN_MASK / 2) {
                 model.nak(responder, Nak.SEQUENCE, responder.gapTold);
                 responder.gapTold = true;

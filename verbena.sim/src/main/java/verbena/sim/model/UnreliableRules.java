@@ -15,7 +15,7 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
 /// What a request of an unreliable connection or a datagram leads to (IBTA 9.8 and 9.9.3.2), a message at a time. The
-/// sender is done when it has sent; what arrives in vain is dropped, and nobody is told.
+/// sender is done when it has sent; what finds no receive is dropped silently.
 final class UnreliableRules {
     private static final int MULTICAST_QPN = 0xFF_FFFF;
     /// What precedes a datagram in its receive (IBTA 11.4.1.2).

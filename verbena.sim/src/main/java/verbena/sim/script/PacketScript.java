@@ -47,7 +47,7 @@ import verbena.wire.roce.RoceV2;
 ///
 /// The script is the scheduler: an end is asked for a packet when a line says that it sends one, and time passes
 /// only where a line says so. So acknowledgements merge exactly when the lines between leave them the time. At the
-/// end nobody may have anything more to send, to complete or to report. One run is like any other: keys, addresses
+/// end no device may have anything more to send, to complete or to report. One run is like any other: keys, addresses
 /// and times are the same each time.
 public final class PacketScript implements Names {
     static final int AREA_BYTES = 1 << 16;

@@ -1,12 +1,12 @@
 /// Packet scripts: a test of the protocol as a sequence diagram, run in virtual time.
 ///
-/// A script is text. Each line is a packet or something that an end does or shows; `#` starts a remark. The packet part
-/// is the notation of [verbena.wire.notation]; what a line does not name is not compared.
+/// A script is text. Each line is a packet or something that an end does or shows; `#` starts a remark. The packet
+/// part is the notation of [verbena.wire.notation]; what a line does not name is not compared.
 ///
 /// ```
-/// line     = [ "+" span ] step            the step happens exactly that long after the line before; nothing until then
-/// step     = end arrow end packet [ "=>" fate ]        an end sends, and the network does what the arrow says
-///          | end arrow end { "," end } packet          a multicast, and who is given it
+/// line     = [ "+" span ] step            the step happens exactly that long after the line before; nothing until
+/// then step     = end arrow end packet [ "=>" fate ]        an end sends, and the network does what the arrow says
+///          | end arrow end { "," end } packet          a multicast, and its receivers
 ///          | "peer" arrow end packet [ "=>" fate ]     a scripted peer sends anything
 ///          | end arrow "peer" packet                   an end sends, and only the scripted peer sees it
 ///          | "nothing"                                 neither end has anything to send now

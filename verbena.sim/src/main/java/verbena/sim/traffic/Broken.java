@@ -8,7 +8,7 @@ public final class Broken extends AssertionError {
 
     /// Throws when `holds` does not.
     ///
-    /// @param where who found it
+    /// @param where the check that found it
     /// @param what to be said, word by word
     static void unless(boolean holds, Object where, Object... what) {
         if (!holds) {

@@ -242,7 +242,7 @@ final class Inbox {
         domain.close();
     }
 
-    /// Bytes of a slot's `memory` that are not what nobody has sent: beyond the first `length`.
+    /// Whether a slot's `memory` is unchanged beyond the first `length` bytes.
     static boolean isUntouched(MemorySegment memory, long length) {
         return Tape.isCanary(memory, length, memory.byteSize() - length);
     }

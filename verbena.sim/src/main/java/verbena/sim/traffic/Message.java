@@ -11,7 +11,7 @@ final class Message {
     int place;
     int length;
     int immediate;
-    /// Who is to receive it; null for everybody who is attached to the group.
+    /// The end that is to receive it; null for all that are attached to the group.
     @Nullable
     UnreliableEnd to;
     /// By which ends it was received: a bit for each.

@@ -13,7 +13,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.WcStatus;
 
 /// A reliable connection on which both ends post requests of all kinds at random, and everything is checked. When it
-/// breaks, as it may where packets are lost for long or somebody kills it, both ends drain and connect anew.
+/// breaks, as it may where packets are lost for long or a program kills it, both ends drain and connect anew.
 final class RcTraffic implements Traffic {
     /// After a connection has broken nothing of it is under way any more when so much time has passed (IBTA 12.9.8.4,
     /// TimeWait).
@@ -22,7 +22,7 @@ final class RcTraffic implements Traffic {
     /// Requests that are posted after everything has been stopped.
     private static final int LAST_POSTS = 8;
 
-    /// Short ones ask while something is under way, long ones only when nobody posts.
+    /// Short ones ask while requests are outstanding, long ones only when neither end posts.
     private static final long[] KEEP_ALIVES = {50_000, 1_000_000, 10_000_000, 200_000_000};
 
     private static final int IDLE_KEEP_ALIVES = 3;
@@ -45,7 +45,7 @@ final class RcTraffic implements Traffic {
     private final ConnectOptions options;
     /// 0 for none.
     private final long keepAliveNanos;
-    /// Nobody posts before then, so that the connection is idle for once.
+    /// Neither end posts before then, so that the connection is idle for once.
     private long idleUntil;
     private final RcEnd a;
     private final RcEnd b;
@@ -174,7 +174,7 @@ final class RcTraffic implements Traffic {
         }
     }
 
-    /// Now and then nobody posts for up to some keep-alives.
+    /// Now and then neither end posts for up to some keep-alives.
     private boolean isIdle() {
         if (keepAliveNanos == 0 || calm || toPost == 0) {
             return false;

@@ -5,11 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 
-/// What messages are made of: bytes at random that all ends know. A message is a place on the tape and a length, so
-/// that nobody has to write one down to tell it from another.
+/// Random bytes that all ends know; messages are cut from them. A message is a place on the tape and a length, so
+/// its bytes need not be stored to recognize it.
 final class Tape {
     static final int BYTES = 1 << 16;
-    /// Fills memory that nobody may write to.
+    /// Fills memory that no request may write to.
     static final byte CANARY = (byte) 0xC5;
 
     /// Native, so that it can be sent from and read by peers.

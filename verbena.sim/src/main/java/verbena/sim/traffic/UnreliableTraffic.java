@@ -77,7 +77,7 @@ final class UnreliableTraffic implements Traffic {
         }
     }
 
-    /// Nobody answers: the ends post from time to time.
+    /// No end answers: the ends post from time to time.
     private void post() {
         if (toPost == 0 || world.nowNanos() < postFrom) {
             return;
@@ -102,7 +102,7 @@ final class UnreliableTraffic implements Traffic {
         world.stepAfter(REST_NANOS);
     }
 
-    /// Whether everybody was awake for so long that nothing can be under way.
+    /// Whether all devices were awake for so long that nothing can be under way.
     private boolean hasRested() {
         long from = restFrom;
         for (UnreliableEnd end : ends) {

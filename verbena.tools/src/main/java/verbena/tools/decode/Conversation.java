@@ -169,7 +169,7 @@ public final class Conversation {
         return some.stream().filter(others::contains).count();
     }
 
-    /// Who talks to whom.
+    /// The two ends of the conversation.
     public String heading() {
         Way own = toOwn;
         Way peer = toPeer;

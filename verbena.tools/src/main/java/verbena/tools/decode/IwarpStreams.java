@@ -20,7 +20,7 @@ public final class IwarpStreams {
     /// @param name the opcode's, one of [#MPA_NAMES], or empty
     /// @param text one line
     /// @param isCrcBad its CRC is wrong; never when the connection uses none
-    /// @param isMalformed nobody takes it
+    /// @param isMalformed no receiver accepts it
     public record Said(String name, String text, boolean isCrcBad, boolean isMalformed) {}
 
     private record End(long high, long low, int port) {

@@ -37,7 +37,7 @@ final class StreamDirection {
     /// @param flags of a frame of MPA
     private record Frame(boolean isReply, int flags) {}
 
-    /// Packets seen, for who counts them.
+    /// Packets seen, for counting.
     long packets;
 
     private final CRC32C crc32c = new CRC32C();

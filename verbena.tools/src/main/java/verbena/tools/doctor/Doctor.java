@@ -27,7 +27,7 @@ public final class Doctor {
     /// One for the way from this host to a peer.
     ///
     /// @param host name or address
-    /// @param port on which somebody should listen there; empty for any peer
+    /// @param port on which a program should listen there; empty for any peer
     /// @param patience how long an answer may take
     public static Doctor ofPeer(String host, OptionalInt port, Duration patience) {
         return new Doctor(new ThisHost(), List.of(new WayToPeer(host, port, patience, new SecureRandom())));

@@ -13,7 +13,7 @@ public record Finding(Level level, String subject, String seen, String remedy, L
     public enum Level {
         /// Nothing is wrong.
         OK,
-        /// It works, but not as well as it could, or not with everybody; or nobody can tell from here.
+        /// It works, but not as well as it could, or not with all peers; or this host cannot tell.
         WARN,
         /// It cannot work.
         FAIL

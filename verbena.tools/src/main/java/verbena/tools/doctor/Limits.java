@@ -24,7 +24,7 @@ final class Limits implements Check {
         var findings = new ArrayList<Finding>();
         findings.add(buffers(at));
         String files = of(at.root(), "Max open files");
-        if (!files.isEmpty()) { // elsewhere than on Linux nobody tells
+        if (!files.isEmpty()) { // unknown elsewhere than on Linux
             findings.add(descriptors(files));
         }
         return findings;

@@ -15,7 +15,8 @@ import java.util.Optional;
 import verbena.verbs.Gid;
 import verbena.wire.roce.RoceV2;
 
-/// Who has UDP port 4791 on this host, from the kernel's tables (proc(5)); nobody where there are no such tables.
+/// The processes with UDP port 4791 on this host, from the kernel's tables (proc(5)); none where such tables are
+/// missing.
 final class PortOwners {
     /// One socket.
     ///

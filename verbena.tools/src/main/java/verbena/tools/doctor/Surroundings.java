@@ -50,13 +50,13 @@ interface Surroundings {
 
     /// What became of a UDP datagram.
     enum Echo {
-        /// The peer's host, or a firewall in its name, said that nobody has this port (ICMP port unreachable).
+        /// The peer's host, or a firewall in its name, said that no process has this port (ICMP port unreachable).
         REFUSED,
         /// A router or firewall said, or this host knows, that the peer cannot be reached. Not all say so.
         UNREACHABLE,
         /// It does not fit through some link on the way, says this host or a router (ICMP fragmentation needed).
         TOO_LARGE,
-        /// Nobody said anything in time: it arrived, or it was lost.
+        /// No answer came in time: the packet arrived, or it was lost.
         SILENCE
     }
 

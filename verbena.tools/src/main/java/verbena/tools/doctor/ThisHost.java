@@ -88,7 +88,7 @@ final class ThisHost implements Surroundings {
             socket.connect(peer);
             socket.send(new DatagramPacket(new byte[bytes], bytes));
             socket.receive(new DatagramPacket(new byte[1], 1));
-            return Echo.SILENCE; // somebody answers in words of his own: no complaint
+            return Echo.SILENCE; // the peer answers with data of its own: no error
         } catch (PortUnreachableException _) {
             return Echo.REFUSED;
         } catch (SocketTimeoutException _) {

@@ -29,18 +29,18 @@ import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrReq;
 import verbena.wire.roce.RoceV2;
 
-/// Goes the way to a peer, step by step: its name, the own address and route, the own port, whether somebody there
-/// speaks RoCE v2, whether somebody listens, what size of packet comes through. A step that fails ends it when the
+/// Checks the way to a peer, step by step: its name, the own address and route, the own port, whether the peer
+/// speaks RoCE v2, whether a program listens, what size of packet comes through. A step that fails ends it when the
 /// next ones could not succeed.
 final class WayToPeer implements Check {
-    /// A service that nobody has: 0x02 is for those of an operating system's own (IBTA A3.2.3), then "VERBENA".
+    /// A service that does not exist: 0x02 is for those of an operating system's own (IBTA A3.2.3), then "VERBENA".
     private static final long NOBODYS_SERVICE = 0x0256_4552_4245_4E41L;
-    /// An address that nobody has (RFC 3849).
+    /// An address that no host has (RFC 3849).
     private static final Gid NOBODY = Gid.parse("2001:db8::");
     /// A UDP port that hardly anybody has, as traceroute(8) takes it: what arrives there is complained of.
     private static final int CLOSED_PORT = 33_434;
-    /// How often a silent size is tried, since a datagram may be lost and complaints are rationed: Linux sends one host
-    /// some six, then one a second (icmp(7), `icmp_ratelimit`).
+    /// How often a silent size is tried, since a datagram may be lost and complaints are rationed: Linux sends one
+    /// host some six, then one a second (icmp(7), `icmp_ratelimit`).
     private static final int KNOCKS = 2;
     /// BTH, RETH, immediate data and ICRC: the most that there is around a full payload.
     private static final int AROUND_PAYLOAD_BYTES = 36;
@@ -58,7 +58,7 @@ final class WayToPeer implements Check {
     private final RandomGenerator random;
     private final List<Finding> findings = new ArrayList<>();
 
-    /// @param port in the port space of TCP; empty when nobody has to listen
+    /// @param port in the port space of TCP; empty when no program has to listen
     /// @param patience how long an answer may take
     WayToPeer(String host, OptionalInt port, Duration patience, RandomGenerator random) {
         this.host = host;
@@ -148,7 +148,7 @@ final class WayToPeer implements Check {
         findings.add(pathMtu(peer, from.address(), own, at));
     }
 
-    // ---- does somebody there speak RoCE v2?
+    // ---- does the peer speak RoCE v2?
 
     private boolean speaks(Gid peer, Questions questions) {
         var question = new SidrReq(random.nextLong(), questions.newId(), 0xFFFF, NOBODYS_SERVICE, PrivateData.NONE);
@@ -198,7 +198,7 @@ final class WayToPeer implements Check {
         }
     }
 
-    // ---- does somebody listen?
+    // ---- does a program listen?
 
     private Finding listens(Gid peer, int service, Mtu mtu, Questions questions) {
         String subject = "port " + service;

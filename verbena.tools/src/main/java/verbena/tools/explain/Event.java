@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// @param from where; what a packet or a call comes from
 /// @param to where it goes; the same where nothing goes anywhere
 /// @param label a few words, for the diagram
-/// @param text a sentence or two for those who see it for the first time
+/// @param text a sentence or two for a reader who sees it for the first time
 /// @param packet of a packet, what is in it
 record Event(
         long nanos,
@@ -41,7 +41,7 @@ record Event(
     /// @param way from whom to whom, outside of the bytes
     /// @param bytes of the packet itself
     /// @param parts their meaning, in their order
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares or changes it
+    @SuppressWarnings("ArrayRecordComponent") // never compared or changed
     record Contents(String way, byte[] bytes, List<Part> parts) {}
 
     /// A field of a packet.

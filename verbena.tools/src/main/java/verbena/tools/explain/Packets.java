@@ -54,7 +54,7 @@ final class Packets {
         return seen.stream().filter(Seen::sent).count() - arrivals.size() + unexpected.size();
     }
 
-    // Finds out what has arrived of what was sent; the answer is what nobody has sent.
+    // Finds out what has arrived of what was sent; the answer is the packets that neither end has sent.
     private List<Seen> match(Map<Seen, Seen> arrivals) {
         var unexpected = new ArrayList<Seen>();
         for (Seen received : seen) {
@@ -98,7 +98,7 @@ final class Packets {
         return latest;
     }
 
-    // A copy that nobody has sent: its own multicast, or one that was doubled on the way.
+    // A copy that neither end has sent: its own multicast, or one that was doubled on the way.
     private List<Event> unexpected(Seen received) {
         boolean own = seen.stream()
                 .anyMatch(sent -> sent.sent() && sent.device() == received.device() && sent.isSame(received));
@@ -165,8 +165,8 @@ final class Packets {
                 .replaceAll(" {2,}", " ");
     }
 
-    // The receiver's look at key and bounds: its verdict is in what became of the packet, the reason is worked out from
-    // what is registered.
+    // The receiver's look at key and bounds: its verdict is in what became of the packet, the reason is worked out
+    // from what is registered.
     private @Nullable Event check(Frame frame, Seen received, PacketFate fate) {
         if (Packet.check(frame) != Malformed.OK || (fate != PacketFate.ACCEPTED && fate != PacketFate.REFUSED)) {
             return null;

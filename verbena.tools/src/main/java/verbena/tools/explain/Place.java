@@ -1,6 +1,6 @@
 package verbena.tools.explain;
 
-/// Who takes part, from left to right.
+/// The lanes of a diagram, from left to right.
 enum Place {
     APPLICATION_A("application A"),
     DEVICE_A("device A"),

@@ -26,7 +26,7 @@ import verbena.wire.Frame;
 /// devices are Verbena's own, every packet. Any thread.
 final class Recorder {
     /// A piece of a TCP stream as a tap was shown it.
-    @SuppressWarnings("ArrayRecordComponent") // nobody compares or changes it
+    @SuppressWarnings("ArrayRecordComponent") // never compared or changed
     record Chunk(Place device, boolean sent, long nanos, String connection, byte[] bytes) {}
 
     /// How long what is under way when the tale ends may take to arrive.

@@ -7,7 +7,7 @@ import java.util.Locale;
 ///
 /// @param name of the tale
 /// @param title what it is about
-/// @param setting who the two ends are, and how it was measured
+/// @param setting what the two ends are, and how it was measured
 /// @param events in the order of time; the first is where time begins
 /// @param closing what it came to: counts, copies, mode switches
 record Story(String name, String title, List<String> setting, List<Event> events, List<String> closing) {

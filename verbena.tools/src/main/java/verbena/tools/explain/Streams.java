@@ -98,7 +98,7 @@ final class Streams {
         boolean isOver = false;
         for (Unit unit : units) {
             goesOn = segment(unit, goesOn || isOver, unit.equals(refused));
-            isOver |= unit.equals(refused); // nobody looks at those behind it
+            isOver |= unit.equals(refused); // those behind it are ignored
         }
     }
 

@@ -93,7 +93,7 @@ enum Tale {
         return line;
     }
 
-    /// Bytes that it moves unless told otherwise; 0 when it has no choice.
+    /// Bytes that it moves by default; 0 when it has no choice.
     int size() {
         return size;
     }

@@ -28,7 +28,7 @@ final class Troubles {
     /// And with this one the second: behind REP, the acknowledgement.
     static final String LOSES_SECOND = "faults=loss:10%,on:sent,seed:53";
 
-    /// How late an application is whose packets nobody sees.
+    /// How late an application is whose packets are not shown.
     private static final long LATE_NANOS = 5_000_000;
 
     private Troubles() {}

@@ -14,7 +14,7 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.notation.CmText;
 
-/// What packets are for and what becomes of them, for those who see them for the first time.
+/// What packets are for and what becomes of them, for a reader who sees them for the first time.
 final class Wording {
     private Wording() {}
 

@@ -28,7 +28,7 @@ final class Secret {
     private static final int LEAST = 16;
     private static final int MOST = 4096;
     private static final String HMAC = "HmacSHA256";
-    /// What nobody but the owner of its file may do.
+    /// The permissions that its file must not have.
     private static final Set<PosixFilePermission> OTHERS = EnumSet.of(
             PosixFilePermission.GROUP_READ,
             PosixFilePermission.GROUP_WRITE,

@@ -39,7 +39,7 @@ public final class Observed implements AutoCloseable {
 
     /// Attaches to a process.
     ///
-    /// @throws IOException when it has ended, is no JVM, belongs to somebody else, or does not answer
+    /// @throws IOException when it has ended, is no JVM, belongs to another user, or does not answer
     @SuppressWarnings("BanJNDI") // the address is that of the JDK's connector, which the process itself has told
     public static Observed attach(long pid) throws IOException {
         VirtualMachine machine;

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// The processes of this user and host that have a device of Verbena open. They are known by a thread whose name
-/// begins with `verbena-`, which an engine has as long as its device is open; so nobody is attached to in vain.
+/// begins with `verbena-`, which an engine has as long as its device is open. So no other process is attached to.
 public final class Processes {
     private static final Path PROC = Path.of("/proc");
     private static final String THREAD = "verbena-";

@@ -623,7 +623,7 @@ final class Options {
             terms.add(all ? "-a" : "-s " + size);
             terms.add(forEver ? "--run_infinitely" : isDuration() ? "-D " + durationSeconds : "-n " + iterations);
         } else if (size > SIZE_BANDWIDTH) {
-            terms.add(all ? "-a" : "-s " + size); // more than a server has memory for unless told
+            terms.add(all ? "-a" : "-s " + size); // more than a server has memory for by default
         }
         if (bidirectional) {
             terms.add("-b");

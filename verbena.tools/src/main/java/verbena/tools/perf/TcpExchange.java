@@ -11,7 +11,7 @@ import verbena.tools.CommandFailed;
 import verbena.tools.OutOfBand;
 import verbena.verbs.Context;
 
-/// The exchange over TCP, as the C programs have it unless told otherwise.
+/// The exchange over TCP, as the C programs have it by default.
 final class TcpExchange implements Exchange {
     /// How long to wait for the peer to end as well.
     private static final Duration LINGER = Duration.ofSeconds(1);

@@ -55,7 +55,7 @@ public final class Mad {
         return STATUS.getInt(mad);
     }
 
-    /// Chosen by whoever asks, echoed by whoever answers.
+    /// The asking side chooses it, the answering side echoes it.
     public static long transactionId(MemorySegment mad) {
         return TRANSACTION_ID.get(mad);
     }

@@ -11,7 +11,7 @@ public enum RejectReason {
     UNSUPPORTED_REQUEST(5),
     INVALID_COMM_ID(6),
     INVALID_COMM_INSTANCE(7),
-    /// Nobody listens.
+    /// No program listens.
     INVALID_SERVICE_ID(8),
     INVALID_TRANSPORT_TYPE(9),
     /// The other side has, or has just had, a connection with this queue pair or communication ID.
@@ -61,7 +61,7 @@ public enum RejectReason {
         return code;
     }
 
-    /// Null when nobody has defined it.
+    /// Null when it is undefined.
     public static @Nullable RejectReason of(int code) {
         return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 /// @param localCaGuid of the sender's device; names its host together with the communication ID
 /// @param localQkey 32 bits that mean something for reliable datagrams; two Verbena ends tell each other in it
 ///     what the standard has no field for (`CmExtension`)
-/// @param localEecn 24 bits that mean something for reliable datagrams, which nobody has; two Verbena ends on
+/// @param localEecn 24 bits that mean something for reliable datagrams, which do not exist; two Verbena ends on
 ///     loopback tell each other the stamp in it ([verbena.wire.Frame#stamp])
 /// @param responderResources READs and atomics that the sender can serve at once
 /// @param initiatorDepth READs and atomics that it means to have outstanding

@@ -21,7 +21,7 @@ public record SidrRep(
     public static final int ATTRIBUTE = 0x18;
     /// [#status]: here is the queue pair.
     public static final int VALID = 0;
-    /// [#status]: nobody takes datagrams for this service.
+    /// [#status]: there is no such service for datagrams.
     public static final int NOT_SUPPORTED = 1;
     /// [#status]: the application said no.
     public static final int REJECTED = 2;

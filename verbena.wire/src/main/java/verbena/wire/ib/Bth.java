@@ -10,7 +10,7 @@ public final class Bth {
     public static final int BYTES = 12;
     /// Destination QP number of a multicast.
     public static final int MULTICAST_QP = 0xFF_FFFF;
-    /// The partition key that everybody has by default, as a full member.
+    /// The default partition key, as a full member.
     public static final int PKEY_DEFAULT = 0xFFFF;
 
     private static final int OPCODE = 0;

@@ -10,7 +10,7 @@ public enum Malformed {
     TOO_LONG,
     /// A transport header version other than 0 (IBTA 9.6.1.1: silently dropped).
     BAD_VERSION,
-    /// An opcode that nobody has defined.
+    /// An undefined opcode.
     UNKNOWN_OPCODE,
     /// Not a multiple of 4 bytes, or headers, pad and ICRC alone are longer than the packet.
     BAD_LENGTH,

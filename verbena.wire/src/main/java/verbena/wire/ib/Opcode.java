@@ -156,7 +156,7 @@ public enum Opcode {
         this.endsMessage = operation.endsMessage();
     }
 
-    /// The opcode with this number, the first byte of a BTH, or null when nobody has defined one.
+    /// The opcode with this number, the first byte of a BTH, or null when it is undefined.
     public static @Nullable Opcode of(int code) {
         return BY_CODE[code & 0xFF];
     }

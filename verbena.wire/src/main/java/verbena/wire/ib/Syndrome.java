@@ -8,7 +8,7 @@ public final class Syndrome {
         ACK,
         RNR_NAK,
         NAK,
-        /// Something that nobody has defined.
+        /// An undefined value.
         RESERVED
     }
 

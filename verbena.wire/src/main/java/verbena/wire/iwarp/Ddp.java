@@ -6,7 +6,7 @@ import verbena.wire.BigEndian;
 /// The header of a DDP segment, tagged or untagged, with the bits in it that belong to RDMAP (RFC 5041 4, RFC 5040
 /// 4). A view: `offset` is where the ULPDU starts in `segment`.
 ///
-/// The classes of this package cannot tell a legal header from another: who receives checks versions and opcode.
+/// The classes of this package cannot tell a legal header from another: the receiver checks versions and opcode.
 public final class Ddp {
     /// Of a tagged segment, in bytes.
     public static final int TAGGED_BYTES = 14;

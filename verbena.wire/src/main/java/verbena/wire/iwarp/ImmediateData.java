@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 
 /// What an immediate data message says, behind its DDP header (RFC 7306 6): 8 bytes. The 32 bits of the verbs are
-/// the low half of them; the RFC leaves their use to whoever is above.
+/// the low half of them; the RFC leaves their use to the layer above.
 public final class ImmediateData {
     /// Size, in bytes.
     public static final int BYTES = 8;

@@ -91,7 +91,7 @@ public final class FpduText {
                 : code.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /// Why a TERMINATE ends the connection; null when nobody has defined it.
+    /// Why a TERMINATE ends the connection; null when the code is undefined.
     ///
     /// @param body where what it says begins, behind its DDP header
     public static @Nullable TerminateCode code(MemorySegment fpdu, int body) {

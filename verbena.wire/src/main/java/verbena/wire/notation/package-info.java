@@ -18,7 +18,7 @@
 ///
 /// `| n` is the payload in bytes, without pad. Which fields a packet has follows from its opcode;
 /// `docs/notation.md` lists them. `opcode 0x1f` is a packet seen as a BTH with `n` bytes behind it, for opcodes
-/// that nobody has defined and packets too short for their headers; `bytes` one that is too short for a BTH and an
+/// that are undefined and packets too short for their headers; `bytes` one that is too short for a BTH and an
 /// ICRC.
 ///
 /// [verbena.wire.notation.PacketText] prints, [verbena.wire.notation.PacketPattern] reads, compares and builds,
