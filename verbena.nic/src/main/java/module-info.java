@@ -1,7 +1,7 @@
 import org.jspecify.annotations.NullMarked;
 
-/// The software device: verbs objects over the transport, the engine that schedules them, the links that move
-/// frames.
+/// The software device: its objects, the kinds of device that they stand on, the engine that schedules, the links that
+/// move frames and streams.
 @NullMarked
 module verbena.nic {
     requires static org.jspecify;
@@ -15,10 +15,11 @@ module verbena.nic {
 
     exports verbena.nic;
     exports verbena.nic.capture;
+    exports verbena.nic.kind.roce;
     exports verbena.nic.link;
     exports verbena.nic.management;
 
     provides verbena.verbs.spi.Provider with
-            verbena.nic.RoceV2Provider,
-            verbena.nic.IwarpProvider;
+            verbena.nic.kind.roce.RoceV2Provider,
+            verbena.nic.kind.iwarp.IwarpProvider;
 }

@@ -13,6 +13,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 import org.openjdk.jcstress.infra.results.Z_Result;
 import verbena.nic.SoftContext;
 import verbena.nic.engine.SpinPolicy;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -29,7 +30,7 @@ import verbena.verbs.WorkCompletion;
 /// Objects of a device are closed and changed while other threads use them.
 public final class Devices {
     private static final Context DEVICE =
-            SoftContext.open("quiet", new QuietLink(), System::nanoTime, SoftContext.secureRandom(), false);
+            LinkDevice.open("quiet", new QuietLink(), System::nanoTime, SoftContext.secureRandom(), false);
     private static final ProtectionDomain DOMAIN = DEVICE.allocateProtectionDomain();
     private static final MemoryRegion REGION = DOMAIN.allocate(64, Access.local());
 

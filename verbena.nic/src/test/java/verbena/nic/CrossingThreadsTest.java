@@ -22,6 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.device.SoftCompletionQueue;
 import verbena.nic.engine.Engine;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
@@ -46,19 +48,19 @@ class CrossingThreadsTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final Set<Access> LOCAL = Set.of(Access.LOCAL_WRITE);
 
-    private final List<SoftContext> open = new ArrayList<>();
+    private final List<DeviceContext> open = new ArrayList<>();
     /// What could not end holds up closing too.
     private boolean stuck;
 
     @AfterEach
     void close() {
         if (!stuck) {
-            open.forEach(SoftContext::close);
+            open.forEach(DeviceContext::close);
         }
     }
 
-    private SoftContext context(int engines) {
-        var made = (SoftContext) Device.named("rocev2,engines=" + engines).open();
+    private DeviceContext context(int engines) {
+        var made = (DeviceContext) Device.named("rocev2,engines=" + engines).open();
         open.add(made);
         return made;
     }
@@ -122,7 +124,7 @@ class CrossingThreadsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aQueueIsResizedWhileAnotherThreadAwaits(int engines) {
-        SoftContext context = context(engines);
+        DeviceContext context = context(engines);
         var cq = (SoftCompletionQueue) context.createCompletionQueue(64);
         var awaiting = new Call(() -> {
             var wc = new WorkCompletion();
@@ -179,7 +181,7 @@ class CrossingThreadsTest {
     /// The region is closed between the check that it is open and the change.
     @Test
     void aRegionThatIsClosedWhileItIsReregisteredStaysClosed() {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         ProtectionDomain from = context.allocateProtectionDomain();
         ProtectionDomain to = context.allocateProtectionDomain();
         MemoryRegion region = from.allocate(100, LOCAL);
@@ -193,7 +195,7 @@ class CrossingThreadsTest {
     /// Neither domain can be closed before it is certain where the region belongs.
     @Test
     void bothDomainsStayOpenWhileARegionMoves() {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         ProtectionDomain from = context.allocateProtectionDomain();
         ProtectionDomain to = context.allocateProtectionDomain();
         MemoryRegion region = from.allocate(100, LOCAL);
@@ -219,7 +221,7 @@ class CrossingThreadsTest {
     @ParameterizedTest
     @ValueSource(strings = {"region", "window", "queue pair"})
     void aSecondCloseWaitsForTheFirst(String what) {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         ProtectionDomain domain = context.allocateProtectionDomain();
         CompletionQueue cq = context.createCompletionQueue(16);
         var object = switch (what) {
@@ -250,7 +252,7 @@ class CrossingThreadsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void anObjectIsClosedFromInsideTheEngineWhileAnotherThreadClosesIt(int engines) {
-        SoftContext context = context(engines);
+        DeviceContext context = context(engines);
         ProtectionDomain domain = context.allocateProtectionDomain();
         List<Engine> all = context.engines().all();
         for (Engine engine : all) {
@@ -273,7 +275,7 @@ class CrossingThreadsTest {
     /// Two threads own an engine each, and both need all of them.
     @Test
     void ownersOfTwoEnginesCloseAtOnce() {
-        SoftContext context = context(2);
+        DeviceContext context = context(2);
         ProtectionDomain domain = context.allocateProtectionDomain();
         var all = new CountDownLatch(2);
         var calls = new ArrayList<Call>();
@@ -292,7 +294,7 @@ class CrossingThreadsTest {
 
     @Test
     void aDeviceCannotBeClosedFromInsideItsEngine() {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         var inside = new Call(() -> context.engine().call(() -> {
             assertThatThrownBy(context::close)
                     .isInstanceOf(InvalidStateException.class)
@@ -306,7 +308,7 @@ class CrossingThreadsTest {
     /// An attempt that fails is nobody else's: a bound window keeps the region open.
     @Test
     void whoWaitsForAnAttemptThatFailsTriesItself() throws InterruptedException {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         ProtectionDomain domain = context.allocateProtectionDomain();
         CompletionQueue cq = context.createCompletionQueue(16);
         QueuePair qp = domain.createQueuePair(QueuePairOptions.rc(cq));
@@ -338,7 +340,7 @@ class CrossingThreadsTest {
     /// A thread with a batch open breaks the queue pair down while another waits to reset it.
     @Test
     void aPosterModifiesWhileAnotherThreadWaitsToReset() {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         ProtectionDomain domain = context.allocateProtectionDomain();
         CompletionQueue cq = context.createCompletionQueue(16);
         QueuePair qp = domain.createQueuePair(QueuePairOptions.rc(cq));
@@ -363,7 +365,7 @@ class CrossingThreadsTest {
     /// What could not be made counts for nothing.
     @Test
     void whatCannotBeMadeTakesNoPlace() {
-        SoftContext context = context(1);
+        DeviceContext context = context(1);
         var channel = context.createCompletionChannel();
         channel.close();
         assertThatThrownBy(() -> context.createCompletionQueue(16, Optional.of(channel)))

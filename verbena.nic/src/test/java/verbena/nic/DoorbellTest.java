@@ -13,6 +13,8 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
 import verbena.nic.link.LoopbackAddress;
@@ -38,8 +40,8 @@ class DoorbellTest {
     /// Packets of each batch that `here` has given to its link.
     private final ConcurrentLinkedQueue<Integer> batches = new ConcurrentLinkedQueue<>();
     private final List<VerbsObject> made = new ArrayList<>();
-    private final SoftContext here = made(open(this::counting));
-    private final SoftContext there = made(open(link -> link));
+    private final DeviceContext here = made(open(this::counting));
+    private final DeviceContext there = made(open(link -> link));
     private final ProtectionDomain domain = made(here.allocateProtectionDomain());
     private final ProtectionDomain remoteDomain = made(there.allocateProtectionDomain());
     private final CompletionQueue cq = made(here.createCompletionQueue(1_024));
@@ -74,10 +76,11 @@ class DoorbellTest {
         Link link(Link inner);
     }
 
-    private static SoftContext open(Around around) {
+    private static DeviceContext open(Around around) {
         Link link = LoopbackAddress.claim(address -> UdpLinks.open(
                 Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT));
-        return SoftContext.open("doorbells", around.link(link), () -> 1_000_000_000, new Random(1), true);
+        return (DeviceContext)
+                LinkDevice.open("doorbells", around.link(link), () -> 1_000_000_000, new Random(1), true);
     }
 
     private Link counting(Link inner) {

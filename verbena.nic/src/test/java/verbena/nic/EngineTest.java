@@ -12,6 +12,9 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.device.SoftQueuePair;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.verbs.AsyncEvent;
@@ -378,7 +381,7 @@ class EngineTest {
     void aBrokenDeviceSaysSoAndCanBeClosed() throws InterruptedException {
         var wire = new Wire("10.0.0.3", new Wire.Clock());
         wire.broken = new IllegalStateException("the wire is cut");
-        SoftContext context = SoftContext.open("cut", wire, System::nanoTime, new Random(1), true);
+        DeviceContext context = (DeviceContext) LinkDevice.open("cut", wire, System::nanoTime, new Random(1), true);
         assertThat(context.awaitAsyncEvent(Duration.ofSeconds(20)))
                 .map(AsyncEvent::type)
                 .contains(AsyncEvent.Type.DEVICE_FATAL);
@@ -395,7 +398,7 @@ class EngineTest {
     @Test
     void connectionsHearThatTheirDeviceHasFailed() throws InterruptedException {
         var wire = new Wire("10.0.0.3", new Wire.Clock());
-        SoftContext context = SoftContext.open("cut", wire, System::nanoTime, new Random(1), true);
+        DeviceContext context = (DeviceContext) LinkDevice.open("cut", wire, System::nanoTime, new Random(1), true);
         try (var channel = EventChannel.open(context)) {
             ConnectionId listener = channel.createId(PortSpace.TCP);
             listener.bind(new InetSocketAddress(context.gid(1, 0).gid().address(), 7471));

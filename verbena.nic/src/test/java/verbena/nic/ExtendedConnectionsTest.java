@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.device.DeviceContext;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -36,7 +37,7 @@ class ExtendedConnectionsTest {
 
     /// A device with a domain, memory, and a completion queue for sends and one for receives.
     private static final class End implements AutoCloseable {
-        final SoftContext context;
+        final DeviceContext context;
         final ProtectionDomain domain;
         final CompletionQueue sent;
         final CompletionQueue received;
@@ -45,7 +46,7 @@ class ExtendedConnectionsTest {
         final List<VerbsObject> made = new ArrayList<>();
 
         End(String device, int entries) {
-            context = (SoftContext) Device.named(device).open();
+            context = (DeviceContext) Device.named(device).open();
             domain = context.allocateProtectionDomain();
             sent = context.createCompletionQueue(64);
             received = context.createCompletionQueue(entries);

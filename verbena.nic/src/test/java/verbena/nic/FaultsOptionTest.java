@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Faults;
 import verbena.nic.link.FaultyLink;
 import verbena.verbs.Access;
@@ -155,7 +157,7 @@ class FaultsOptionTest {
         Faults faults = Faults.parse("loss:20%,duplicate:5%,seed:" + seed);
         try (End a = new End(virtual(one, faults, clock));
                 End b = new End(virtual(two, Faults.NONE, clock))) {
-            var soft = List.of((SoftContext) a.context, (SoftContext) b.context);
+            var soft = List.of((DeviceContext) a.context, (DeviceContext) b.context);
             connect(a, b);
             post(a, b);
             var wc = new WorkCompletion();
@@ -179,7 +181,7 @@ class FaultsOptionTest {
     }
 
     private static Context virtual(Wire wire, Faults faults, Wire.Clock clock) {
-        return SoftContext.open(
+        return (DeviceContext) LinkDevice.open(
                 "faulty", new FaultyLink(wire, faults, clock::nanos), clock::nanos, new Random(1), false);
     }
 

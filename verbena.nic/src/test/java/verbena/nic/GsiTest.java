@@ -17,6 +17,8 @@ import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
 import verbena.cm.CmRoute;
+import verbena.nic.kind.roce.CmAgent;
+import verbena.nic.kind.roce.RoceKind;
 import verbena.transport.Counter;
 import verbena.transport.PacketFate;
 import verbena.verbs.Gid;

@@ -14,6 +14,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
@@ -21,8 +22,6 @@ import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
-import verbena.verbs.Device;
-import verbena.verbs.Mtu;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
@@ -70,13 +69,8 @@ class IndependentDecoderTest {
     private static Context open(CaptureWriter capture) {
         Link link = LoopbackAddress.claim(address ->
                 UdpLinks.open(Interfaces.loopback().withOnly(address).gids(), 4791, UdpLinks.Options.DEFAULT));
-        return SoftContext.open(
-                Device.named("rocev2"),
-                new CapturingLink(link, capture),
-                Mtu.MTU_4096,
-                System::nanoTime,
-                new SecureRandom(),
-                true);
+        return LinkDevice.open(
+                "captured", new CapturingLink(link, capture), System::nanoTime, new SecureRandom(), true);
     }
 
     @Test

@@ -15,8 +15,11 @@ import javax.management.openmbean.CompositeData;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.QueuePairStatus;
+import verbena.nic.observe.Management;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -154,7 +157,7 @@ class ManagementTest {
     void aDeviceWhoseEngineIsStuckStillAnswers() throws Exception {
         var stuck = new CountDownLatch(1);
         var release = new CountDownLatch(1);
-        try (var device = (SoftContext) Device.named("rocev2").open()) {
+        try (var device = (DeviceContext) Device.named("rocev2").open()) {
             device.engine().later(() -> {
                 stuck.countDown();
                 try {
@@ -173,7 +176,7 @@ class ManagementTest {
     @Test
     void aDeviceThatHasFailedSaysWhy() throws Exception {
         var wire = new Wire("10.0.0.1", new Wire.Clock());
-        try (var device = SoftContext.open("broken", wire, System::nanoTime, new Random(1), true)) {
+        try (var device = (DeviceContext) LinkDevice.open("broken", wire, System::nanoTime, new Random(1), true)) {
             device.engine().fail(new IllegalStateException("the wire is cut"));
             assertThat(newest().getState()).contains("has failed").contains("the wire is cut");
         }

@@ -19,6 +19,8 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
@@ -95,7 +97,8 @@ class ObjectsTest {
         for (int i = 0; i < rooms.length; i++) {
             var wire = new Wire("10.0.0.9", new Wire.Clock());
             wire.mtuBytes = rooms[i];
-            try (SoftContext context = SoftContext.open("small", wire, () -> 0, new Random(1), false)) {
+            try (DeviceContext context =
+                    (DeviceContext) LinkDevice.open("small", wire, () -> 0, new Random(1), false)) {
                 assertThat(context.port(1).activeMtu()).isEqualTo(mtus[i]);
             }
             assertThat(wire.closed).isTrue();

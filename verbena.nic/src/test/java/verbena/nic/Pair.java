@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionQueue;
@@ -37,7 +39,7 @@ final class Pair implements AutoCloseable {
     /// One device and one of everything.
     final class End {
         final Wire wire;
-        final SoftContext context;
+        final DeviceContext context;
         final ProtectionDomain domain;
         final CompletionQueue cq;
         final QueuePair qp;
@@ -45,7 +47,7 @@ final class Pair implements AutoCloseable {
 
         End(String address, long seed) {
             wire = new Wire(address, clock);
-            context = SoftContext.open("wire-" + address, wire, clock::nanos, new Random(seed), false);
+            context = (DeviceContext) LinkDevice.open("wire-" + address, wire, clock::nanos, new Random(seed), false);
             domain = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(1_024);
             qp = domain.createQueuePair(QueuePairOptions.rc(cq));

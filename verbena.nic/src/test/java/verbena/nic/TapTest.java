@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.device.DeviceContext;
 import verbena.nic.link.Tap;
 import verbena.transport.PacketFate;
 import verbena.verbs.Access;
@@ -257,14 +258,14 @@ class TapTest {
 
     /// A device with sockets, and one of everything.
     private static final class Real implements AutoCloseable {
-        final SoftContext context;
+        final DeviceContext context;
         final ProtectionDomain domain;
         final CompletionQueue cq;
         final QueuePair queuePair;
         final MemoryRegion memory;
 
         Real(String device) {
-            context = (SoftContext) Device.named(device).open();
+            context = (DeviceContext) Device.named(device).open();
             domain = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(16);
             queuePair = domain.createQueuePair(QueuePairOptions.rc(cq));

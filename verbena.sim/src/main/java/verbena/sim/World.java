@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
-import verbena.nic.SoftContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
 import verbena.transport.Protocol;
 import verbena.verbs.ConnectOptions;
@@ -106,7 +106,7 @@ public final class World {
                 .mapToObj(i -> network.attach(name, devices.size(), packetMax, engines == 1 ? Link.NO_SLOT : i))
                 .toList();
         List<Link> wrapped = links.stream().<Link>map(wrap).toList();
-        var device = new SimDevice(this, links, SoftContext.open("sim-" + name, wrapped, () -> now, root.split()));
+        var device = new SimDevice(this, links, LinkDevice.open("sim-" + name, wrapped, () -> now, root.split()));
         devices.add(device);
         return device;
     }

@@ -77,7 +77,7 @@ public final class Doorbells {
 
     /// A queue pair that takes note of what was posted when it is asked for packets.
     static class Posted implements Protocol {
-        final Station station = new Station(this, Transport.RC);
+        final EngineTask station = new EngineTask(this, Transport.RC);
         volatile int posted;
         volatile int seen;
 

@@ -10,7 +10,6 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.SoftContext;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.pcap.PcapngBlocks;
 
@@ -34,20 +33,21 @@ public final class Capture implements AutoCloseable {
     /// Files that captures of this process write.
     private static final Set<Path> FILES = new HashSet<>();
 
-    private final SoftContext context;
+    private final CaptureSource source;
     private final NoteRing ring;
     private final CaptureTap tap;
     private final CaptureBlocks blocks;
     private final Thread thread;
+    private final Runnable closer = this::close;
     private volatile boolean closed;
     private volatile long takenNanos = System.nanoTime();
 
-    private Capture(SoftContext context, int bufferBytes, int packetBytesMax, Body body) {
-        this.context = context;
+    private Capture(CaptureSource source, int bufferBytes, int packetBytesMax, Body body) {
+        this.source = source;
         this.ring = new NoteRing(bufferBytes);
         this.tap = new CaptureTap(ring, packetBytesMax);
         Instant now = Instant.now();
-        long epochNanos = now.getEpochSecond() * 1_000_000_000L + now.getNano() - context.nanoTime();
+        long epochNanos = now.getEpochSecond() * 1_000_000_000L + now.getNano() - source.nanoTime();
         this.blocks = new CaptureBlocks(ring, epochNanos);
         this.thread = Thread.ofPlatform().daemon().name("verbena-capture").unstarted(() -> body.run(this));
     }
@@ -62,12 +62,12 @@ public final class Capture implements AutoCloseable {
     /// @param bufferBytes that wait for the reader at most, 64 KiB to 1 GiB
     /// @param packetBytesMax that are kept of a packet of RoCE, from its BTH on; [CaptureFile#PACKET_BYTES_MIN] at
     ///     least
-    public static Capture start(SoftContext context, int bufferBytes, int packetBytesMax) {
-        return start(context, bufferBytes, packetBytesMax, LEASE_NANOS);
+    public static Capture start(CaptureSource source, int bufferBytes, int packetBytesMax) {
+        return start(source, bufferBytes, packetBytesMax, LEASE_NANOS);
     }
 
     /// @param leaseNanos how long the reader may stay away
-    static Capture start(SoftContext context, int bufferBytes, int packetBytesMax, long leaseNanos) {
+    static Capture start(CaptureSource source, int bufferBytes, int packetBytesMax, long leaseNanos) {
         if (bufferBytes < BUFFER_BYTES_MIN || bufferBytes > BUFFER_BYTES_MAX) {
             throw new IllegalArgumentException(
                     "bufferBytes: " + BUFFER_BYTES_MIN + " to " + BUFFER_BYTES_MAX + ", got " + bufferBytes);
@@ -76,21 +76,21 @@ public final class Capture implements AutoCloseable {
             throw new IllegalArgumentException(
                     "packetBytesMax: at least " + CaptureFile.PACKET_BYTES_MIN + ", got " + packetBytesMax);
         }
-        return begun(new Capture(context, bufferBytes, packetBytesMax, capture -> capture.watchLease(leaseNanos)));
+        return begun(new Capture(source, bufferBytes, packetBytesMax, capture -> capture.watchLease(leaseNanos)));
     }
 
     /// Begins a capture into a pcapng file, which is replaced. A second one into the same file at the same time
     /// gets a file of its own, with a number before the dot.
     ///
     /// @throws IOException when it cannot be written
-    public static Capture toFile(SoftContext context, CaptureFile to) throws IOException {
+    public static Capture toFile(CaptureSource source, CaptureFile to) throws IOException {
         Path file = claim(to.file().toAbsolutePath().normalize());
         try {
             OutputStream out = new BufferedOutputStream(Files.newOutputStream(file), CHUNK_BYTES);
             out.write(PcapngBlocks.section("Verbena"));
-            out.write(description(context.device().name().replaceFirst(",.*", "")));
+            out.write(description(source.device().name().replaceFirst(",.*", "")));
             return begun(new Capture(
-                    context,
+                    source,
                     FILE_BUFFER_BYTES,
                     to.packetBytesMax(),
                     capture -> capture.write(file, out, to.bytesMax())));
@@ -101,8 +101,8 @@ public final class Capture implements AutoCloseable {
     }
 
     private static Capture begun(Capture capture) {
-        capture.context.tap(capture.tap);
-        capture.context.addCapture(capture);
+        capture.source.tap(capture.tap);
+        capture.source.beforeClosed(capture.closer);
         capture.thread.start();
         return capture;
     }
@@ -160,8 +160,8 @@ public final class Capture implements AutoCloseable {
         if (closed) {
             return;
         }
-        context.untap(tap);
-        context.removeCapture(this);
+        source.untap(tap);
+        source.neverMind(closer);
         closed = true;
         LockSupport.unpark(thread);
         boolean interrupted = false;
@@ -226,7 +226,7 @@ public final class Capture implements AutoCloseable {
         System.getLogger("verbena.nic")
                 .log(
                         System.Logger.Level.WARNING,
-                        "the capture of device " + context.device().name() + " ends: " + why
+                        "the capture of device " + source.device().name() + " ends: " + why
                                 + (cause == null ? "" : ": " + cause.getMessage()));
     }
 }

@@ -4,7 +4,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 
-/// What an exception ends. One in the code of a queue pair ends that queue pair ([Station.Owner]), and is counted and
+/// What an exception ends. One in the code of a queue pair ends that queue pair ([EngineTask.Owner]), and is counted
+/// and
 /// told. One that belongs to no queue pair and no command, in the link for example, stops the engine and its device.
 final class Containment {
     private final Counters counters;
@@ -35,9 +36,9 @@ final class Containment {
 
     /// The code of this queue pair has failed: it ends, and nothing else does. When even that fails, it is never
     /// called again. By the owner.
-    void contain(Station station, Throwable cause) {
+    void contain(EngineTask station, Throwable cause) {
         contained(cause);
-        Station.Owner whose = station.owner;
+        EngineTask.Owner whose = station.owner;
         if (whose == null) {
             return;
         }

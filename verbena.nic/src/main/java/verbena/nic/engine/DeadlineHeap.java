@@ -8,18 +8,18 @@ import verbena.transport.Protocol;
 /// moves later is left where it is until [#settle()], because waking too early is harmless; one that moves earlier
 /// moves at once.
 final class DeadlineHeap {
-    private @Nullable Station[] heap = new @Nullable Station[64];
+    private @Nullable EngineTask[] heap = new @Nullable EngineTask[64];
     private int size;
 
     /// The earliest time, or [Protocol#NEVER].
     long earliestNanos() {
-        Station first = heap[0];
+        EngineTask first = heap[0];
         return size == 0 || first == null ? Protocol.NEVER : first.heapNanos;
     }
 
     /// Puts what would come first where it belongs now: for a thread that is about to sleep, and would wake in vain.
     void settle() {
-        for (Station first = heap[0]; first != null; first = heap[0]) {
+        for (EngineTask first = heap[0]; first != null; first = heap[0]) {
             long deadline = first.isLost ? Protocol.NEVER : first.scheduled.deadlineNanos();
             if (deadline <= first.heapNanos) {
                 return;
@@ -34,7 +34,7 @@ final class DeadlineHeap {
     }
 
     /// Sees to it that `station` is asked at its deadline or before.
-    void schedule(Station station) {
+    void schedule(EngineTask station) {
         long deadline = station.scheduled.deadlineNanos();
         if (deadline == Protocol.NEVER) {
             return;
@@ -53,8 +53,8 @@ final class DeadlineHeap {
 
     /// Takes the first station out when its time has come.
     @Nullable
-    Station pollDue(long now) {
-        Station first = heap[0];
+    EngineTask pollDue(long now) {
+        EngineTask first = heap[0];
         if (size == 0 || first == null || first.heapNanos > now) {
             return null;
         }
@@ -62,13 +62,13 @@ final class DeadlineHeap {
         return first;
     }
 
-    void remove(Station station) {
+    void remove(EngineTask station) {
         int index = station.heapIndex;
         if (index < 0) {
             return;
         }
         station.heapIndex = -1;
-        Station last = heap[--size];
+        EngineTask last = heap[--size];
         heap[size] = null;
         if (last != null && last != station) {
             up(last, index);
@@ -76,11 +76,11 @@ final class DeadlineHeap {
         }
     }
 
-    private void up(Station station, int from) {
+    private void up(EngineTask station, int from) {
         int index = from;
         while (index > 0) {
             int parent = (index - 1) >> 1;
-            Station above = heap[parent];
+            EngineTask above = heap[parent];
             if (above == null || above.heapNanos <= station.heapNanos) {
                 break;
             }
@@ -90,16 +90,16 @@ final class DeadlineHeap {
         place(station, index);
     }
 
-    private void down(Station station, int from) {
+    private void down(EngineTask station, int from) {
         int index = from;
         while (true) {
             int child = 2 * index + 1;
             if (child >= size) {
                 break;
             }
-            Station left = heap[child];
-            Station right = child + 1 < size ? heap[child + 1] : null;
-            Station smaller = right != null && left != null && right.heapNanos < left.heapNanos ? right : left;
+            EngineTask left = heap[child];
+            EngineTask right = child + 1 < size ? heap[child + 1] : null;
+            EngineTask smaller = right != null && left != null && right.heapNanos < left.heapNanos ? right : left;
             if (smaller == null || smaller.heapNanos >= station.heapNanos) {
                 break;
             }
@@ -110,7 +110,7 @@ final class DeadlineHeap {
         place(station, index);
     }
 
-    private void place(Station station, int index) {
+    private void place(EngineTask station, int index) {
         heap[index] = station;
         station.heapIndex = index;
     }

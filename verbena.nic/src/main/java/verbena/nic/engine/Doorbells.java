@@ -10,25 +10,25 @@ final class Doorbells {
 
     static {
         try {
-            NEWEST = MethodHandles.lookup().findVarHandle(Doorbells.class, "newest", Station.class);
+            NEWEST = MethodHandles.lookup().findVarHandle(Doorbells.class, "newest", EngineTask.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    /// Linked by [Station#nextRung].
+    /// Linked by [EngineTask#nextRung].
     @SuppressWarnings("UnusedVariable") // by VarHandle
-    private @Nullable Station newest;
+    private @Nullable EngineTask newest;
 
     /// Only the first ring since the last answer links the queue pair; the answer comes before the look at what was
-    /// posted ([Station#answer]).
-    void ring(Station station) {
+    /// posted ([EngineTask#answer]).
+    void ring(EngineTask station) {
         if (!station.ring()) {
             return;
         }
-        Station head;
+        EngineTask head;
         do {
-            head = (Station) NEWEST.getVolatile(this);
+            head = (EngineTask) NEWEST.getVolatile(this);
             station.nextRung = head;
         } while (!NEWEST.compareAndSet(this, head, station));
     }
@@ -42,17 +42,18 @@ final class Doorbells {
         return NEWEST.getOpaque(this) == null;
     }
 
-    /// Takes all of them: the oldest, which leads to the others by [Station#nextRung]. Turns are given in the order of
+    /// Takes all of them: the oldest, which leads to the others by [EngineTask#nextRung]. Turns are given in the order
+    /// of
     /// the doorbells. Null: none has rung.
     @Nullable
-    Station take() {
+    EngineTask take() {
         if (isEmpty()) {
             return null;
         }
-        Station station = (Station) NEWEST.getAndSet(this, null);
-        Station oldest = null;
+        EngineTask station = (EngineTask) NEWEST.getAndSet(this, null);
+        EngineTask oldest = null;
         while (station != null) {
-            Station next = station.nextRung;
+            EngineTask next = station.nextRung;
             station.nextRung = oldest;
             oldest = station;
             station = next;

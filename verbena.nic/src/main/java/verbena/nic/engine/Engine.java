@@ -28,7 +28,7 @@ public final class Engine implements AutoCloseable {
     private static final long COMMAND_NANOS = 20_000;
 
     private final LongSupplier clock;
-    private final KeyTable<Station> stations;
+    private final KeyTable<EngineTask> stations;
     private final Counters counters = new Counters();
     private final PeerWindows windows = new PeerWindows();
     private final Ownership ownership = new Ownership();
@@ -62,7 +62,7 @@ public final class Engine implements AutoCloseable {
     ///
     /// @param clock nanoseconds, monotonic; read once per piece of work
     /// @param stations queue pairs by number
-    public Engine(Link link, LongSupplier clock, KeyTable<Station> stations, Listener listener) {
+    public Engine(Link link, LongSupplier clock, KeyTable<EngineTask> stations, Listener listener) {
         Arena arena = Arena.ofAuto();
         this.clock = clock;
         this.stations = stations;
@@ -130,7 +130,7 @@ public final class Engine implements AutoCloseable {
     ///
     /// @param requests how many
     /// @param bytes of their messages, all together
-    public void ring(Station station, int requests, long bytes) {
+    public void ring(EngineTask station, int requests, long bytes) {
         doorbells.ring(station);
         driver.posted(requests, bytes);
     }
@@ -295,12 +295,12 @@ public final class Engine implements AutoCloseable {
     }
 
     /// Makes a queue pair under a fresh number; -1 when there are too many. Any thread.
-    public int add(IntFunction<Station> make) {
+    public int add(IntFunction<EngineTask> make) {
         return stations.add(make);
     }
 
     /// Takes a queue pair out; as a command.
-    public void remove(int qpn, Station station) {
+    public void remove(int qpn, EngineTask station) {
         inbound.detachFromAll(link(), station);
         stations.remove(qpn);
         outbound.remove(station);
@@ -308,7 +308,7 @@ public final class Engine implements AutoCloseable {
 
     /// Hands what comes to queue pair 1 to `station` from now on; null: drops it, which it does at first. As a
     /// command.
-    public void generalServices(@Nullable Station station) {
+    public void generalServices(@Nullable EngineTask station) {
         inbound.generalServices(station);
     }
 
@@ -317,17 +317,17 @@ public final class Engine implements AutoCloseable {
     ///
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member
-    public void attach(Station station, Gid gid) {
+    public void attach(EngineTask station, Gid gid) {
         inbound.attach(link(), station, gid);
     }
 
     /// Ends that; false when it was not so. As a command.
-    public boolean detach(Station station, Gid gid) {
+    public boolean detach(EngineTask station, Gid gid) {
         return inbound.detach(link(), station, gid);
     }
 
     /// Sees to it that the queue pair is asked for packets; as a command.
-    public void makeReady(Station station) {
+    public void makeReady(EngineTask station) {
         outbound.makeReady(station);
     }
 

@@ -41,7 +41,7 @@ public final class Engines {
         var made = new ArrayList<Engine>();
         int most = 0;
         for (Link link : links) {
-            KeyTable<Station> stations = link.slot() == Link.NO_SLOT
+            KeyTable<EngineTask> stations = link.slot() == Link.NO_SLOT
                     ? new KeyTable<>(random, QPN_FIRST, queuePairsMax, clock)
                     : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, queuePairsMax, clock);
             most = stations.limit();

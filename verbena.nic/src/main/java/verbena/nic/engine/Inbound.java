@@ -24,7 +24,7 @@ final class Inbound {
     /// The queue pair of management datagrams (IBTA 3.9.3); the table never has such a number.
     private static final int GENERAL_SERVICES_QPN = 1;
 
-    private final KeyTable<Station> stations;
+    private final KeyTable<EngineTask> stations;
     private final Outbound outbound;
     private final Counters counters;
     private final Containment containment;
@@ -32,10 +32,10 @@ final class Inbound {
     private final Frame[] arrivals;
     private final MulticastGroups groups = new MulticastGroups();
     private final SearchAlarm searchAlarm = new SearchAlarm();
-    private @Nullable Station generalServices;
+    private @Nullable EngineTask generalServices;
 
     Inbound(
-            KeyTable<Station> stations,
+            KeyTable<EngineTask> stations,
             Outbound outbound,
             Counters counters,
             Containment containment,
@@ -82,7 +82,7 @@ final class Inbound {
         if (qpn == MULTICAST_QPN) {
             return dispatchToGroup(frame, opcode, now);
         }
-        Station station = qpn == GENERAL_SERVICES_QPN ? generalServices : stations.get(qpn);
+        EngineTask station = qpn == GENERAL_SERVICES_QPN ? generalServices : stations.get(qpn);
         if (station == null) {
             return stations.isResting(qpn) ? PacketFate.DROPPED_CLOSED_QP : PacketFate.DROPPED_UNKNOWN_QP;
         }
@@ -103,7 +103,7 @@ final class Inbound {
         return fate;
     }
 
-    private PacketFate hand(Station station, Frame frame, Opcode opcode, long now) {
+    private PacketFate hand(EngineTask station, Frame frame, Opcode opcode, long now) {
         if (opcode.transport() != station.transport) {
             return PacketFate.DROPPED_WRONG_SERVICE;
         }
@@ -125,7 +125,7 @@ final class Inbound {
     // ---- which queue pair gets what
 
     /// Hands what comes to queue pair 1 to `station` from now on; null: drops it, which it does at first.
-    void generalServices(@Nullable Station station) {
+    void generalServices(@Nullable EngineTask station) {
         generalServices = station;
     }
 
@@ -133,7 +133,7 @@ final class Inbound {
     ///
     /// @throws ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member
-    void attach(Link link, Station station, Gid gid) {
+    void attach(Link link, EngineTask station, Gid gid) {
         MulticastGroups.Group group = groups.find(gid.high(), gid.low());
         if (group == null) {
             if (!groups.hasRoom()) {
@@ -157,17 +157,17 @@ final class Inbound {
     }
 
     /// Ends that; false when it was not so.
-    boolean detach(Link link, Station station, Gid gid) {
+    boolean detach(Link link, EngineTask station, Gid gid) {
         MulticastGroups.Group group = groups.find(gid.high(), gid.low());
         return group != null && detach(link, station, group);
     }
 
     /// No group has this queue pair any more.
-    void detachFromAll(Link link, Station station) {
+    void detachFromAll(Link link, EngineTask station) {
         groups.of(station).forEach(group -> detach(link, station, group));
     }
 
-    private boolean detach(Link link, Station station, MulticastGroups.Group group) {
+    private boolean detach(Link link, EngineTask station, MulticastGroups.Group group) {
         boolean was = group.stations.remove(station);
         if (group.stations.isEmpty()) {
             groups.remove(group);

@@ -15,7 +15,7 @@ public final class MulticastGroups {
     /// A group and its queue pairs, in the order in which they were attached.
     static final class Group {
         final Gid gid;
-        final List<Station> stations = new ArrayList<>();
+        final List<EngineTask> stations = new ArrayList<>();
 
         private Group(Gid gid) {
             this.gid = gid;
@@ -51,7 +51,7 @@ public final class MulticastGroups {
     }
 
     /// The groups that a queue pair is attached to; a copy.
-    List<Group> of(Station station) {
+    List<Group> of(EngineTask station) {
         return groups.stream().filter(group -> group.stations.contains(station)).toList();
     }
 }

@@ -18,7 +18,7 @@ final class Outbound {
 
     private final Counters counters;
     private final Containment containment;
-    private final ArrayDeque<Station> ready = new ArrayDeque<>();
+    private final ArrayDeque<EngineTask> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
     /// Those of `from` up to `to` were filled, and have not left.
     private final Frame[] departures;
@@ -32,7 +32,7 @@ final class Outbound {
     }
 
     /// Sees to it that the queue pair is asked for packets.
-    void makeReady(Station station) {
+    void makeReady(EngineTask station) {
         if (!station.isReady && !station.isGone && !station.isLost) {
             station.isReady = true;
             ready.add(station);
@@ -41,9 +41,9 @@ final class Outbound {
 
     /// The same for the queue pairs that were posted on.
     void makeReady(Doorbells doorbells) {
-        Station station = doorbells.take();
+        EngineTask station = doorbells.take();
         while (station != null) {
-            Station next = station.nextRung;
+            EngineTask next = station.nextRung;
             station.answer();
             makeReady(station);
             station = next;
@@ -55,7 +55,7 @@ final class Outbound {
     }
 
     /// The queue pair is taken out of the engine.
-    void remove(Station station) {
+    void remove(EngineTask station) {
         station.isGone = true;
         deadlines.remove(station);
     }
@@ -84,7 +84,7 @@ final class Outbound {
 
     private void fill(Link link, long now) {
         while (to < BATCH) {
-            Station station = ready.poll();
+            EngineTask station = ready.poll();
             if (station == null) {
                 return;
             }
@@ -132,7 +132,7 @@ final class Outbound {
     /// Calls the queue pairs whose deadline has come, a batch at most; returns how many.
     int runDeadlines(long now) {
         int n = 0;
-        for (Station station = deadlines.pollDue(now); station != null; station = deadlines.pollDue(now)) {
+        for (EngineTask station = deadlines.pollDue(now); station != null; station = deadlines.pollDue(now)) {
             try {
                 station.scheduled.onDeadline(now);
             } catch (RuntimeException | Error e) {
@@ -164,7 +164,7 @@ final class Outbound {
         return ready.isEmpty() ? deadlines.earliestNanos() : Long.MIN_VALUE;
     }
 
-    private void schedule(Station station) {
+    private void schedule(EngineTask station) {
         if (station.isLost) {
             deadlines.remove(station);
         } else {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -263,7 +263,7 @@ class CaptureTest {
         try (End a = new End("rocev2");
                 End b = new End("rocev2")) {
             connect(a, b);
-            try (Capture capture = Capture.start((SoftContext) b.context, 64 << 10, WHOLE_PACKETS)) {
+            try (Capture capture = Capture.start((DeviceContext) b.context, 64 << 10, WHOLE_PACKETS)) {
                 write(a, b, 100);
                 assertThat(capture.captured()).isPositive();
                 assertThat(capture.lost()).isPositive();
@@ -281,7 +281,7 @@ class CaptureTest {
     @Test
     void aReaderThatDoesNotComeAnyMoreEndsTheCapture() {
         try (End a = new End("rocev2")) {
-            Capture capture = Capture.start((SoftContext) a.context, 64 << 10, WHOLE_PACKETS, 1_000_000);
+            Capture capture = Capture.start((DeviceContext) a.context, 64 << 10, WHOLE_PACKETS, 1_000_000);
             while (!capture.isClosed()) {
                 Thread.onSpinWait();
             }
@@ -293,7 +293,7 @@ class CaptureTest {
     void closingTheDeviceEndsItsCaptures() {
         Capture capture;
         try (End a = new End("rocev2")) {
-            capture = Capture.start((SoftContext) a.context, 64 << 10, WHOLE_PACKETS);
+            capture = Capture.start((DeviceContext) a.context, 64 << 10, WHOLE_PACKETS);
             assertThat(capture.isClosed()).isFalse();
         }
         assertThat(capture.isClosed()).isTrue();

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Faults;
 import verbena.nic.link.FaultyLink;
 import verbena.nic.link.ForwardingLink;
@@ -70,7 +72,7 @@ class StampTest {
     }
 
     private static Context context(Link link) {
-        return SoftContext.open("watched", link, System::nanoTime, SoftContext.secureRandom(), true);
+        return (DeviceContext) LinkDevice.open("watched", link, System::nanoTime, SoftContext.secureRandom(), true);
     }
 
     private static void exchange(Context serverDevice, Context clientDevice) throws Exception {

@@ -15,7 +15,7 @@ class DeadlineHeapTest {
     private final DeadlineHeap heap = new DeadlineHeap();
 
     private static final class Timed implements Protocol {
-        final Station station = new Station(this, Transport.RC);
+        final EngineTask station = new EngineTask(this, Transport.RC);
         long deadline;
 
         Timed(long deadline) {

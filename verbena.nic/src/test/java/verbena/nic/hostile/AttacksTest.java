@@ -284,7 +284,7 @@ class AttacksTest {
 
     /// A6, facilitating attacks by RDMA: code in the victim's process registers memory and lets a peer read it
     /// without a trace. Nothing in the process can prevent that. But the device counts, and an event tells of the
-    /// registration (`FlightTest`).
+    /// registration (`JfrEventsTest`).
     @Test
     void readingWhatCodeInTheProcessHasRegisteredSucceedsAndIsCounted() {
         MemoryRegion leak = here.domain.allocate(64, Access.remoteAll());

@@ -4,7 +4,8 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
-import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
@@ -71,7 +72,7 @@ final class Cable {
     /// One device, and its end of the wire.
     final class Side implements Link {
         final GidEntry gid;
-        final SoftContext context;
+        final DeviceContext context;
         final ProtectionDomain domain;
         final CompletionQueue cq;
         final MemoryRegion memory;
@@ -89,7 +90,7 @@ final class Cable {
 
         private Side(String address, long seed) {
             gid = new GidEntry(0, Gid.parse(address), GidType.ROCE_V2, "cable0", 1);
-            context = SoftContext.open("at-" + address, this, () -> nanos, new Random(seed), false);
+            context = (DeviceContext) LinkDevice.open("at-" + address, this, () -> nanos, new Random(seed), false);
             domain = context.allocateProtectionDomain();
             cq = context.createCompletionQueue(4_096);
             memory = domain.allocate(64 << 10, Access.remoteAll());

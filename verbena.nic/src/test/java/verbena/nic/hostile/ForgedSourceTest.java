@@ -20,6 +20,8 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Link;
@@ -61,7 +63,7 @@ class ForgedSourceTest {
     }
 
     private static Context context(Link link) {
-        return SoftContext.open("forged", link, System::nanoTime, SoftContext.secureRandom(), true);
+        return (DeviceContext) LinkDevice.open("forged", link, System::nanoTime, SoftContext.secureRandom(), true);
     }
 
     /// What sends a packet of the forger's.

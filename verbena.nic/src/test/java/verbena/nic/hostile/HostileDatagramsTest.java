@@ -13,6 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.LoopbackAddress;
 import verbena.nic.link.UdpLink;
@@ -47,8 +49,8 @@ class HostileDatagramsTest {
 
     /// Writes blocks into the victim's device and reads them back, from a device of its own.
     private static final class HonestFlow {
-        private final SoftContext far =
-                SoftContext.open("honest", loopback(), System::nanoTime, SoftContext.secureRandom(), true);
+        private final DeviceContext far = (DeviceContext)
+                LinkDevice.open("honest", loopback(), System::nanoTime, SoftContext.secureRandom(), true);
         private final CompletionQueue cq = far.createCompletionQueue(16);
         private final QueuePair there;
         private final MemoryRegion source;
@@ -57,7 +59,7 @@ class HostileDatagramsTest {
         private final WorkCompletion wc = new WorkCompletion();
         private final AtomicBoolean stopped = new AtomicBoolean();
 
-        HonestFlow(SoftContext victim) {
+        HonestFlow(DeviceContext victim) {
             var farDomain = far.allocateProtectionDomain();
             there = farDomain.createQueuePair(QueuePairOptions.rc(cq));
             source = farDomain.allocate(BLOCK, Access.local());

@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
 import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
@@ -359,7 +361,8 @@ class SecrecyTest {
     /// What a queue pair says it will begin with, in one life after the other.
     private static int[] firstPsns(int count) {
         var link = new Cable(1).a;
-        var context = SoftContext.open("psns", link, System::nanoTime, SoftContext.secureRandom(), false);
+        var context =
+                (DeviceContext) LinkDevice.open("psns", link, System::nanoTime, SoftContext.secureRandom(), false);
         QueuePair qp = context.allocateProtectionDomain()
                 .createQueuePair(QueuePairOptions.rc(context.createCompletionQueue(1)));
         return draw(count, () -> {

@@ -11,7 +11,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32;
-import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
+import verbena.nic.kind.roce.LinkDevice;
 import verbena.nic.link.Link;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -70,7 +71,7 @@ final class Victim {
     /// The virtual time, in nanoseconds.
     long nanos = 1_000_000_000;
 
-    final SoftContext context;
+    final DeviceContext context;
     final CanaryArena canary;
     private final Attacker attacker;
     private final SplittableRandom chance;
@@ -136,7 +137,7 @@ final class Victim {
         this.attackersGid = attackersGid;
         this.chance = new SplittableRandom(seed);
         this.canary = new CanaryArena(arena);
-        context = SoftContext.open("victim", link, () -> nanos, new Random(seed), false);
+        context = (DeviceContext) LinkDevice.open("victim", link, () -> nanos, new Random(seed), false);
         cq = context.createCompletionQueue(4_096);
         ProtectionDomain ours = context.allocateProtectionDomain();
         ProtectionDomain others = context.allocateProtectionDomain();

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.nic.SoftContext;
+import verbena.nic.device.DeviceContext;
 import verbena.nic.link.Tap;
 import verbena.nic.link.TcpSocket;
 import verbena.verbs.Access;
@@ -71,8 +71,8 @@ class StreamTapTest {
         var atClient = new Notes();
         var atServer = new Notes();
         var late = new Notes();
-        try (var serverDevice = (SoftContext) Device.named(device).open();
-                var clientDevice = (SoftContext) Device.named(device).open()) {
+        try (var serverDevice = (DeviceContext) Device.named(device).open();
+                var clientDevice = (DeviceContext) Device.named(device).open()) {
             serverDevice.tap(atServer);
             clientDevice.tap(atClient);
             exchange(serverDevice, clientDevice, late);
@@ -93,7 +93,7 @@ class StreamTapTest {
         assertThat(late.sent.size()).isPositive().isLessThan(atClient.sent.size());
     }
 
-    private static void exchange(SoftContext serverDevice, SoftContext clientDevice, Notes late) throws Exception {
+    private static void exchange(DeviceContext serverDevice, DeviceContext clientDevice, Notes late) throws Exception {
         var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
         var options = ConnectionOptions.defaults();
         try (var threads = Executors.newVirtualThreadPerTaskExecutor();

@@ -55,7 +55,7 @@ class HouseTest {
     private static final Set<String> TABLES = Set.of(
             // structs, events, cases, options, checks
             "verbena.ibverbs.abi.VerbsStructs",
-            "verbena.nic.Flight",
+            "verbena.nic.observe.JfrEvents",
             "verbena.conformance.cases.Reliable",
             "verbena.tools.perf.Options",
             "verbena.lab.Table");
@@ -73,9 +73,9 @@ class HouseTest {
             "verbena.ibverbs.IbvQueuePair",
             "verbena.ibverbs.IbvSends",
             "verbena.nic.SoftContext",
-            "verbena.nic.SoftQueuePair",
-            "verbena.nic.SoftSends",
-            "verbena.nic.StreamConnection",
+            "verbena.nic.device.SoftQueuePair",
+            "verbena.nic.device.SoftSends",
+            "verbena.nic.kind.iwarp.StreamConnection",
             "verbena.nic.link.ChannelTcpLink",
             "verbena.nic.link.LinuxTcpLink",
             "verbena.nic.link.SharedAddress",

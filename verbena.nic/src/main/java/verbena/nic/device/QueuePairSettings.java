@@ -1,0 +1,165 @@
+package verbena.nic.device;
+
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import verbena.nic.kind.DeviceLimits;
+import verbena.transport.Path;
+import verbena.transport.QueuePairParameters;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RnrTimer;
+
+/// What a queue pair is set to: attributes of the verbs (IBTA 11.2.5.2), and what its protocol makes of them.
+/// Engine-confined, but for the checks.
+final class QueuePairSettings {
+    static final AddressVector NO_PATH = AddressVector.to(new Gid(0, 0), 0);
+
+    private static final Set<Access> REMOTE = EnumSet.of(
+            Access.REMOTE_READ,
+            Access.REMOTE_WRITE,
+            Access.REMOTE_ATOMIC,
+            Access.FLUSH_GLOBAL,
+            Access.FLUSH_PERSISTENT);
+    private static final int MASK_24 = 0xFF_FFFF;
+
+    private final QueuePairParameters parameters;
+    private final QpType type;
+    private final Mtu portMtu;
+    private Optional<AddressVector> path = Optional.empty();
+    private AckTimeout ackTimeout = AckTimeout.NEVER;
+
+    /// @param portMtu the largest path MTU
+    QueuePairSettings(QueuePairParameters parameters, QpType type, Mtu portMtu) {
+        this.parameters = parameters;
+        this.type = type;
+        this.portMtu = portMtu;
+        setDatagramMtu();
+    }
+
+    /// A datagram may be as long as the port allows (IBTA 10.2.4).
+    private void setDatagramMtu() {
+        if (type == QpType.UD) {
+            parameters.pathMtu = portMtu.bytes();
+        }
+    }
+
+    /// As freshly made.
+    void reset() {
+        parameters.reset();
+        setDatagramMtu();
+        path = Optional.empty();
+        ackTimeout = AckTimeout.NEVER;
+    }
+
+    /// @throws InvalidAttributesException when the modification asks for path migration
+    static void checkNoMigration(QpModification m) {
+        if (m.has(QpAttribute.ALT_PATH) || m.has(QpAttribute.PATH_MIG_STATE)) {
+            throw new InvalidAttributesException(
+                    "modify: path migration is not supported",
+                    Set.of(),
+                    EnumSet.of(QpAttribute.ALT_PATH, QpAttribute.PATH_MIG_STATE));
+        }
+    }
+
+    /// The values of a modification whose attributes fit its step.
+    ///
+    /// @throws InvalidAttributesException when one is out of range
+    void checkValues(QpModification m) {
+        range(m, QpAttribute.PORT, 1, 1);
+        range(m, QpAttribute.PKEY_INDEX, 0, 0);
+        range(m, QpAttribute.DEST_QPN, 0, MASK_24);
+        range(m, QpAttribute.RQ_PSN, 0, MASK_24);
+        range(m, QpAttribute.SQ_PSN, 0, MASK_24);
+        range(m, QpAttribute.RETRY_CNT, 0, 7);
+        range(m, QpAttribute.RNR_RETRY, 0, 7);
+        range(m, QpAttribute.MAX_QP_RD_ATOMIC, 0, DeviceLimits.READ_ATOMIC_MAX);
+        range(m, QpAttribute.MAX_DEST_RD_ATOMIC, 0, DeviceLimits.READ_ATOMIC_MAX);
+        Mtu mtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.MTU_256);
+        if (mtu.compareTo(portMtu) > 0) {
+            throw new InvalidAttributesException("modify: PATH_MTU " + mtu + " is more than " + portMtu
+                    + ", the port's active MTU; see the network interface's own MTU");
+        }
+    }
+
+    private static void range(QpModification m, QpAttribute attribute, int min, int max) {
+        int value = m.getInt(attribute, min);
+        if (value < min || value > max) {
+            throw new InvalidAttributesException("modify: " + attribute + ": "
+                    + (min == max ? min + " is the only one" : min + " to " + max) + ", got " + value);
+        }
+    }
+
+    /// Takes the values over; for the owner of the engine.
+    ///
+    /// @param to the address vector of the modification
+    /// @param way where it leads
+    void apply(QpModification m, AddressVector to, Path way) {
+        if (m.has(QpAttribute.ACCESS_FLAGS)) {
+            var access = EnumSet.noneOf(Access.class);
+            for (Object a : m.get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
+                access.add((Access) a);
+            }
+            access.retainAll(REMOTE);
+            parameters.access = Access.bits(access);
+        }
+        if (m.has(QpAttribute.AV)) {
+            path = Optional.of(to);
+            parameters.path = way;
+        }
+        parameters.pathMtu = m.get(QpAttribute.PATH_MTU, Mtu.class, Mtu.ofBytes(parameters.pathMtu))
+                .bytes();
+        parameters.qkey = m.getInt(QpAttribute.QKEY, parameters.qkey);
+        parameters.destinationQpn = m.getInt(QpAttribute.DEST_QPN, parameters.destinationQpn);
+        parameters.rqPsn = m.getInt(QpAttribute.RQ_PSN, parameters.rqPsn);
+        parameters.sqPsn = m.getInt(QpAttribute.SQ_PSN, parameters.sqPsn);
+        parameters.retryCount = m.getInt(QpAttribute.RETRY_CNT, parameters.retryCount);
+        parameters.rnrRetry = m.getInt(QpAttribute.RNR_RETRY, parameters.rnrRetry);
+        parameters.readsOutstandingMax = m.getInt(QpAttribute.MAX_QP_RD_ATOMIC, parameters.readsOutstandingMax);
+        parameters.readsServedMax = m.getInt(QpAttribute.MAX_DEST_RD_ATOMIC, parameters.readsServedMax);
+        parameters.minRnrTimerCode = m.get(
+                        QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(parameters.minRnrTimerCode))
+                .code();
+        ackTimeout = m.get(QpAttribute.TIMEOUT, AckTimeout.class, ackTimeout);
+        parameters.ackTimeoutNanos = ackTimeout.duration().toNanos();
+        if (parameters.state != QpState.SQD) { // it belongs to the step into SQD
+            parameters.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false);
+        }
+    }
+
+    /// All of them.
+    ///
+    /// @param draining whether SQD still waits for started requests
+    QpAttributes attributes(boolean draining, QueuePairOptions options) {
+        var p = parameters;
+        return new QpAttributes(
+                p.state,
+                Mtu.ofBytes(p.pathMtu),
+                p.qkey,
+                p.rqPsn,
+                p.sqPsn,
+                p.destinationQpn,
+                Access.ofBits(p.access),
+                path,
+                0,
+                1,
+                draining,
+                p.readsOutstandingMax,
+                p.readsServedMax,
+                new RnrTimer(p.minRnrTimerCode),
+                ackTimeout,
+                p.retryCount,
+                p.rnrRetry,
+                options);
+    }
+}

@@ -1,0 +1,39 @@
+package verbena.nic.device;
+
+import verbena.transport.Path;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.AddressVector;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.OwnedObject;
+
+final class SoftAddressHandle extends OwnedObject implements AddressHandle {
+    private final SoftProtectionDomain domain;
+    private final AddressVector vector;
+    private final Path path;
+
+    SoftAddressHandle(SoftProtectionDomain domain, AddressVector vector, Path path) {
+        super("address handle to " + vector.destination());
+        this.domain = domain;
+        this.vector = vector;
+        this.path = path;
+        madeFrom(domain);
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public AddressVector vector() {
+        return vector;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /// Datagrams that were posted keep the way that they were given.
+    @Override
+    protected void release() {}
+}

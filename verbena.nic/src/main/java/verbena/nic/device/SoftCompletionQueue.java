@@ -1,0 +1,375 @@
+package verbena.nic.device;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
+import verbena.nic.engine.SpinPolicy;
+import verbena.nic.engine.Stepper;
+import verbena.transport.queue.CompletionRing;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.DeviceException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.OwnedObject;
+
+/// A completion queue: a ring that the engine fills, and the ways to wait for it. Polling an empty one drives the
+/// engine when no other thread does.
+public final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, CompletionRing.Listener {
+    private static final VarHandle POLLING;
+
+    static {
+        try {
+            POLLING = MethodHandles.lookup().findVarHandle(SoftCompletionQueue.class, "polling", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final DeviceContext context;
+    private final @Nullable SoftCompletionChannel channel;
+    /// Queue pairs that report here; they break when it overflows, the oldest first, so that a simulated world is
+    /// the same each time.
+    private final Set<SoftQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
+    /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin; whoever holds
+    /// it waits for nothing (see the order of locks in [DeviceContext]).
+    @SuppressWarnings("UnusedVariable") // by VarHandle
+    private boolean polling;
+
+    private final AtomicBoolean notified = new AtomicBoolean();
+    private final SpinPolicy policy = new SpinPolicy();
+    /// That has been told.
+    private final AtomicBoolean overflowed = new AtomicBoolean();
+
+    private final ReentrantLock sleepers = new ReentrantLock();
+    private final Condition woken = sleepers.newCondition();
+    /// Threads that park, not those in the link.
+    private final AtomicInteger parked = new AtomicInteger();
+
+    private final CompletionRing ring;
+    private final BooleanSupplier isOver = this::isOver;
+    /// Where its queue pairs live, most of them at least; null before there is one.
+    private volatile @Nullable Engine home;
+
+    SoftCompletionQueue(DeviceContext context, int number, int entries, Optional<SoftCompletionChannel> channel) {
+        super("completion queue " + number);
+        this.context = context;
+        this.channel = channel.orElse(null);
+        this.ring = new CompletionRing(entries, this);
+        madeFrom(channel.isPresent() ? List.of(context, channel.get()) : List.of(context));
+        context.openQueues.add(this);
+    }
+
+    public CompletionRing ring() {
+        return ring;
+    }
+
+    /// Under the lock of the context: see [Placement].
+    @Nullable
+    Engine home() {
+        return home;
+    }
+
+    /// A queue pair of `engine` will report here.
+    void use(Engine engine) {
+        Engine before = home;
+        if (before == null) {
+            home = engine;
+        } else if (before != engine) {
+            before.call(() -> {
+                ring.share();
+                return true;
+            });
+        }
+    }
+
+    /// The engine that polling drives.
+    Engine engine() {
+        Engine known = home;
+        return known == null ? context.engine() : known;
+    }
+
+    void attach(SoftQueuePair queuePair) {
+        queuePairs.add(queuePair);
+    }
+
+    void detach(SoftQueuePair queuePair) {
+        queuePairs.remove(queuePair);
+    }
+
+    @Override
+    public Context context() {
+        return context;
+    }
+
+    @Override
+    public int capacity() {
+        return ring.capacity();
+    }
+
+    @Override
+    public Optional<CompletionChannel> channel() {
+        return Optional.ofNullable(channel);
+    }
+
+    // ---- polling
+
+    @Override
+    public boolean poll(WorkCompletion wc) {
+        checkOpen();
+        return hasSome() && take(wc);
+    }
+
+    @Override
+    public int poll(WorkCompletion[] into) {
+        checkOpen();
+        if (!hasSome()) {
+            return 0;
+        }
+        lock();
+        try {
+            int n = 0;
+            while (n < into.length && ring.poll(into[n])) {
+                n++;
+            }
+            return n;
+        } finally {
+            unlock();
+        }
+    }
+
+    private boolean hasSome() {
+        if (ring.isEmpty()) {
+            return engine().drive() && !ring.isEmpty();
+        }
+        engine().polled();
+        return true;
+    }
+
+    private boolean take(WorkCompletion wc) {
+        lock();
+        try {
+            return ring.poll(wc);
+        } finally {
+            unlock();
+        }
+    }
+
+    private void lock() {
+        int spins = 0;
+        while (!POLLING.compareAndSet(this, false, true)) {
+            if (++spins % 128 == 0) {
+                LockSupport.parkNanos(this, 1_000); // the holder has lost its processor
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private void unlock() {
+        POLLING.setRelease(this, false);
+    }
+
+    // ---- waiting
+
+    @Override
+    public boolean await(WorkCompletion wc, Duration timeout) throws InterruptedException {
+        checkOpen();
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (!ring.isEmpty() && hasSome() && take(wc)) {
+            return true;
+        }
+        long nanos = Timeouts.nanos(timeout);
+        if (!context.engines().hasThread()) {
+            return awaitStepping(wc, nanos);
+        }
+        long start = System.nanoTime();
+        policy.begin(start);
+        if (policy.looks()) {
+            engine().look(policy, isOver, start, nanos);
+        }
+        boolean found = sleep(wc, start, nanos);
+        policy.end(System.nanoTime());
+        return found;
+    }
+
+    private boolean sleep(WorkCompletion wc, long start, long nanos) throws InterruptedException {
+        while (true) {
+            if (!ring.isEmpty() && take(wc)) {
+                return true;
+            }
+            checkAlive();
+            long left = nanos - (System.nanoTime() - start);
+            if (left <= 0) {
+                return false;
+            }
+            // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
+            ring.sleepers(1);
+            try {
+                if (!context.engines().attend(isOver, left)) {
+                    park(left);
+                }
+            } finally {
+                ring.sleepers(-1);
+            }
+        }
+    }
+
+    private void park(long nanos) throws InterruptedException {
+        sleepers.lockInterruptibly();
+        parked.getAndIncrement(); // before isOver() is asked: whoever makes it true does so first and then reads this
+        context.engines().parked(1);
+        try {
+            long left = nanos;
+            while (left > 0 && !isOver()) {
+                left = woken.awaitNanos(left);
+            }
+        } finally {
+            context.engines().parked(-1);
+            parked.getAndDecrement();
+            sleepers.unlock();
+        }
+    }
+
+    /// Whether a thread that sleeps has a reason to wake.
+    private boolean isOver() {
+        return !ring.isEmpty()
+                || ring.isBroken()
+                || !isOpen()
+                || context.engines().failure() != null;
+    }
+
+    private boolean awaitStepping(WorkCompletion wc, long nanos) throws InterruptedException {
+        var stepper = new Stepper(context.engine(), nanos);
+        do {
+            if (!ring.isEmpty() && take(wc)) {
+                return true;
+            }
+            checkAlive();
+        } while (stepper.step());
+        return false;
+    }
+
+    /// Waiting makes sense.
+    private void checkAlive() {
+        checkOpen("await");
+        if (ring.isBroken()) {
+            throw new InvalidStateException("await: " + label() + " is broken: more completions came than its "
+                    + capacity() + " entries; make it as large as all requests that can be outstanding on it");
+        }
+        Throwable failure = context.engines().failure();
+        if (failure != null) {
+            throw new DeviceException("await: device " + context.device().name() + " has failed", failure);
+        }
+    }
+
+    @Override
+    public void arm(boolean solicitedOnly) {
+        checkOpen();
+        if (channel == null) {
+            throw new InvalidStateException("arm: " + label() + " was made without a channel");
+        }
+        ring.arm(solicitedOnly);
+    }
+
+    @Override
+    public void resize(int entries) {
+        checkOpen();
+        DeviceContext.checkEntries("resize", entries);
+        if (!context.engines().alone(() -> resizeAlone(entries))) {
+            throw new ResourceLimitException(
+                    "resize", "entries", entries, ring.size() + " completions are in the queue");
+        }
+    }
+
+    /// While no engine works, and with the pollers' lock: nobody writes or reads the ring meanwhile. The engines come
+    /// first, because one that wakes sleepers waits for their lock, and a sleeper for that of the pollers.
+    private boolean resizeAlone(int entries) {
+        lock();
+        try {
+            return ring.resize(entries);
+        } finally {
+            unlock();
+        }
+    }
+
+    // ---- by the engine
+
+    /// The device has failed, or the queue is broken: whoever waits finds out.
+    void wakeAll() {
+        onWake();
+    }
+
+    /// Whether this changes whether the queue is in its channel.
+    boolean markNotified(boolean to) {
+        return notified.getAndSet(to) != to;
+    }
+
+    @Override
+    public void onNotification() {
+        if (channel != null) {
+            channel.notify(this);
+        }
+    }
+
+    @Override
+    public void onWake() {
+        engine().wakeGuest();
+        if (parked.get() == 0) {
+            return;
+        }
+        sleepers.lock();
+        try {
+            woken.signalAll();
+        } finally {
+            sleepers.unlock();
+        }
+    }
+
+    /// Also when it has been broken for long: a queue pair that reports here can tell nothing by a completion, and
+    /// does not go on as if it had (IBTA 11.6.3.2).
+    @Override
+    public void onOverflow() {
+        if (!overflowed.getAndSet(true)) {
+            context.raise(new AsyncEvent.CompletionQueueEvent(AsyncEvent.Type.CQ_ERR, this));
+        }
+        String cause = "its completion queue of " + capacity() + " entries overflowed";
+        engine().later(() -> {
+            queuePairs.forEach(queuePair -> queuePair.engine().execute(() -> queuePair.breakDown(cause)));
+            wakeAll();
+        });
+    }
+
+    @Override
+    protected boolean help() {
+        return context.engines().help();
+    }
+
+    @Override
+    protected void release() {
+        context.completionQueues.giveBack();
+        context.openQueues.remove(this);
+        if (channel != null) {
+            channel.forget(this);
+        }
+        onWake();
+    }
+}

@@ -1,0 +1,121 @@
+package verbena.nic.device;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
+import verbena.nic.observe.JfrEvents;
+import verbena.transport.memory.Region;
+import verbena.verbs.Access;
+import verbena.verbs.InUseException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.Registration;
+
+final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
+    private final Region region;
+    private final Runnable free;
+    private volatile SoftProtectionDomain domain;
+    private volatile Set<Access> access;
+
+    SoftMemoryRegion(SoftProtectionDomain domain, Region region, Set<Access> access, Runnable free) {
+        super("memory region 0x" + Integer.toHexString(region.key()));
+        this.domain = domain;
+        this.region = region;
+        this.access = Set.copyOf(access);
+        this.free = free;
+        madeFrom(domain);
+    }
+
+    Region region() {
+        return region;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return region.memory();
+    }
+
+    @Override
+    public long address() {
+        return region.iova();
+    }
+
+    @Override
+    public long length() {
+        return region.length();
+    }
+
+    @Override
+    public int lkey() {
+        return region.key();
+    }
+
+    @Override
+    public int rkey() {
+        return region.key();
+    }
+
+    @Override
+    public Set<Access> access() {
+        return access;
+    }
+
+    @Override
+    public void reregister(ProtectionDomain to, Set<Access> newAccess) {
+        checkOpen("reregister");
+        SoftProtectionDomain.checkAccess("reregister", domain.soft(), newAccess);
+        if (!(to instanceof SoftProtectionDomain target) || target.context() != domain.context()) {
+            throw new IllegalArgumentException("reregister: protectionDomain: belongs to another context");
+        }
+        if (newAccess.contains(Access.ZERO_BASED) != access.contains(Access.ZERO_BASED)) {
+            throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
+        }
+        Registration.checkWritable("reregister", region.memory(), newAccess);
+        // All of it while no engine works, so that it is done before the region begins to close or not at all.
+        target.soft().engines().alone(() -> {
+            checkOpen("reregister"); // again: it may have been closed meanwhile
+            checkUnbound();
+            SoftProtectionDomain from = domain;
+            madeFrom(target);
+            region.reregister(target.number(), Access.bits(newAccess));
+            domain = target;
+            access = Set.copyOf(newAccess);
+            if (from != target) {
+                leave(from);
+            }
+            return true;
+        });
+    }
+
+    /// While no engine works, because they bind windows.
+    private void checkUnbound() {
+        int windows = region.windows();
+        if (windows > 0) {
+            throw new InUseException(
+                    label(), List.of(windows == 1 ? "a bound memory window" : windows + " bound memory windows"));
+        }
+    }
+
+    @Override
+    protected boolean help() {
+        return domain.soft().engines().help();
+    }
+
+    @Override
+    protected void release() {
+        domain.soft().engines().alone(() -> {
+            checkUnbound();
+            domain.soft().engines().memory().remove(region);
+            return true;
+        });
+        // No engine finds such a key any more, and nobody else touches the memory.
+        free.run();
+        JfrEvents.closed(domain.soft().device().name(), this);
+    }
+}

@@ -1,0 +1,143 @@
+package verbena.nic.device;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.engine.Engine;
+import verbena.transport.queue.ReceiveQueue;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.spi.OwnedObject;
+
+final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQueue {
+    private final SoftProtectionDomain domain;
+    private final ReceiveQueue queue;
+    private final SoftReceives receives;
+    /// How peers find it; null when queue pairs share it.
+    private final @Nullable Named named;
+    /// Where all its queue pairs live; null before there is one.
+    private @Nullable Engine home;
+
+    /// What a queue has that peers name.
+    ///
+    /// @param completions where its receives complete
+    record Named(SoftXrcDomain xrcDomain, int number, SoftCompletionQueue completions) {}
+
+    /// One that queue pairs share.
+    SoftSharedReceiveQueue(SoftProtectionDomain domain, int number, int maxWr, int maxSge) {
+        this("shared receive queue " + number, domain, null, maxWr, maxSge);
+        madeFrom(domain);
+    }
+
+    /// One that peers name.
+    SoftSharedReceiveQueue(SoftProtectionDomain domain, Named named, int maxWr, int maxSge) {
+        this("shared receive queue 0x" + Integer.toHexString(named.number), domain, named, maxWr, maxSge);
+        madeFrom(List.of(domain, named.xrcDomain, named.completions));
+    }
+
+    private SoftSharedReceiveQueue(
+            String label, SoftProtectionDomain domain, @Nullable Named named, int maxWr, int maxSge) {
+        super(label);
+        this.domain = domain;
+        this.named = named;
+        this.queue = new ReceiveQueue(maxWr, maxSge, this::onLimit);
+        this.receives = new SoftReceives(domain, queue, "maxWr", "maxSge", new SoftReceives.Owner() {
+            @Override
+            public void checkPostable(String verb) {
+                checkOpen(verb);
+            }
+
+            @Override
+            public void posted() {}
+
+            @Override
+            public String label() {
+                return SoftSharedReceiveQueue.this.label();
+            }
+        });
+    }
+
+    ReceiveQueue queue() {
+        return queue;
+    }
+
+    SoftProtectionDomain domain() {
+        return domain;
+    }
+
+    /// Of one that peers name.
+    Named named() {
+        return Objects.requireNonNull(named, "no peer names it");
+    }
+
+    @Override
+    public OptionalInt number() {
+        Named by = named;
+        return by == null ? OptionalInt.empty() : OptionalInt.of(by.number);
+    }
+
+    /// Under the lock of the context: see [Placement].
+    @Nullable
+    Engine home() {
+        return home;
+    }
+
+    void home(Engine engine) {
+        home = engine;
+    }
+
+    private void onLimit() {
+        domain.soft().raise(new AsyncEvent.SharedReceiveQueueEvent(AsyncEvent.Type.SRQ_LIMIT_REACHED, this));
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public int maxWr() {
+        return queue.capacity();
+    }
+
+    @Override
+    public int maxSge() {
+        return queue.maxSge();
+    }
+
+    @Override
+    public ReceiveBatch receive() {
+        return receives.begin();
+    }
+
+    @Override
+    public void armLimit(int limit) {
+        checkOpen();
+        if (limit < 0 || limit > queue.capacity()) {
+            throw new IllegalArgumentException("armLimit: limit: 0 to " + queue.capacity() + ", got " + limit);
+        }
+        queue.armLimit(limit);
+    }
+
+    @Override
+    public int limit() {
+        return queue.limit();
+    }
+
+    @Override
+    protected boolean help() {
+        return domain.soft().engines().help();
+    }
+
+    @Override
+    protected void release() {
+        Named by = named;
+        if (by != null) {
+            by.xrcDomain.forget(by);
+        }
+        domain.soft().sharedReceiveQueues.giveBack();
+    }
+}

@@ -1,0 +1,162 @@
+package verbena.nic.device;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import verbena.nic.engine.Engine;
+import verbena.nic.kind.DeviceLimits;
+import verbena.transport.rc.XrcQueue;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.XrcDomain;
+import verbena.verbs.spi.OwnedObject;
+
+/// An XRC domain. Its targets and its shared receive queues live on one engine, because a target takes receives from
+/// each of the queues.
+final class SoftXrcDomain extends OwnedObject implements XrcDomain {
+    private final DeviceContext context;
+    private final int number;
+    private final Engine home;
+    // A target is a queue pair like others, but for having none of these; so it gets some that are empty.
+    private final SoftProtectionDomain noMemory;
+    private final SoftCompletionQueue noCompletions;
+    // Under this.
+    private final List<SoftQueuePair> targets = new ArrayList<>();
+    private final List<SoftSharedReceiveQueue.Named> queues = new ArrayList<>();
+
+    SoftXrcDomain(DeviceContext context, int number, Engine home) {
+        super("XRC domain " + number);
+        this.context = context;
+        this.number = number;
+        this.home = home;
+        madeFrom(context);
+        boolean made = false;
+        SoftProtectionDomain memory = null;
+        try {
+            memory = (SoftProtectionDomain) context.allocateProtectionDomain();
+            this.noMemory = memory;
+            this.noCompletions = (SoftCompletionQueue) context.createCompletionQueue(1, Optional.empty());
+            made = true;
+        } finally {
+            if (!made) {
+                if (memory != null) {
+                    memory.close();
+                }
+                abandon();
+            }
+        }
+    }
+
+    @Override
+    public Context context() {
+        return context;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /// Where its targets and queues live.
+    Engine home() {
+        return home;
+    }
+
+    /// The open shared receive queues of the device that have a number, those of other domains included.
+    XrcQueue.Finder queues() {
+        return context.xrcQueues::get;
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(
+            ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
+        checkOpen("createSharedReceiveQueue");
+        if (!(domain instanceof SoftProtectionDomain soft) || soft.context() != context) {
+            throw new IllegalArgumentException("createSharedReceiveQueue: domain: belongs to another context");
+        }
+        if (!(cq instanceof SoftCompletionQueue completions) || completions.context() != context) {
+            throw new IllegalArgumentException("createSharedReceiveQueue: cq: belongs to another context");
+        }
+        SoftProtectionDomain.checkShared(maxWr, maxSge);
+        return context.sharedReceiveQueues.take(
+                "createSharedReceiveQueue", _ -> numbered(soft, completions, maxWr, maxSge));
+    }
+
+    private SoftSharedReceiveQueue numbered(
+            SoftProtectionDomain domain, SoftCompletionQueue completions, int maxWr, int maxSge) {
+        context.placement.settle(completions, home);
+        var made = new SoftSharedReceiveQueue[1];
+        int found = context.xrcQueues.add((int srqNumber) -> {
+            var named = new SoftSharedReceiveQueue.Named(this, srqNumber, completions);
+            var queue = new SoftSharedReceiveQueue(domain, named, maxWr, maxSge);
+            made[0] = queue;
+            return new XrcQueue(srqNumber, number, domain.number(), queue.queue(), completions.ring());
+        });
+        if (found < 0) {
+            throw new ResourceLimitException(
+                    "createSharedReceiveQueue", "maxSrq", DeviceLimits.SRQ_MAX, "all are in use; close some");
+        }
+        synchronized (this) {
+            queues.add(made[0].named());
+            targets.forEach(completions::attach);
+        }
+        return made[0];
+    }
+
+    /// The queue is being closed.
+    void forget(SoftSharedReceiveQueue.Named queue) {
+        synchronized (this) {
+            queues.remove(queue);
+            if (queues.stream().noneMatch(other -> other.completions() == queue.completions())) {
+                targets.forEach(queue.completions()::detach);
+            }
+        }
+        home.call(() -> {
+            context.xrcQueues.remove(queue.number());
+            return true;
+        });
+    }
+
+    @Override
+    public QueuePair createTarget() {
+        checkOpen("createTarget");
+        var options = new QueuePairOptions(
+                QpType.XRC_TARGET,
+                noCompletions,
+                noCompletions,
+                Optional.empty(),
+                new QueuePairOptions.Sizes(0, 0, 0, 0, 0),
+                false,
+                Set.of());
+        SoftQueuePair target = SoftQueuePair.createTarget(this, noMemory, options, noCompletions);
+        synchronized (this) {
+            targets.add(target);
+            queues.forEach(queue -> queue.completions().attach(target));
+        }
+        return target;
+    }
+
+    /// The target is being closed.
+    synchronized void forget(SoftQueuePair target) {
+        targets.remove(target);
+        queues.forEach(queue -> queue.completions().detach(target));
+    }
+
+    @Override
+    protected boolean help() {
+        return context.engines().help();
+    }
+
+    @Override
+    protected void release() {
+        noMemory.close();
+        noCompletions.close();
+        context.xrcDomains.giveBack();
+    }
+}

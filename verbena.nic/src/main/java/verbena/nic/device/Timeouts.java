@@ -1,0 +1,18 @@
+package verbena.nic.device;
+
+import java.time.Duration;
+
+/// Durations of callers as nanoseconds.
+final class Timeouts {
+    private static final long NANOS_MAX = Long.MAX_VALUE / 4;
+
+    private Timeouts() {}
+
+    /// Never negative, and small enough to be added to a time.
+    static long nanos(Duration timeout) {
+        if (timeout.isNegative()) {
+            return 0;
+        }
+        return timeout.compareTo(Duration.ofNanos(NANOS_MAX)) >= 0 ? NANOS_MAX : timeout.toNanos();
+    }
+}

@@ -1,0 +1,2 @@
+/// The objects of the API over any kind of device.
+package verbena.nic.device;

@@ -1,0 +1,104 @@
+package verbena.nic.kind;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.DatagramChannel;
+import java.util.List;
+import java.util.Optional;
+import verbena.nic.link.Carrier;
+import verbena.transport.Path;
+import verbena.verbs.AddressVector;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.InvalidAttributesException;
+
+/// The addresses of a device, and the way from them to a peer. Any thread.
+public final class GidTable {
+    /// A route does not depend on the port.
+    private static final int ANY_PORT = 4791;
+
+    private final String device;
+    private final Carrier carrier;
+    /// The addresses that could be used when the network last changed.
+    private volatile List<GidEntry> live;
+
+    /// @param device how messages call it
+    /// @param carrier whose addresses they are
+    public GidTable(String device, Carrier carrier) {
+        this.device = device;
+        this.carrier = carrier;
+        this.live = carrier.gids();
+    }
+
+    public List<GidEntry> entries() {
+        return carrier.gids();
+    }
+
+    /// Whether an address could be used when the network last changed.
+    public boolean isLive() {
+        return !live.isEmpty();
+    }
+
+    /// The host's network has changed: what that means for the port; empty when it means nothing.
+    public synchronized Optional<AsyncEvent.Type> onNetworkChanged() {
+        List<GidEntry> now = carrier.liveGids();
+        List<GidEntry> before = live;
+        if (now.equals(before)) {
+            return Optional.empty();
+        }
+        live = now;
+        if (now.isEmpty()) {
+            return Optional.of(AsyncEvent.Type.PORT_ERR);
+        }
+        return Optional.of(before.isEmpty() ? AsyncEvent.Type.PORT_ACTIVE : AsyncEvent.Type.GID_CHANGE);
+    }
+
+    /// The entry that a peer is reached from.
+    ///
+    /// @throws DeviceException when there is none
+    public GidEntry towards(Gid peer) {
+        List<GidEntry> fitting = entries().stream()
+                .filter(own -> own.gid().isIpv4() == peer.isIpv4())
+                .filter(own -> own.gid().isLinkLocal() == peer.isLinkLocal())
+                .toList();
+        if (fitting.isEmpty()) {
+            throw new DeviceException("gid: " + device + " has no address to reach " + peer + " from; it has "
+                    + entries().stream().map(own -> own.gid().toString()).toList());
+        }
+        if (fitting.size() == 1) {
+            return fitting.getFirst();
+        }
+        Gid routed = routedSource(peer);
+        return fitting.stream()
+                .filter(own -> own.gid().equals(routed))
+                .findFirst()
+                .orElse(fitting.getFirst());
+    }
+
+    /// The address that the host's routes would send from; `peer` itself when nothing tells. Sends nothing.
+    private static Gid routedSource(Gid peer) {
+        try (var probe = DatagramChannel.open()) {
+            probe.connect(new InetSocketAddress(peer.address(), ANY_PORT));
+            return probe.getLocalAddress() instanceof InetSocketAddress own ? Gid.of(own.getAddress()) : peer;
+        } catch (IOException e) {
+            return peer;
+        }
+    }
+
+    /// The way that an address vector describes, when its two ends fit.
+    ///
+    /// @param verb what the message begins with
+    /// @param own the entry that it names
+    public static Path path(String verb, GidEntry own, AddressVector to) {
+        if (to.port() != 1) {
+            throw new InvalidAttributesException(verb + ": port: 1 is the only one, got " + to.port());
+        }
+        if (own.gid().isIpv4() != to.destination().isIpv4()) {
+            throw new InvalidAttributesException(verb + ": own GID " + own.index() + " is " + own.gid()
+                    + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
+        }
+        return Path.of(own.gid(), to.destination(), to.trafficClass(), to.hopLimit());
+    }
+}

@@ -1,0 +1,125 @@
+package verbena.nic.kind;
+
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import verbena.nic.link.Interfaces;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.nic.link.LinkException;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.spi.Provider;
+
+/// A family of devices on the addresses of this host: one on loopback, one for each network interface with an
+/// address, and one for any local address by name. [Device] tells the names.
+public abstract class HostProvider implements Provider {
+    /// The device on the addresses of an interface.
+    ///
+    /// @param options what stands behind the first comma of the name
+    /// @throws IllegalArgumentException when there is a mistake in them
+    protected abstract Device on(HostInterface host, String name, String options);
+
+    /// The device on loopback, when its name says nothing of an address.
+    protected abstract Device onLoopback(HostInterface host, String name, String options);
+
+    @Override
+    public List<Device> devices() {
+        var devices = new ArrayList<Device>();
+        try {
+            for (HostInterface host : Interfaces.all()) {
+                if (host.loopback()) {
+                    devices.addFirst(onLoopback(host, kind() + "_" + host.name(), ""));
+                } else if (host.up() && !host.gids().isEmpty()) {
+                    devices.add(on(host, kind() + "_" + host.name(), ""));
+                }
+            }
+        } catch (LinkException e) {
+            return List.copyOf(devices); // a provider that cannot work here is silent
+        }
+        return List.copyOf(devices);
+    }
+
+    @Override
+    public Optional<Device> device(String name) {
+        if (!name.startsWith(kind())) {
+            return Optional.empty();
+        }
+        int comma = name.indexOf(',');
+        String which = name.substring(kind().length(), comma < 0 ? name.length() : comma);
+        if (!which.isEmpty() && which.charAt(0) != '@' && which.charAt(0) != '_') {
+            return Optional.empty();
+        }
+        String options = comma < 0 ? "" : name.substring(comma + 1);
+        try {
+            if (which.isEmpty()) {
+                return Optional.of(onLoopback(Interfaces.loopback(), name, options));
+            }
+            return which.charAt(0) == '@'
+                    ? Optional.of(onAddress(which.substring(1), name, options))
+                    : onInterface(which.substring(1), name, options);
+        } catch (LinkException e) {
+            throw new DeviceException("device " + name + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Optional<Device> onInterface(String interfaceName, String name, String options) {
+        for (HostInterface host : Interfaces.all()) {
+            if (host.name().equals(interfaceName)) {
+                if (host.loopback()) {
+                    return Optional.of(onLoopback(host, name, options));
+                }
+                if (host.gids().isEmpty()) {
+                    throw new DeviceException(
+                            "device " + name + ": interface " + interfaceName + " has no IP address; give it one");
+                }
+                return Optional.of(on(host, name, options));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Device onAddress(String address, String name, String options) {
+        InetAddress wanted;
+        try {
+            wanted = Gid.parse(address).address();
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "device " + name + ": \"" + address + "\" is no IPv4 or IPv6 address", e);
+        }
+        Gid gid = Gid.of(wanted);
+        var known = new ArrayList<String>();
+        for (HostInterface host : Interfaces.all()) {
+            for (GidEntry entry : host.gids()) {
+                known.add(entry.gid().toString());
+                if (entry.gid().equals(gid)) {
+                    return on(host.withOnly(wanted), name, options);
+                }
+            }
+            if (host.loopback() && wanted.isLoopbackAddress()) {
+                return on(host.withOnly(wanted), name, options);
+            }
+        }
+        if (known.isEmpty()) {
+            throw new DeviceException("device " + name + ": this host has no address at all: set an interface up first"
+                    + " (Linux: ip link set lo up)");
+        }
+        throw new DeviceException("device " + name + ": " + address + " is no address of this host; it has " + known
+                + " and 127.0.0.0/8");
+    }
+
+    /// What stands between commas, with each part that has no `=` at the one before it.
+    public static List<String> settings(String text) {
+        var settings = new ArrayList<String>();
+        for (String part : text.split(",", -1)) {
+            if (settings.isEmpty() || part.contains("=")) {
+                settings.add(part);
+            } else {
+                settings.addLast(settings.removeLast() + "," + part);
+            }
+        }
+        return settings;
+    }
+}

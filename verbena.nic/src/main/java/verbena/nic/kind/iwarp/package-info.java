@@ -1,0 +1,2 @@
+/// iWARP: streams of TCP.
+package verbena.nic.kind.iwarp;

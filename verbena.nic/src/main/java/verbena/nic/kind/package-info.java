@@ -1,0 +1,2 @@
+/// The seam between the objects of a device and its kind.
+package verbena.nic.kind;

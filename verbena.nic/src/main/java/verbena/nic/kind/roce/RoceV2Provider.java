@@ -1,0 +1,39 @@
+package verbena.nic.kind.roce;
+
+import java.util.List;
+import verbena.nic.kind.HostProvider;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.verbs.Device;
+
+/// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
+/// local address by name. [Device] tells the names; the options are
+///
+/// | option | value |
+/// |---|---|
+/// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
+/// | `icrc` | `always` (default); `optional`: on loopback, not between two ends that both say so |
+/// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
+/// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
+/// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
+public final class RoceV2Provider extends HostProvider {
+    /// For the service loader.
+    public RoceV2Provider() {}
+
+    @Override
+    public String kind() {
+        return "rocev2";
+    }
+
+    @Override
+    protected Device on(HostInterface host, String name, String options) {
+        return new RoceV2Device(name, host, DeviceOptions.parse(name));
+    }
+
+    /// It gets an address of its own when it is opened, because a UDP port is one per address.
+    @Override
+    protected Device onLoopback(HostInterface host, String name, String options) {
+        var nothingYet = new HostInterface(
+                host.name(), host.index(), host.mtu(), host.mac(), host.up(), true, host.bitsPerSecond(), List.of());
+        return on(nothingYet, name, options);
+    }
+}

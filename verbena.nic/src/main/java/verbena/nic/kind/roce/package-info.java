@@ -1,0 +1,2 @@
+/// The InfiniBand transport in frames: RoCE v2.
+package verbena.nic.kind.roce;

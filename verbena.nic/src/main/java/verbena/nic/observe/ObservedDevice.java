@@ -1,0 +1,20 @@
+package verbena.nic.observe;
+
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.capture.CaptureSource;
+import verbena.verbs.Context;
+import verbena.verbs.Mtu;
+
+/// A device as JMX sees it. Any thread; what it says may be a moment old.
+public interface ObservedDevice extends Context, CaptureSource {
+    /// The open queue pairs.
+    Collection<? extends ObservedQueuePair> queuePairs();
+
+    /// The largest path MTU.
+    Mtu mtu();
+
+    /// Why it stands still; null while it works.
+    @Nullable
+    Throwable failure();
+}

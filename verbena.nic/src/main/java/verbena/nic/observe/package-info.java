@@ -1,0 +1,2 @@
+/// What a device shows: JFR events, MXBeans.
+package verbena.nic.observe;
