@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module verbena.ibverbs {
     requires static org.jspecify;
+    requires verbena.provider;
     requires transitive verbena.verbs;
 
     exports verbena.ibverbs;

@@ -15,11 +15,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Control;
 import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.SendOperation;
 
 /// The rings between an application and the engine: what it costs to fill and empty them by one thread, and how
 /// long it takes from one thread to another.

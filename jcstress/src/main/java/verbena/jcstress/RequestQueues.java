@@ -12,9 +12,9 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
-import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
+import verbena.verbs.spi.SendOperation;
 
 /// A poster publishes while the engine reads and gives back.
 public final class RequestQueues {

@@ -265,7 +265,7 @@ final class CmConnections implements ConnectionService {
             throw new UnsupportedException(
                     "connect by librdmacm", Capability.UC, context.device().name());
         }
-        CmExchange.checkFits(call.space(), own.parameters().privateData());
+        CmTerms.checkFits(call.space(), own.parameters().privateData());
         long id = call.localPort() == 0 ? 0 : takePort(call.local(), call.localPort());
         boolean isBound = id != 0;
         if (!isBound) {

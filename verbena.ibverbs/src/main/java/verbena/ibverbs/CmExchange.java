@@ -17,24 +17,20 @@ import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID;
 import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_ACK_TIMEOUT;
 import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_TOS;
 import static verbena.ibverbs.abi.CmStructs.CM_ID;
-import static verbena.ibverbs.abi.CmStructs.CONN_PARAM;
 import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
 
 import java.lang.foreign.Arena;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
-import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.Mtu;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.Transition;
 import verbena.verbs.VerbsException;
-import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PortSpace;
@@ -49,12 +45,6 @@ import verbena.verbs.spi.ConnectionService.News;
 /// called under it, listeners are told outside.
 final class CmExchange implements Exchange, CmConnections.Owner {
     private static final int RESOLVE_MILLIS = 2_000;
-    private static final int CONNECT_BYTES = 56;
-    private static final int INQUIRE_BYTES = 180;
-    private static final int ACCEPT_BYTES = 196;
-    private static final int ANSWER_BYTES = 136;
-    private static final int REJECT_BYTES = 148;
-    private static final int STREAM_BYTES = 255;
     private static final long SRC = CM_ID.at("route.addr.src_storage");
     private static final long DST = CM_ID.at("route.addr.dst_storage");
 
@@ -75,6 +65,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     private final boolean isActive;
     private final boolean isDatagram;
     private final boolean isIwarp;
+    private final CmTerms terms;
     private final Gid local;
     private final Gid remote;
     private final int localPort;
@@ -104,6 +95,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         this.isActive = isActive;
         this.isDatagram = isDatagram;
         this.isIwarp = service.context().isIwarp();
+        this.terms = new CmTerms(service.context().attributes(), isIwarp, isDatagram);
         this.local = local;
         this.localPort = localPort;
         this.remote = remote;
@@ -184,17 +176,6 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         return isDatagram ? QpType.UD : QpType.RC;
     }
 
-    /// Whether private data fit into the first message of a connection, or of a question for datagrams.
-    static void checkFits(PortSpace space, PrivateData data) {
-        fits("private data to connect with", data, space.isDatagram() ? INQUIRE_BYTES : CONNECT_BYTES);
-    }
-
-    private static void fits(String what, PrivateData data, int max) {
-        if (data.length() > max) {
-            throw new IllegalArgumentException(what + ": at most " + max + " bytes, got " + data.length());
-        }
-    }
-
     // ---- the poller
 
     @Override
@@ -226,7 +207,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             case RDMA_CM_EVENT_REJECTED ->
                 end(new News.Rejected(
                         event.status(),
-                        whyRejected(event.status()),
+                        terms.whyRejected(event.status(), remote + " port " + remotePort),
                         event.peer().privateData()));
             case RDMA_CM_EVENT_UNREACHABLE, RDMA_CM_EVENT_CONNECT_ERROR -> unreachable(event.status());
             case RDMA_CM_EVENT_DISCONNECTED -> disconnected();
@@ -254,36 +235,8 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     private @Nullable News ask() {
         stage = Stage.ASKING;
         try (Arena arena = Arena.ofConfined()) {
-            return step(service.library().connect.call(id, parameters(arena, begun(), true)), "connection");
+            return step(service.library().connect.call(id, terms.write(arena, begun(), null)), "connection");
         }
-    }
-
-    /// A `struct rdma_conn_param`.
-    private long parameters(Arena arena, End mine, boolean asks) {
-        ConnectionParameters wanted = mine.parameters();
-        var limits = service.context().attributes();
-        int served = Math.min(wanted.responderResources(), limits.maxQpReadAtomic());
-        int outstanding = Math.min(wanted.initiatorDepth(), limits.maxQpInitiatorReadAtomic());
-        PeerParameters theirs = peer;
-        if (!asks && theirs != null && !isDatagram) {
-            served = Math.min(served, theirs.initiatorDepth());
-            outstanding = Math.min(outstanding, theirs.responderResources());
-        }
-        long at = arena.allocate(CONN_PARAM.size(), 8).address();
-        byte[] data = wanted.privateData().bytes();
-        Memory.putLong(at, data.length == 0 ? 0 : data(arena, data));
-        Memory.putByte(at + CONN_PARAM.at("private_data_len"), data.length);
-        Memory.putByte(at + CONN_PARAM.at("responder_resources"), served);
-        Memory.putByte(at + CONN_PARAM.at("initiator_depth"), outstanding);
-        Memory.putByte(at + CONN_PARAM.at("retry_count"), wanted.retryCount());
-        Memory.putByte(at + CONN_PARAM.at("rnr_retry_count"), wanted.rnrRetryCount());
-        Memory.putByte(at + CONN_PARAM.at("srq"), mine.sharedReceiveQueue() ? 1 : 0);
-        Memory.putInt(at + CONN_PARAM.at("qp_num"), mine.qpn());
-        return at;
-    }
-
-    private static long data(Arena arena, byte[] data) {
-        return arena.allocateFrom(java.lang.foreign.ValueLayout.JAVA_BYTE, data).address();
     }
 
     /// Active: the peer says yes, and waits for our word that the queue pair is ready.
@@ -308,25 +261,6 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             return accepted(event);
         }
         return null;
-    }
-
-    private String whyRejected(int status) {
-        String to = remote + " port " + remotePort;
-        if (isDatagram) {
-            return to + " refuses (status " + status + ")";
-        }
-        return switch (status) {
-            case 8 -> "nobody listens at " + to;
-            case 28 -> "the application at " + to + " refuses";
-            case 1 -> to + " has no room for more requests now";
-            case 10 -> to + " still has a connection with this queue pair's number";
-            default ->
-                Errno.ECONNREFUSED.is(-status)
-                        ? "nobody listens at " + to
-                        : Errno.ECONNRESET.is(-status)
-                                ? "the application at " + to + " refuses"
-                                : to + " refuses (" + status + ")";
-        };
     }
 
     private News unreachable(int status) {
@@ -440,7 +374,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
             throw new InvalidStateException("modification: datagrams need none; go to INIT, RTR and RTS");
         }
         if (!isActive) {
-            fits("private data to accept with", mine.parameters().privateData(), acceptBytes());
+            terms.checkAccepts(mine.parameters().privateData());
         }
         if (isIwarp) {
             return new QpModification(); // the stream takes the queue pair to RTS when it begins
@@ -455,51 +389,13 @@ final class CmExchange implements Exchange, CmConnections.Owner {
                 throw new InvalidStateException("modification: the connection to " + remote + " port " + remotePort
                         + " is not there any more: " + Errno.text(result.errno()));
             }
-            return (to == QpState.RTR ? toRtr(at, mine) : toRts(at, mine)).modification();
+            return (to == QpState.RTR ? terms.toRtr(at, mine) : terms.toRts(at, mine, peer)).modification();
         }
-    }
-
-    private Transition toRtr(long at, End mine) {
-        AddressVector way = AddressVectors.read(at + QP_ATTR.at("ah_attr")).orElseThrow();
-        Mtu mtu = IbvContext.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu")));
-        int qpn = Memory.getInt(at + QP_ATTR.at("dest_qp_num"));
-        int psn = Memory.getInt(at + QP_ATTR.at("rq_psn"));
-        var limits = service.context().attributes();
-        return mine.type() == QpType.UC
-                ? new Transition.ToRtrUc(way, mtu, qpn, psn)
-                : new Transition.ToRtr(
-                        way,
-                        mtu,
-                        qpn,
-                        psn,
-                        Math.min(mine.parameters().responderResources(), limits.maxQpReadAtomic()),
-                        mine.parameters().minRnrTimer());
-    }
-
-    private Transition toRts(long at, End mine) {
-        int psn = Memory.getInt(at + QP_ATTR.at("sq_psn"));
-        if (mine.type() == QpType.UC) {
-            return new Transition.ToRtsUnreliable(psn);
-        }
-        PeerParameters theirs = peer;
-        int outstanding = Math.min(
-                mine.parameters().initiatorDepth(),
-                service.context().attributes().maxQpInitiatorReadAtomic());
-        return new Transition.ToRts(
-                psn,
-                new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),
-                Memory.getUnsignedByte(at + QP_ATTR.at("retry_cnt")) & 7,
-                Memory.getUnsignedByte(at + QP_ATTR.at("rnr_retry")) & 7,
-                theirs == null ? outstanding : Math.min(outstanding, theirs.responderResources()));
-    }
-
-    private int acceptBytes() {
-        return isIwarp ? STREAM_BYTES : isDatagram ? ANSWER_BYTES : ACCEPT_BYTES;
     }
 
     @Override
     public synchronized void accept(End mine) {
-        fits("private data to accept with", mine.parameters().privateData(), acceptBytes());
+        terms.checkAccepts(mine.parameters().privateData());
         if (stage != Stage.REQUESTED) {
             throw new InvalidStateException(
                     "accept: the request of " + remote + " port " + remotePort + " is not there any more");
@@ -507,7 +403,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
         requireId("accept");
         attach(mine);
         try (Arena arena = Arena.ofConfined()) {
-            var result = service.library().accept.call(id, parameters(arena, mine, false));
+            var result = service.library().accept.call(id, terms.write(arena, mine, peer));
             if (result.value() != 0) {
                 throw new InvalidStateException("accept: the request of " + remote + " port " + remotePort
                         + " is not there any more: " + Errno.text(result.errno()));
@@ -518,11 +414,11 @@ final class CmExchange implements Exchange, CmConnections.Owner {
 
     @Override
     public synchronized void reject(PrivateData privateData) {
-        fits("private data to reject with", privateData, isIwarp ? STREAM_BYTES : REJECT_BYTES);
+        terms.checkRejects(privateData);
         requireId("reject");
         try (Arena arena = Arena.ofConfined()) {
             byte[] data = privateData.bytes();
-            service.library().reject.call(id, data.length == 0 ? 0L : data(arena, data), (byte) data.length);
+            service.library().reject.call(id, data.length == 0 ? 0L : CmTerms.data(arena, data), (byte) data.length);
         }
         stage = Stage.ENDED;
         queuePair = null;

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.provider.Timeouts;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -235,7 +236,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
         if (poll(wc)) {
             return true;
         }
-        long nanos = EventQueue.nanos(timeout);
+        long nanos = Timeouts.nanos(timeout);
         long start = System.nanoTime();
         do {
             if (poll(wc)) {

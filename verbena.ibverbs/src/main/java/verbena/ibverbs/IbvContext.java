@@ -5,7 +5,6 @@ import static verbena.ibverbs.abi.VerbsStructs.CONTEXT;
 import static verbena.ibverbs.abi.VerbsStructs.DEVICE;
 import static verbena.ibverbs.abi.VerbsStructs.PORT_ATTR;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +19,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import verbena.provider.Arguments;
+import verbena.provider.EventQueue;
+import verbena.provider.FailureWatch;
+import verbena.provider.Slabs;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
@@ -30,15 +33,11 @@ import verbena.verbs.DeviceAttributes;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
-import verbena.verbs.LinkLayer;
-import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
-import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpState;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.TransportType;
-import verbena.verbs.UnsupportedException;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
@@ -56,6 +55,7 @@ final class IbvContext extends OwnedObject implements Context {
     private final GidTable gidTable;
     private final EventQueue<AsyncEvent> asyncEvents;
     private final FailureWatch failureWatch = new FailureWatch();
+    private final Slabs slabs = new Slabs();
     private final Map<Long, IbvCompletionQueue> completionQueues = new ConcurrentHashMap<>();
     /// Queue pairs and shared receive queues, by the address of C's.
     private final Map<Long, OwnedObject> byAddress = new ConcurrentHashMap<>();
@@ -143,6 +143,11 @@ final class IbvContext extends OwnedObject implements Context {
         return device.transportType() == TransportType.IWARP;
     }
 
+    /// Memory of regions that bring theirs.
+    Slabs slabs() {
+        return slabs;
+    }
+
     boolean hasFailed() {
         return failed;
     }
@@ -152,9 +157,7 @@ final class IbvContext extends OwnedObject implements Context {
     }
 
     void require(String verb, Capability capability) {
-        if (!attributes.has(capability)) {
-            throw new UnsupportedException(verb, capability, device.name());
-        }
+        Arguments.require(verb, this, capability);
     }
 
     /// Completion queues take turns at the interrupts that the device has.
@@ -179,7 +182,7 @@ final class IbvContext extends OwnedObject implements Context {
             return new ResourceLimitException(
                     verb,
                     "locked memory",
-                    lockedMemory(),
+                    LockedMemory.limitBytes(),
                     said + ": it has no more " + resource + ", or memory that may" + " be locked is short ("
                             + LockedMemory.HINT + ")");
         }
@@ -187,10 +190,6 @@ final class IbvContext extends OwnedObject implements Context {
             return new DeviceException(verb + ": device " + device.name() + " does not do this: " + said);
         }
         return new DeviceException(verb + ": " + said);
-    }
-
-    private static long lockedMemory() {
-        return LockedMemory.limitBytes();
     }
 
     @Nullable
@@ -263,36 +262,8 @@ final class IbvContext extends OwnedObject implements Context {
             if (error != 0) {
                 throw new DeviceException("port " + port + " of " + device.name() + ": " + Errno.text(error));
             }
-            return portAttributes(at, isIwarp() ? OptionalInt.of(gidTable.addressCount(port)) : OptionalInt.empty());
+            return PortQuery.attributes(at, isIwarp() ? OptionalInt.of(gidTable.addressCount(port)) : OptionalInt.empty());
         }
-    }
-
-    /// @param gids entries of the GID table, when it is not the device's own
-    private static PortAttributes portAttributes(long at, OptionalInt gids) {
-        int state = Memory.getInt(at + PORT_ATTR.at("state"));
-        return new PortAttributes(
-                state >= 0 && state < PortState.values().length ? PortState.values()[state] : PortState.NOP,
-                mtu(Memory.getInt(at + PORT_ATTR.at("max_mtu"))),
-                mtu(Memory.getInt(at + PORT_ATTR.at("active_mtu"))),
-                gids.orElse(Memory.getInt(at + PORT_ATTR.at("gid_tbl_len"))),
-                Memory.getInt(at + PORT_ATTR.at("port_cap_flags")),
-                Integer.toUnsignedLong(Memory.getInt(at + PORT_ATTR.at("max_msg_sz"))),
-                Memory.getUnsignedShort(at + PORT_ATTR.at("pkey_tbl_len")),
-                Memory.getUnsignedShort(at + PORT_ATTR.at("lid")),
-                Memory.getUnsignedShort(at + PORT_ATTR.at("sm_lid")),
-                Memory.getUnsignedByte(at + PORT_ATTR.at("lmc")),
-                Memory.getUnsignedByte(at + PORT_ATTR.at("active_width")),
-                Memory.getUnsignedByte(at + PORT_ATTR.at("active_speed")),
-                Memory.getUnsignedByte(at + PORT_ATTR.at("phys_state")),
-                // Unspecified means InfiniBand, as for everybody (ibv_query_port(3)).
-                Memory.getUnsignedByte(at + PORT_ATTR.at("link_layer")) == 2
-                        ? LinkLayer.ETHERNET
-                        : LinkLayer.INFINIBAND);
-    }
-
-    /// An MTU's code; a device of streams may have none.
-    static Mtu mtu(int code) {
-        return code < 1 || code > 5 ? Mtu.MTU_256 : Mtu.ofCode(code);
     }
 
     @Override
@@ -521,31 +492,6 @@ final class IbvContext extends OwnedObject implements Context {
         int error = library().closeDevice.call(address).error();
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_close_device says " + Errno.text(error));
-        }
-    }
-
-    /// Memory that may be locked: what registering takes.
-    static final class LockedMemory {
-        static final String HINT = "raise it with ulimit -l, systemd's LimitMEMLOCK, Docker's --ulimit memlock, or"
-                + " in /etc/security/limits.conf; CAP_IPC_LOCK lifts it";
-
-        private LockedMemory() {}
-
-        /// Bytes that this process may lock; the largest number when there is no limit.
-        static long limitBytes() {
-            try {
-                for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
-                    if (line.startsWith("Max locked memory")) {
-                        String soft = line.substring("Max locked memory".length())
-                                .strip()
-                                .split(" +", 2)[0];
-                        return soft.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(soft);
-                    }
-                }
-            } catch (IOException | NumberFormatException e) {
-                // A system that does not tell.
-            }
-            return Long.MAX_VALUE;
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
+import verbena.provider.Arguments;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.DeviceException;
@@ -123,14 +124,14 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     }
 
     private static RuntimeException refused(String verb, IbvContext context, MemorySegment segment, int error) {
-        long limit = IbvContext.LockedMemory.limitBytes();
+        long limit = LockedMemory.limitBytes();
         if (Errno.ENOMEM.is(error) || Errno.EAGAIN.is(error)) {
             return new ResourceLimitException(
                     verb,
                     "locked memory",
                     limit,
                     "the device says " + Errno.text(error) + " for " + segment.byteSize() + " bytes; "
-                            + IbvContext.LockedMemory.HINT);
+                            + LockedMemory.HINT);
         }
         if (Errno.EFAULT.is(error)) {
             return new IllegalArgumentException(verb + ": segment: the kernel cannot hold its pages: "
@@ -202,12 +203,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     public synchronized void reregister(ProtectionDomain to, Set<Access> newAccess) {
         checkOpen("reregister");
         domain.checkAccess("reregister", newAccess);
-        if (!(to instanceof IbvProtectionDomain target) || target.context() != domain.context()) {
-            throw new IllegalArgumentException("reregister: protectionDomain: belongs to another context");
-        }
-        if (newAccess.contains(Access.ZERO_BASED) != access.contains(Access.ZERO_BASED)) {
-            throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
-        }
+        IbvProtectionDomain target = Arguments.checkReregister(IbvProtectionDomain.class, this, to, newAccess);
         if (segment != null) {
             Registration.checkWritable("reregister", segment, newAccess);
         }

@@ -2,28 +2,27 @@ package verbena.ibverbs;
 
 import static verbena.ibverbs.abi.VerbsStructs.PD;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import verbena.provider.Arguments;
+import verbena.provider.Slabs;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceException;
 import verbena.verbs.InUseException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
-import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SharedReceiveQueue;
-import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.Registration;
 
@@ -95,26 +94,20 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         checkOpen("allocate");
         checkAccess("allocate", access);
-        if (bytes < 1) {
-            throw new IllegalArgumentException("allocate: bytes: at least 1, got " + bytes);
+        if (access.contains(Access.ZERO_BASED)) {
+            context.require("allocate", Capability.ZERO_BASED);
         }
-        Arena arena = Arena.ofShared();
+        Slabs.Piece piece = context.slabs().allocate(bytes);
+        MemorySegment segment = piece.segment();
+        long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         boolean done = false;
         try {
-            MemorySegment segment = arena.allocate(bytes, bytes < PAGE_BYTES ? Long.BYTES * 8 : PAGE_BYTES);
-            long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
-            if (iova == 0) {
-                context.require("allocate", Capability.ZERO_BASED);
-            }
-            var made = new IbvMemoryRegion("allocate", this, segment, iova, access, arena::close);
+            var made = new IbvMemoryRegion("allocate", this, segment, iova, access, piece.free());
             done = true;
             return made;
-        } catch (OutOfMemoryError e) {
-            throw new ResourceLimitException(
-                    "allocate", "native memory", bytes, "so much is not to be had at once (" + e.getMessage() + ")");
         } finally {
             if (!done) {
-                arena.close();
+                piece.free().run();
             }
         }
     }
@@ -133,9 +126,7 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
     @Override
     public MemoryWindow allocateWindow(int type) {
         checkOpen("allocateWindow");
-        if (type != 1 && type != 2) {
-            throw new IllegalArgumentException("allocateWindow: type: 1 or 2, got " + type);
-        }
+        Arguments.checkWindowType(type);
         context.require(
                 "allocateWindow", type == 1 ? Capability.MEMORY_WINDOW_TYPE_1 : Capability.MEMORY_WINDOW_TYPE_2);
         return new IbvMemoryWindow(this, type);
@@ -146,75 +137,29 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
-        context.require("createQueuePair", options.type().capability());
-        if (options.type() == QpType.XRC_TARGET) {
-            throw new IllegalArgumentException(
-                    "createQueuePair: type: a target is of an XRC domain; see XrcDomain.createTarget");
-        }
-        options.extensions().forEach(extension -> context.require("createQueuePair", extension));
-        var limits = context.attributes();
-        check("createQueuePair", "maxSendWr", options.maxSendWr(), limits.maxQpWr());
-        check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), limits.maxQpWr());
-        check("createQueuePair", "maxSendSge", options.maxSendSge(), limits.maxSge());
-        check("createQueuePair", "maxReceiveSge", options.maxReceiveSge(), limits.maxSge());
-        check("createQueuePair", "maxInlineBytes", options.maxInlineBytes(), limits.maxInlineBytes());
-        if (!(options.sendCq() instanceof IbvCompletionQueue sendCq) || sendCq.context() != context) {
-            throw new IllegalArgumentException("createQueuePair: sendCq: belongs to another context");
-        }
-        if (!(options.receiveCq() instanceof IbvCompletionQueue receiveCq) || receiveCq.context() != context) {
-            throw new IllegalArgumentException("createQueuePair: receiveCq: belongs to another context");
-        }
-        SharedReceiveQueue srq = options.sharedReceiveQueue().orElse(null);
-        if (srq != null && srq.protectionDomain().context() != context) {
-            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: belongs to another context");
-        }
-        if (srq != null && (srq.number().isPresent() || options.type().isXrc())) {
-            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: "
-                    + (options.type().isXrc()
-                            ? "an XRC initiator receives nothing"
-                            : srq + " is of an XRC domain; only targets of that take receives from it"));
-        }
-        return new IbvQueuePair(this, options, sendCq, receiveCq, (IbvSharedReceiveQueue) srq, null);
+        Arguments.checkQueuePair(context, options);
+        IbvCompletionQueue sendCq = own("sendCq", options.sendCq());
+        IbvCompletionQueue receiveCq = own("receiveCq", options.receiveCq());
+        IbvSharedReceiveQueue srq = Arguments.sharedReceiveQueue(IbvSharedReceiveQueue.class, context, options);
+        return new IbvQueuePair(this, options, sendCq, receiveCq, srq, null);
     }
 
-    private static void check(String verb, String name, int value, int max) {
-        if (value > max) {
-            throw new ResourceLimitException(verb, name, max, "asked for " + value);
-        }
+    private IbvCompletionQueue own(String argument, CompletionQueue cq) {
+        return Arguments.own("createQueuePair", argument, IbvCompletionQueue.class, cq, cq.context(), context);
     }
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
         context.require("createSharedReceiveQueue", Capability.SRQ);
-        checkShared(maxWr, maxSge);
+        Arguments.checkShared(context, maxWr, maxSge);
         return new IbvSharedReceiveQueue(this, null, maxWr, maxSge);
-    }
-
-    void checkShared(int maxWr, int maxSge) {
-        if (maxWr < 1 || maxSge < 0) {
-            throw new IllegalArgumentException("createSharedReceiveQueue: maxWr: at least 1, maxSge: not negative, got "
-                    + maxWr + " and " + maxSge);
-        }
-        check(
-                "createSharedReceiveQueue",
-                "maxSrqWr",
-                maxWr,
-                context.attributes().maxSrqWr());
-        check(
-                "createSharedReceiveQueue",
-                "maxSrqSge",
-                maxSge,
-                context.attributes().maxSrqSge());
     }
 
     @Override
     public AddressHandle createAddressHandle(AddressVector to) {
         checkOpen("createAddressHandle");
-        if (!context.attributes().has(Capability.UD)) {
-            throw new UnsupportedException(
-                    "createAddressHandle", Capability.UD, context.device().name());
-        }
+        context.require("createAddressHandle", Capability.UD);
         return new IbvAddressHandle(this, to);
     }
 
@@ -229,7 +174,6 @@ final class IbvProtectionDomain extends OwnedObject implements ProtectionDomain 
         }
     }
 
-    private static final long PAGE_BYTES = 4096;
     /// ibv_reg_dmabuf_mr(3).
     private static final Set<Access> DMA_BUF_ACCESS = Collections.unmodifiableSet(EnumSet.of(
             Access.LOCAL_WRITE,

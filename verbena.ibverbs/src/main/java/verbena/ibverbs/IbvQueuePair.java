@@ -12,17 +12,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
-import verbena.verbs.AddressVector;
+import verbena.provider.Arguments;
+import verbena.provider.PeerConnector;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.Mtu;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
@@ -35,7 +33,6 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
-import verbena.verbs.Transition;
 import verbena.verbs.spi.OwnedObject;
 
 /// A queue pair of C's. What a modification needs is checked before the device sees it, so that a mistake is
@@ -65,10 +62,8 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     /// Multicast groups that it is in; under this.
     private final Map<Gid, Membership> groups = new HashMap<>();
 
-    private volatile int initialPsn = RANDOM.nextInt() & MASK_24;
+    private final PeerConnector connector;
     private volatile int datagramBytesMax;
-    /// The GID that [#endpoint(int)] gave out last; -1 before.
-    private volatile int endpointGid = -1;
 
     IbvQueuePair(
             IbvProtectionDomain domain,
@@ -122,15 +117,15 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
         this.receives = !receivesItself
                 ? null
                 : new IbvReceives(
-                        domain,
+                        false,
                         this,
+                        domain,
                         options.maxReceiveWr(),
                         options.maxReceiveSge(),
-                        "maxReceiveWr",
-                        "maxReceiveSge",
                         context.ops()::postReceive,
                         address,
                         this::checkReceivable);
+        this.connector = new PeerConnector(this, context, RANDOM::nextInt);
         context.add(address, this);
     }
 
@@ -289,8 +284,7 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
         }
         if (to == QpState.RESET) {
             endedHere = false;
-            initialPsn = RANDOM.nextInt() & MASK_24;
-            endpointGid = -1;
+            connector.reset();
         }
         if (type() == QpType.UD && to == QpState.INIT) {
             datagramBytesMax = context.port(modification.getInt(QpAttribute.PORT, 1))
@@ -342,7 +336,7 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
             QpState state = asked(Memory.getInt(at + QP_ATTR.at("qp_state")));
             return new QpAttributes(
                     state,
-                    IbvContext.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu"))),
+                    PortQuery.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu"))),
                     Memory.getInt(at + QP_ATTR.at("qkey")),
                     Memory.getInt(at + QP_ATTR.at("rq_psn")) & MASK_24,
                     Memory.getInt(at + QP_ATTR.at("sq_psn")) & MASK_24,
@@ -367,79 +361,13 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
     @Override
     public Endpoint endpoint(int gidIndex) {
         checkOpen("endpoint");
-        context.require("endpoint", Capability.ENDPOINTS);
-        GidEntry own = context.gid(1, gidIndex);
-        endpointGid = gidIndex;
-        return new Endpoint(
-                own.gid(), own.type(), qpn, initialPsn, context.port(1).activeMtu());
+        return connector.endpoint(gidIndex);
     }
 
     @Override
     public void connect(Endpoint remote, ConnectOptions choices) {
         checkOpen("connect");
-        context.require("connect", Capability.ENDPOINTS);
-        if (type() == QpType.UD) {
-            throw new InvalidStateException("connect: " + label() + " is of type UD, which has no peer: modify it to"
-                    + " INIT, RTR and RTS, and name the receiver of each datagram with an address handle");
-        }
-        QpState state = state();
-        if (state != QpState.RESET && state != QpState.INIT) {
-            throw new InvalidStateException("connect: " + label() + " is in " + state + ", not in RESET or INIT");
-        }
-        List<GidEntry> table = context.gids(1);
-        if (table.stream().noneMatch(own -> own.gid().isIpv4() == remote.gid().isIpv4())) {
-            throw new InvalidAttributesException("connect: the peer's address " + remote.gid() + " is "
-                    + (remote.gid().isIpv4() ? "IPv4" : "IPv6") + ", and "
-                    + context.device().name() + " has only "
-                    + table.stream().map(own -> own.gid().toString()).toList()
-                    + "; use addresses of one family at both ends");
-        }
-        GidEntry own = ownGid(remote.gid());
-        if (own.type() != remote.gidType()) {
-            throw new InvalidAttributesException("connect: this end's GID " + own.gid() + " is of type " + own.type()
-                    + ", the peer's " + remote.gid() + " of type " + remote.gidType());
-        }
-        Mtu active = context.port(1).activeMtu();
-        Mtu common = active.min(remote.mtu());
-        Mtu mtu = choices.mtu().orElse(common);
-        if (mtu.compareTo(common) > 0) {
-            throw new InvalidAttributesException("connect: path MTU " + mtu + " is more than " + common
-                    + ", the smaller of what this end (" + active + ") and the peer (" + remote.mtu() + ") can use");
-        }
-        modify(
-                state == QpState.RESET
-                        ? new Transition.ToInit(choices.access()).modification()
-                        : new QpModification().access(choices.access()));
-        var path = AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass());
-        if (type() == QpType.UC) {
-            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
-            modify(new Transition.ToRtsUnreliable(initialPsn));
-            return;
-        }
-        int served = Math.min(choices.maxReadAtomic(), context.attributes().maxQpReadAtomic());
-        int asked = Math.min(choices.maxReadAtomic(), context.attributes().maxQpInitiatorReadAtomic());
-        if (type() == QpType.XRC_INITIATOR) {
-            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
-        } else {
-            modify(new Transition.ToRtr(path, mtu, remote.qpn(), remote.psn(), served, choices.minRnrTimer()));
-        }
-        if (xrcDomain != null) {
-            modify(new QpModification().state(QpState.RTS).sqPsn(initialPsn).ackTimeout(choices.ackTimeout()));
-            return;
-        }
-        modify(new Transition.ToRts(initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), asked));
-    }
-
-    /// The GID that was given to the peer when it suits the peer's, else the one that does.
-    private GidEntry ownGid(Gid peer) {
-        int given = endpointGid;
-        if (given >= 0) {
-            GidEntry own = context.gid(1, given);
-            if (own.gid().isIpv4() == peer.isIpv4()) {
-                return own;
-            }
-        }
-        return context.gidFor(1, peer);
+        connector.connect(remote, choices);
     }
 
     // ---- multicast
@@ -489,14 +417,7 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
 
     private void checkMulticast(String verb, Gid group) {
         checkOpen(verb);
-        context.require(verb, Capability.MULTICAST);
-        if (type() != QpType.UD) {
-            throw new InvalidStateException(verb + ": " + label() + " is of type " + type() + "; only UD takes part");
-        }
-        if (!group.isMulticast()) {
-            throw new IllegalArgumentException(
-                    verb + ": group: 224.0.0.0 to 239.255.255.255 or ff00::/8, got " + group);
-        }
+        Arguments.checkMulticast(verb, context, this, group);
     }
 
     /// Waits for batches that other threads have open, before it takes what they may want to ask the queue pair.

@@ -4,16 +4,15 @@ import static verbena.ibverbs.abi.VerbsStructs.RECV_WR;
 import static verbena.ibverbs.abi.VerbsStructs.SGE;
 
 import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
+import verbena.provider.Receives;
 import verbena.verbs.DeviceException;
-import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
-import verbena.verbs.ReceiveBatch;
-import verbena.verbs.ResourceLimitException;
 import verbena.verbs.spi.OwnedObject;
 
-/// The posting side of a receive queue: one per queue, used again for every batch. Requests are written as C's
-/// structs into memory of its own, and handed over as a list.
-final class IbvReceives implements ReceiveBatch {
+/// The posting side of a receive queue. Receives are written as C's structs into memory of its own, and handed over
+/// as a list.
+final class IbvReceives extends Receives {
     /// Hands a list to C: queue, first request, where to write the address of a bad one; an error number.
     interface Poster {
         int post(long queue, long request, long bad);
@@ -31,51 +30,38 @@ final class IbvReceives implements ReceiveBatch {
     private static final long NUM_SGE = RECV_WR.at("num_sge");
     private static final long SGE_BYTES = SGE.size();
     private static final long SGE_LENGTH = SGE.at("length"); // and lkey
-    private static final long BYTES_MAX = 1L << 31;
 
-    private final IbvProtectionDomain domain;
-    private final OwnedObject owner;
     private final int max;
-    private final int maxSge;
     private final long stride;
-    private final String depthName;
-    private final String sgeName;
     private final Poster poster;
     private final long queue;
     private final Guard guard;
 
     /// Inside is the thread that has the batch open.
     private final Gate gate = new Gate();
-    private final Posting.Dropper dropper = this::drop;
     private final Arena arena = Arena.ofAuto();
     private final long requests;
     private final long bad;
 
     // Inside the gate.
     private int count;
-    private boolean isOpen;
     /// The receive that none follows; the others are linked with those behind them.
     private long end;
     private long current;
-    private int sges;
-    private long bytes;
 
+    /// @param isShared whether `queue` is a shared receive queue
+    /// @param queue that it posts to, in C
     IbvReceives(
-            IbvProtectionDomain domain,
+            boolean isShared,
             OwnedObject owner,
+            IbvProtectionDomain domain,
             int max,
             int maxSge,
-            String depthName,
-            String sgeName,
             Poster poster,
             long queue,
             Guard guard) {
-        this.domain = domain;
-        this.owner = owner;
+        super(isShared, owner, domain, maxSge);
         this.max = max;
-        this.maxSge = maxSge;
-        this.depthName = depthName;
-        this.sgeName = sgeName;
         this.poster = poster;
         this.queue = queue;
         this.guard = guard;
@@ -90,21 +76,9 @@ final class IbvReceives implements ReceiveBatch {
         }
     }
 
-    IbvReceives begin() {
-        if (gate.isMine()) {
-            throw new InvalidStateException(
-                    "receive: this thread has a batch of " + owner.label() + " open; close it first");
-        }
-        guard.check("receive");
-        gate.enter("receive", owner);
-        count = 0;
-        isOpen = false;
-        return this;
-    }
-
     /// Nobody posts any more; waits for the batch that another thread has open.
     void closeGate() {
-        gate.close("close", owner);
+        gate.close("close", owner());
     }
 
     void openGate() {
@@ -112,64 +86,70 @@ final class IbvReceives implements ReceiveBatch {
     }
 
     @Override
-    public ReceiveBatch receive(long wrId) {
-        checkOpen();
-        isOpen = false;
-        if (count == max) {
-            throw new ResourceLimitException(
-                    "batch receive " + (count + 1) + " (wrId " + wrId + ")",
-                    depthName,
-                    max,
-                    "the receive queue of " + owner.label() + " is full");
-        }
+    protected boolean isMine() {
+        return gate.isMine();
+    }
+
+    @Override
+    protected void enter() {
+        gate.enter("receive", owner());
+        count = 0;
+    }
+
+    @Override
+    protected void leave() {
+        gate.leave();
+    }
+
+    @Override
+    protected void checkPostable(String verb) {
+        guard.check(verb);
+    }
+
+    @Override
+    protected int claimed() {
+        return count;
+    }
+
+    @Override
+    protected boolean hasRoom() {
+        return count < max;
+    }
+
+    @Override
+    protected int capacity() {
+        return max;
+    }
+
+    @Override
+    protected void unclaim() {
+        count--;
+    }
+
+    @Override
+    protected @Nullable OwnedObject own(MemoryRegion region) {
+        return region instanceof IbvMemoryRegion own ? own : null;
+    }
+
+    @Override
+    protected void claim(long wrId) {
         current = requests + count++ * stride;
         Memory.putLong(current + WR_ID, wrId);
-        isOpen = true;
-        sges = 0;
-        bytes = 0;
         Memory.putInt(current + NUM_SGE, 0);
-        return this;
     }
 
     @Override
-    public ReceiveBatch sge(MemoryRegion region, long offset, int length) {
-        checkCurrent();
-        IbvMemoryRegion own = Posting.check(region, offset, length, domain, dropper);
-        return add(own.lkey(), own.address() + offset, length);
-    }
-
-    @Override
-    public ReceiveBatch sge(int lkey, long address, int length) {
-        checkCurrent();
-        if (length < 0) {
-            throw new IllegalArgumentException(drop() + "sge: length: not negative, got " + length);
-        }
-        return add(lkey, address, length);
-    }
-
-    private ReceiveBatch add(int lkey, long address, int length) {
-        if (sges == maxSge) {
-            throw new IllegalArgumentException(
-                    drop() + "sge: " + (maxSge + 1) + " entries, " + sgeName + " is " + maxSge);
-        }
-        if (bytes + length > BYTES_MAX) {
-            throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
-        }
-        long at = current + WR_BYTES + sges++ * SGE_BYTES;
+    protected void putEntry(int index, int lkey, long address, int length) {
+        long at = current + WR_BYTES + index * SGE_BYTES;
         Memory.putLong(at, address);
         Memory.putInts(at + SGE_LENGTH, length, lkey);
-        Memory.putInt(current + NUM_SGE, sges);
-        bytes += length;
-        return this;
+        Memory.putInt(current + NUM_SGE, index + 1);
     }
 
     @Override
-    public int submit() {
-        checkOpen();
-        guard.check("submit");
+    protected int handOver() {
         int n = count;
         count = 0;
-        isOpen = false;
         if (n > 0) {
             long last = requests + (n - 1) * stride;
             if (last != end) {
@@ -188,44 +168,12 @@ final class IbvReceives implements ReceiveBatch {
     /// The receives before the bad one were handed over, it and those behind were not.
     private RuntimeException refused(int error) {
         long at = Memory.getLong(bad);
-        long index = (at - requests) / stride;
-        String place = "batch receive " + (index + 1) + " (wrId " + Memory.getLong(at + WR_ID) + ")";
+        int index = (int) ((at - requests) / stride);
+        String place = place(index + 1, Memory.getLong(at + WR_ID));
         String before = index == 0 ? "" : "; those before it were handed over";
         if (Errno.ENOMEM.is(error) || Errno.ENOSPC.is(error)) {
-            return new ResourceLimitException(
-                    place, depthName, max, "the receive queue of " + owner.label() + " is full" + before);
+            return full(place, before);
         }
         return new DeviceException(place + ": the device says " + Errno.text(error) + before);
-    }
-
-    @Override
-    public void close() {
-        if (!gate.isMine()) {
-            return;
-        }
-        gate.leave();
-    }
-
-    private void checkOpen() {
-        if (!gate.isMine()) {
-            owner.checkOpen("batch");
-            throw new InvalidStateException("batch: not open, or another thread's");
-        }
-    }
-
-    private void checkCurrent() {
-        checkOpen();
-        if (!isOpen) {
-            throw new InvalidStateException("batch: begin with receive(wrId)");
-        }
-    }
-
-    /// Takes a receive with a mistake back; returns what its message begins with.
-    private String drop() {
-        checkCurrent();
-        String place = "batch receive " + count + " (wrId " + Memory.getLong(current + WR_ID) + "): ";
-        count--;
-        isOpen = false;
-        return place;
     }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import verbena.ibverbs.abi.VerbsConstants;
+import verbena.provider.Arguments;
 import verbena.verbs.DeviceException;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ReceiveBatch;
@@ -58,15 +59,7 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
         label("shared receive queue "
                 + (named == null ? Memory.getInt(address + SRQ.at("handle")) : "0x" + Integer.toHexString(number)));
         this.receives = new IbvReceives(
-                domain,
-                this,
-                maxWr,
-                maxSge,
-                "maxWr",
-                "maxSge",
-                context.ops()::postSharedReceive,
-                address,
-                this::checkOpen);
+                true, this, domain, maxWr, maxSge, context.ops()::postSharedReceive, address, this::checkOpen);
         context.add(address, this);
     }
 
@@ -140,9 +133,7 @@ final class IbvSharedReceiveQueue extends OwnedObject implements SharedReceiveQu
     @Override
     public synchronized void armLimit(int to) {
         checkOpen("armLimit");
-        if (to < 0 || to > maxWr) {
-            throw new IllegalArgumentException("armLimit: limit: 0 to " + maxWr + ", got " + to);
-        }
+        Arguments.checkLimit(this, to);
         int before = limit;
         limit = to; // before the event can come
         try (Arena arena = Arena.ofConfined()) {

@@ -5,17 +5,15 @@ import static verbena.ibverbs.abi.VerbsStructs.XRCD_INIT_ATTR;
 
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import verbena.ibverbs.abi.VerbsConstants;
+import verbena.provider.Arguments;
+import verbena.provider.TargetParts;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.DeviceException;
 import verbena.verbs.InUseException;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.OwnedObject;
@@ -27,9 +25,7 @@ final class IbvXrcDomain extends OwnedObject implements XrcDomain {
 
     private final IbvContext context;
     private final long address;
-    // What a target has not, and a queue pair has.
-    private final IbvProtectionDomain noMemory;
-    private final IbvCompletionQueue noCompletions;
+    private final TargetParts parts;
 
     IbvXrcDomain(IbvContext context, int number) {
         super("XRC domain " + number);
@@ -54,8 +50,16 @@ final class IbvXrcDomain extends OwnedObject implements XrcDomain {
         }
         this.address = opened.value();
         context.checkLayout("ibv_xrcd", Memory.getLong(address + XRCD.at("context")));
-        this.noMemory = (IbvProtectionDomain) context.allocateProtectionDomain();
-        this.noCompletions = (IbvCompletionQueue) context.createCompletionQueue(1, Optional.empty());
+        boolean made = false;
+        try {
+            this.parts = new TargetParts(context);
+            made = true;
+        } finally {
+            if (!made) {
+                closeXrcd();
+                abandon();
+            }
+        }
     }
 
     long address() {
@@ -71,44 +75,39 @@ final class IbvXrcDomain extends OwnedObject implements XrcDomain {
     public SharedReceiveQueue createSharedReceiveQueue(
             ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
-        if (!(domain instanceof IbvProtectionDomain own) || own.context() != context) {
-            throw new IllegalArgumentException("createSharedReceiveQueue: domain: belongs to another context");
-        }
-        if (!(cq instanceof IbvCompletionQueue completions) || completions.context() != context) {
-            throw new IllegalArgumentException("createSharedReceiveQueue: cq: belongs to another context");
-        }
-        own.checkShared(maxWr, maxSge);
+        IbvProtectionDomain own = Arguments.own(
+                "createSharedReceiveQueue", "domain", IbvProtectionDomain.class, domain, domain.context(), context);
+        IbvCompletionQueue completions =
+                Arguments.own("createSharedReceiveQueue", "cq", IbvCompletionQueue.class, cq, cq.context(), context);
+        Arguments.checkShared(context, maxWr, maxSge);
         return new IbvSharedReceiveQueue(own, new IbvSharedReceiveQueue.Named(this, completions), maxWr, maxSge);
     }
 
     @Override
     public QueuePair createTarget() {
         checkOpen("createTarget");
-        var options = new QueuePairOptions(
-                QpType.XRC_TARGET,
-                noCompletions,
-                noCompletions,
-                Optional.empty(),
-                new QueuePairOptions.Sizes(0, 0, 0, 0, 0),
-                false,
-                Set.of());
-        return new IbvQueuePair(noMemory, options, noCompletions, noCompletions, null, this);
+        var completions = (IbvCompletionQueue) parts.completions();
+        return new IbvQueuePair(
+                (IbvProtectionDomain) parts.domain(), parts.options(), completions, completions, null, this);
     }
 
     @Override
     protected void release() {
-        int error = context.ops()
-                .extended("u32 close_xrcd(ptr)")
-                .orElseThrow()
-                .call(address)
-                .error();
+        int error = closeXrcd();
         if (Errno.EBUSY.is(error)) {
             throw new InUseException(label(), List.of("something made from it"));
         }
         if (error != 0) {
             throw new DeviceException("close: " + label() + ": ibv_close_xrcd says " + Errno.text(error));
         }
-        noCompletions.close();
-        noMemory.close();
+        parts.close();
+    }
+
+    private int closeXrcd() {
+        return context.ops()
+                .extended("u32 close_xrcd(ptr)")
+                .orElseThrow()
+                .call(address)
+                .error();
     }
 }

@@ -107,7 +107,7 @@ class PostingTest {
         try (ReceiveBatch batch = a.qp.receive()) {
             batch.receive(1);
             refused(InvalidStateException.class, () -> a.qp.modify(new Transition.ToReset()))
-                    .hasMessageContaining("has a batch of receives open");
+                    .hasMessage("modify: this thread has a batch of %s open; close it first", a.qp);
         }
         a.qp.modify(new Transition.ToReset());
     }

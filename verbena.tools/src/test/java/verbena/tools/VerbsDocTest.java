@@ -29,6 +29,7 @@ class VerbsDocTest {
             "verbena.verbs",
             "verbena.verbs.cm",
             "verbena.verbs.spi",
+            "verbena.provider",
             "verbena.wire",
             "verbena.wire.cm",
             "verbena.wire.ib",

@@ -1,6 +1,6 @@
 package verbena.transport;
 
-import verbena.transport.queue.SendOperation;
+import verbena.verbs.spi.SendOperation;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Operation;
 import verbena.wire.ib.Transport;
@@ -11,17 +11,6 @@ public final class Messages {
     public static final long BYTES_MAX = 1L << 31;
 
     private Messages() {}
-
-    /// Whether requests of this kind can be posted on the transport (IBTA 9.8, table 38 and 10.8.2).
-    public static boolean carries(Transport transport, SendOperation operation) {
-        return switch (operation) {
-            case SEND, SEND_WITH_IMMEDIATE, FAULTY -> true;
-            case WRITE, WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_WINDOW -> transport != Transport.UD;
-            case SEND_WITH_INVALIDATE, READ, FETCH_ADD, COMPARE_SWAP ->
-                transport == Transport.RC || transport == Transport.XRC;
-            case ATOMIC_WRITE, FLUSH -> transport == Transport.RC;
-        };
-    }
 
     /// The opcode of one packet of a request.
     public static Opcode opcode(Transport transport, SendOperation operation, boolean first, boolean last) {

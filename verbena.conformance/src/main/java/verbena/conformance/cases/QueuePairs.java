@@ -118,6 +118,23 @@ public final class QueuePairs {
     }
 
     @Needs(Capability.ENDPOINTS)
+    public static void connectingWithMoreReadsThanADeviceHasTakesAllItHas(Rig rig) throws InterruptedException {
+        int asked = rig.attributes().maxQpInitiatorReadAtomic();
+        int served = rig.attributes().maxQpReadAtomic();
+        Pair pair = rig.wire(QpType.RC).reads(Math.max(asked, served) + 1).connect();
+        var its = pair.a().qp().query();
+        Expect.equal("READs that a asks for at once", asked, its.maxReadAtomic());
+        Expect.equal("READs that a serves at once", served, its.maxDestinationReadAtomic());
+        pair.a()
+                .post(
+                        "READ",
+                        batch -> batch.read(1, pair.b().at(0), pair.b().rkey())
+                                .sge(pair.a().memory, 0, 8)
+                                .signaled());
+        pair.a().ok(1);
+    }
+
+    @Needs(Capability.ENDPOINTS)
     public static void anEndpointStaysTheSame(Rig rig) {
         QueuePair qp = make(rig, rig.side(), QpType.RC);
         Endpoint endpoint = qp.endpoint();

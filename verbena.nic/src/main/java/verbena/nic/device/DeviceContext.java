@@ -34,6 +34,8 @@ import verbena.nic.link.Tap;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.Management;
 import verbena.nic.observe.ObservedDevice;
+import verbena.provider.FailureWatch;
+import verbena.provider.Slabs;
 import verbena.transport.PacketFate;
 import verbena.transport.Path;
 import verbena.transport.congestion.PeerWindow;
@@ -94,7 +96,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     private final DeviceKind kind;
     private final RandomGenerator random;
     private final AtomicBoolean failed = new AtomicBoolean();
-    private final FailureWatch failureWatch = new FailureWatch(this);
+    private final FailureWatch failureWatch = new FailureWatch();
     private final Map<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Set<Runnable> closers = ConcurrentHashMap.newKeySet();
     private final Runnable networkChanged = this::onNetworkChanged;
@@ -350,7 +352,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
             engines.fail(cause);
             events.failed(cause);
             openQueues.forEach(SoftCompletionQueue::wakeAll);
-            failureWatch.onFailure(cause);
+            failureWatch.tell("device " + device.name() + " has failed: " + cause);
         }
 
         @Override

@@ -20,14 +20,14 @@ final class DeviceEvents {
     private static final System.Logger LOG = System.getLogger("verbena.nic");
 
     private final String device;
-    private final EventQueue<AsyncEvent> events;
+    private final DrivenEvents<AsyncEvent> events;
     private final AtomicLong raised = new AtomicLong();
     private final AtomicLong containedNanos = new AtomicLong(System.nanoTime() - CONTAINED_LOG_NANOS);
     private volatile @Nullable Throwable containedFailure;
 
     DeviceEvents(DeviceContext context) {
         this.device = context.device().name();
-        this.events = new EventQueue<>(context.label(), EVENTS_MAX, context);
+        this.events = new DrivenEvents<>(context.label(), EVENTS_MAX, context);
     }
 
     // ---- for the program

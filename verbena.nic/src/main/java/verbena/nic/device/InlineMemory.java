@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import verbena.provider.Slabs;
 
 /// Where a send queue keeps inline data: a piece of a slab.
 final class InlineMemory implements SegmentAllocator {

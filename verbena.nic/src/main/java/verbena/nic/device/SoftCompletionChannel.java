@@ -6,6 +6,7 @@ import java.util.function.BooleanSupplier;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.SpinPolicy;
 import verbena.nic.kind.DeviceLimits;
+import verbena.provider.Timeouts;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -13,7 +14,7 @@ import verbena.verbs.spi.OwnedObject;
 
 final class SoftCompletionChannel extends OwnedObject implements CompletionChannel {
     private final DeviceContext context;
-    private final EventQueue<CompletionQueue> notifications;
+    private final DrivenEvents<CompletionQueue> notifications;
     private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
     /// The engine of the queue that was notified last: driven by those who poll.
@@ -22,7 +23,7 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
     SoftCompletionChannel(DeviceContext context, int number) {
         super("completion channel " + number);
         this.context = context;
-        this.notifications = new EventQueue<>(label(), DeviceLimits.CQ_MAX, context);
+        this.notifications = new DrivenEvents<>(label(), DeviceLimits.CQ_MAX, context);
         this.isOver = notifications::isOver;
         this.notifiedLast = context.engine();
         madeFrom(context);

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.SpinPolicy;
 import verbena.nic.engine.Stepper;
+import verbena.provider.Timeouts;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.CompletionChannel;

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import verbena.nic.observe.JfrEvents;
+import verbena.provider.Arguments;
 import verbena.transport.memory.Region;
 import verbena.verbs.Access;
 import verbena.verbs.InUseException;
@@ -70,12 +71,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
     public void reregister(ProtectionDomain to, Set<Access> newAccess) {
         checkOpen("reregister");
         SoftProtectionDomain.checkAccess("reregister", domain.soft(), newAccess);
-        if (!(to instanceof SoftProtectionDomain target) || target.context() != domain.context()) {
-            throw new IllegalArgumentException("reregister: protectionDomain: belongs to another context");
-        }
-        if (newAccess.contains(Access.ZERO_BASED) != access.contains(Access.ZERO_BASED)) {
-            throw new IllegalArgumentException("reregister: access: ZERO_BASED cannot change, because addresses stay");
-        }
+        SoftProtectionDomain target = Arguments.checkReregister(SoftProtectionDomain.class, this, to, newAccess);
         Registration.checkWritable("reregister", region.memory(), newAccess);
         // All of it while no engine works, so that it is done before the region begins to close or not at all.
         target.soft().engines().alone(() -> {

@@ -5,6 +5,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.observe.JfrEvents;
+import verbena.provider.Arguments;
+import verbena.provider.Slabs;
 import verbena.transport.memory.Keyed;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
@@ -12,11 +14,11 @@ import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
@@ -66,20 +68,11 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         checkOpen("allocate");
         checkAccess("allocate", context, access);
-        if (bytes < 1) {
-            throw new IllegalArgumentException("allocate: bytes: at least 1, got " + bytes);
-        }
         if (access.contains(Access.FLUSH_PERSISTENT)) {
             throw new IllegalArgumentException("allocate: access: FLUSH_PERSISTENT is for memory that persists: map a"
                     + " file and register that");
         }
-        Slabs.Piece piece;
-        try {
-            piece = context.slabs.allocate(bytes);
-        } catch (OutOfMemoryError e) {
-            throw new ResourceLimitException(
-                    "allocate", "native memory", bytes, "so much is not to be had at once (" + e.getMessage() + ")");
-        }
+        Slabs.Piece piece = context.slabs.allocate(bytes);
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         return add("allocate", new Region(number, segment, iova, Access.bits(access)), access, piece.free());
@@ -125,9 +118,7 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     @Override
     public MemoryWindow allocateWindow(int type) {
         checkOpen("allocateWindow");
-        if (type != 1 && type != 2) {
-            throw new IllegalArgumentException("allocateWindow: type: 1 or 2, got " + type);
-        }
+        Arguments.checkWindowType(type);
         var window = new Window(number, type);
         if (!context.engines().memory().add(window)) {
             throw new ResourceLimitException(
@@ -147,57 +138,23 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
         checkOpen("createQueuePair");
-        context.require("createQueuePair", options.type().capability());
-        if (options.type() == QpType.XRC_TARGET) {
-            throw new IllegalArgumentException(
-                    "createQueuePair: type: a target is of an XRC domain; see XrcDomain.createTarget");
-        }
-        options.extensions().forEach(extension -> context.require("createQueuePair", extension));
-        check("createQueuePair", "maxSendWr", options.maxSendWr(), DeviceLimits.QP_WR_MAX);
-        check("createQueuePair", "maxReceiveWr", options.maxReceiveWr(), DeviceLimits.QP_WR_MAX);
-        check("createQueuePair", "maxSendSge", options.maxSendSge(), DeviceLimits.SGE_MAX);
-        check("createQueuePair", "maxReceiveSge", options.maxReceiveSge(), DeviceLimits.SGE_MAX);
-        check("createQueuePair", "maxInlineBytes", options.maxInlineBytes(), DeviceLimits.INLINE_MAX);
-        if (!(options.sendCq() instanceof SoftCompletionQueue sendCq) || sendCq.context() != context) {
-            throw new IllegalArgumentException("createQueuePair: sendCq: belongs to another context");
-        }
-        if (!(options.receiveCq() instanceof SoftCompletionQueue receiveCq) || receiveCq.context() != context) {
-            throw new IllegalArgumentException("createQueuePair: receiveCq: belongs to another context");
-        }
-        SharedReceiveQueue srq = options.sharedReceiveQueue().orElse(null);
-        if (srq != null && srq.protectionDomain().context() != context) {
-            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: belongs to another context");
-        }
-        if (srq != null && (srq.number().isPresent() || options.type().isXrc())) {
-            throw new IllegalArgumentException("createQueuePair: sharedReceiveQueue: "
-                    + (options.type().isXrc()
-                            ? "an XRC initiator receives nothing"
-                            : srq + " is of an XRC domain; only targets of that take receives from it"));
-        }
-        return SoftQueuePair.create(this, options, sendCq, receiveCq, (SoftSharedReceiveQueue) srq);
+        Arguments.checkQueuePair(context, options);
+        SoftCompletionQueue sendCq = own("sendCq", options.sendCq());
+        SoftCompletionQueue receiveCq = own("receiveCq", options.receiveCq());
+        SoftSharedReceiveQueue srq = Arguments.sharedReceiveQueue(SoftSharedReceiveQueue.class, context, options);
+        return SoftQueuePair.create(this, options, sendCq, receiveCq, srq);
     }
 
-    private static void check(String verb, String name, int value, int max) {
-        if (value > max) {
-            throw new ResourceLimitException(verb, name, max, "asked for " + value);
-        }
+    private SoftCompletionQueue own(String argument, CompletionQueue cq) {
+        return Arguments.own("createQueuePair", argument, SoftCompletionQueue.class, cq, cq.context(), context);
     }
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
-        checkShared(maxWr, maxSge);
+        Arguments.checkShared(context, maxWr, maxSge);
         return context.sharedReceiveQueues.take(
                 "createSharedReceiveQueue", number -> new SoftSharedReceiveQueue(this, number, maxWr, maxSge));
-    }
-
-    static void checkShared(int maxWr, int maxSge) {
-        if (maxWr < 1 || maxSge < 0) {
-            throw new IllegalArgumentException("createSharedReceiveQueue: maxWr: at least 1, maxSge: not negative, got "
-                    + maxWr + " and " + maxSge);
-        }
-        check("createSharedReceiveQueue", "maxSrqWr", maxWr, DeviceLimits.QP_WR_MAX);
-        check("createSharedReceiveQueue", "maxSrqSge", maxSge, DeviceLimits.SGE_MAX);
     }
 
     @Override

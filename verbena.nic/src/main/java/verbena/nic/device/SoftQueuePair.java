@@ -15,6 +15,8 @@ import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.link.LinkException;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.ObservedQueuePair;
+import verbena.provider.Arguments;
+import verbena.provider.PeerConnector;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 import verbena.transport.Path;
@@ -25,15 +27,11 @@ import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.Capability;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
-import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
-import verbena.verbs.Mtu;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpAttributes;
@@ -44,7 +42,6 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
-import verbena.verbs.Transition;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.OwnedObject;
@@ -77,7 +74,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     /// so that what is posted while the queue pair breaks down is flushed by one or the other.
     private volatile QpState state = QpState.RESET;
 
-    private volatile int initialPsn;
+    private final PeerConnector connector;
     private @Nullable Consumer<String> failureListener;
     private @Nullable FirstPacketListener firstPacketListener;
     private @Nullable Runnable accessErrorListener;
@@ -85,8 +82,6 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     private boolean fatalTold;
     /// It is closed, and the engine has let go.
     private volatile boolean ended;
-    /// The GID that [#endpoint(int)] gave out last; -1 before.
-    private volatile int endpointGid = -1;
 
     static SoftQueuePair create(
             SoftProtectionDomain domain,
@@ -175,11 +170,11 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
                 this::breakDown);
         this.driver = context.kind().queuePair(wiring);
         this.station = driver.station();
-        this.sends = xrcDomain != null ? null : new SoftSends(this, domain, wiring.transport(), sendQueue, options);
+        this.sends = xrcDomain != null ? null : new SoftSends(this, domain, sendQueue, options);
         this.receives = srq != null || type().isXrc()
                 ? null
-                : new SoftReceives(domain, receiveQueue, "maxReceiveWr", "maxReceiveSge", new ReceiveOwner());
-        this.initialPsn = context.random().nextInt() & MASK_24;
+                : new SoftReceives(false, this, domain, receiveQueue, new ReceiveOwner());
+        this.connector = new PeerConnector(this, context, context.random()::nextInt);
         boolean made = false;
         try {
             madeFrom(List.of(domain, sendCq, receiveCq));
@@ -377,11 +372,6 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
                 ring(0, 0); // no send
             }
         }
-
-        @Override
-        public String label() {
-            return SoftQueuePair.this.label();
-        }
     }
 
     // ---- modifying
@@ -445,8 +435,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     private void forget() {
         fatalTold = false;
         settings.reset();
-        initialPsn = context.random().nextInt() & MASK_24;
-        endpointGid = -1;
+        connector.reset();
     }
 
     @Override
@@ -460,78 +449,13 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     @Override
     public Endpoint endpoint(int gidIndex) {
         checkOpen("endpoint");
-        context.require("endpoint", Capability.ENDPOINTS);
-        GidEntry own = context.gid(1, gidIndex);
-        endpointGid = gidIndex;
-        return new Endpoint(own.gid(), own.type(), qpn(), initialPsn, context.mtu());
+        return connector.endpoint(gidIndex);
     }
 
     @Override
     public void connect(Endpoint remote, ConnectOptions choices) {
         checkOpen("connect");
-        context.require("connect", Capability.ENDPOINTS);
-        if (type() == QpType.UD) {
-            throw new InvalidStateException("connect: " + label() + " is of type UD, which has no peer: modify it to"
-                    + " INIT, RTR and RTS, and name the receiver of each datagram with an address handle");
-        }
-        if (state != QpState.RESET && state != QpState.INIT) {
-            throw new InvalidStateException("connect: " + label() + " is in " + state + ", not in RESET or INIT");
-        }
-        if (context.gids(1).stream()
-                .noneMatch(own -> own.gid().isIpv4() == remote.gid().isIpv4())) {
-            throw new InvalidAttributesException("connect: the peer's address " + remote.gid() + " is "
-                    + (remote.gid().isIpv4() ? "IPv4" : "IPv6") + ", and "
-                    + context.device().name() + " has only "
-                    + context.gids(1).stream().map(own -> own.gid().toString()).toList()
-                    + "; use addresses of one family at both ends");
-        }
-        GidEntry own = ownGid(remote.gid());
-        if (own.type() != remote.gidType()) {
-            throw new InvalidAttributesException("connect: this end's GID " + own.gid() + " is of type " + own.type()
-                    + ", the peer's " + remote.gid() + " of type " + remote.gidType());
-        }
-        Mtu common = context.mtu().min(remote.mtu());
-        Mtu mtu = choices.mtu().orElse(common);
-        if (mtu.compareTo(common) > 0) {
-            throw new InvalidAttributesException("connect: path MTU " + mtu + " is more than " + common
-                    + ", the smaller of what this end (" + context.mtu() + ") and the peer (" + remote.mtu()
-                    + ") can use");
-        }
-        if (state == QpState.RESET) {
-            modify(new Transition.ToInit(choices.access()));
-        } else {
-            modify(new QpModification().access(choices.access()));
-        }
-        var path = AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass());
-        if (type() == QpType.UC) {
-            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
-            modify(new Transition.ToRtsUnreliable(initialPsn));
-            return;
-        }
-        if (type() == QpType.XRC_INITIATOR) {
-            modify(new Transition.ToRtrUc(path, mtu, remote.qpn(), remote.psn()));
-        } else {
-            modify(new Transition.ToRtr(
-                    path, mtu, remote.qpn(), remote.psn(), choices.maxReadAtomic(), choices.minRnrTimer()));
-        }
-        if (type() == QpType.XRC_TARGET) {
-            modify(new QpModification().state(QpState.RTS).sqPsn(initialPsn).ackTimeout(choices.ackTimeout()));
-            return;
-        }
-        modify(new Transition.ToRts(
-                initialPsn, choices.ackTimeout(), choices.retryCount(), choices.rnrRetry(), choices.maxReadAtomic()));
-    }
-
-    /// The GID that was given to the peer when it suits the peer's, else the one that does.
-    private GidEntry ownGid(Gid peer) {
-        int given = endpointGid;
-        if (given >= 0) {
-            GidEntry own = context.gid(1, given);
-            if (own.gid().isIpv4() == peer.isIpv4()) {
-                return own;
-            }
-        }
-        return context.gidFor(1, peer);
+        connector.connect(remote, choices);
     }
 
     @Override
@@ -558,14 +482,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     private void checkMulticast(String verb, Gid group) {
         checkOpen(verb);
-        context.require(verb, Capability.MULTICAST);
-        if (type() != QpType.UD) {
-            throw new InvalidStateException(verb + ": " + label() + " is of type " + type() + "; only UD takes part");
-        }
-        if (!group.isMulticast()) {
-            throw new IllegalArgumentException(
-                    verb + ": group: 224.0.0.0 to 239.255.255.255 or ff00::/8, got " + group);
-        }
+        Arguments.checkMulticast(verb, context, this, group);
     }
 
     // ---- by the engine

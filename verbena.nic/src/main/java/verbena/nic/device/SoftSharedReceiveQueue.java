@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
+import verbena.provider.Arguments;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.ProtectionDomain;
@@ -44,7 +45,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         this.domain = domain;
         this.named = named;
         this.queue = new ReceiveQueue(maxWr, maxSge, this::onLimit);
-        this.receives = new SoftReceives(domain, queue, "maxWr", "maxSge", new SoftReceives.Owner() {
+        this.receives = new SoftReceives(true, this, domain, queue, new SoftReceives.Owner() {
             @Override
             public void checkPostable(String verb) {
                 checkOpen(verb);
@@ -52,11 +53,6 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
 
             @Override
             public void posted() {}
-
-            @Override
-            public String label() {
-                return SoftSharedReceiveQueue.this.label();
-            }
         });
     }
 
@@ -116,9 +112,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     @Override
     public void armLimit(int limit) {
         checkOpen();
-        if (limit < 0 || limit > queue.capacity()) {
-            throw new IllegalArgumentException("armLimit: limit: 0 to " + queue.capacity() + ", got " + limit);
-        }
+        Arguments.checkLimit(this, limit);
         queue.armLimit(limit);
     }
 

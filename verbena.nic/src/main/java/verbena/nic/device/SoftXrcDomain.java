@@ -2,17 +2,15 @@ package verbena.nic.device;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import verbena.nic.engine.Engine;
 import verbena.nic.kind.DeviceLimits;
+import verbena.provider.Arguments;
+import verbena.provider.TargetParts;
 import verbena.transport.rc.XrcQueue;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.ProtectionDomain;
-import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.XrcDomain;
@@ -24,9 +22,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     private final DeviceContext context;
     private final int number;
     private final Engine home;
-    // A target is a queue pair like others, but for having none of these; so it gets some that are empty.
-    private final SoftProtectionDomain noMemory;
-    private final SoftCompletionQueue noCompletions;
+    private final TargetParts parts;
     // Under this.
     private final List<SoftQueuePair> targets = new ArrayList<>();
     private final List<SoftSharedReceiveQueue.Named> queues = new ArrayList<>();
@@ -38,17 +34,11 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
         this.home = home;
         madeFrom(context);
         boolean made = false;
-        SoftProtectionDomain memory = null;
         try {
-            memory = (SoftProtectionDomain) context.allocateProtectionDomain();
-            this.noMemory = memory;
-            this.noCompletions = (SoftCompletionQueue) context.createCompletionQueue(1, Optional.empty());
+            this.parts = new TargetParts(context);
             made = true;
         } finally {
             if (!made) {
-                if (memory != null) {
-                    memory.close();
-                }
                 abandon();
             }
         }
@@ -77,15 +67,13 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     public SharedReceiveQueue createSharedReceiveQueue(
             ProtectionDomain domain, CompletionQueue cq, int maxWr, int maxSge) {
         checkOpen("createSharedReceiveQueue");
-        if (!(domain instanceof SoftProtectionDomain soft) || soft.context() != context) {
-            throw new IllegalArgumentException("createSharedReceiveQueue: domain: belongs to another context");
-        }
-        if (!(cq instanceof SoftCompletionQueue completions) || completions.context() != context) {
-            throw new IllegalArgumentException("createSharedReceiveQueue: cq: belongs to another context");
-        }
-        SoftProtectionDomain.checkShared(maxWr, maxSge);
+        SoftProtectionDomain own = Arguments.own(
+                "createSharedReceiveQueue", "domain", SoftProtectionDomain.class, domain, domain.context(), context);
+        SoftCompletionQueue completions =
+                Arguments.own("createSharedReceiveQueue", "cq", SoftCompletionQueue.class, cq, cq.context(), context);
+        Arguments.checkShared(context, maxWr, maxSge);
         return context.sharedReceiveQueues.take(
-                "createSharedReceiveQueue", _ -> numbered(soft, completions, maxWr, maxSge));
+                "createSharedReceiveQueue", _ -> numbered(own, completions, maxWr, maxSge));
     }
 
     private SoftSharedReceiveQueue numbered(
@@ -126,15 +114,9 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     @Override
     public QueuePair createTarget() {
         checkOpen("createTarget");
-        var options = new QueuePairOptions(
-                QpType.XRC_TARGET,
-                noCompletions,
-                noCompletions,
-                Optional.empty(),
-                new QueuePairOptions.Sizes(0, 0, 0, 0, 0),
-                false,
-                Set.of());
-        SoftQueuePair target = SoftQueuePair.createTarget(this, noMemory, options, noCompletions);
+        SoftQueuePair target = SoftQueuePair.createTarget(
+                this, (SoftProtectionDomain) parts.domain(), parts.options(), (SoftCompletionQueue)
+                        parts.completions());
         synchronized (this) {
             targets.add(target);
             queues.forEach(queue -> queue.completions().attach(target));
@@ -155,8 +137,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
 
     @Override
     protected void release() {
-        noMemory.close();
-        noCompletions.close();
+        parts.close();
         context.xrcDomains.giveBack();
     }
 }

@@ -7,9 +7,9 @@ import verbena.transport.Path;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
 import verbena.transport.queue.ScatterList;
-import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
 import verbena.transport.rc.XrcQueue;
+import verbena.verbs.spi.SendOperation;
 import verbena.wire.ib.Feth;
 import verbena.wire.notation.Names;
 

@@ -6,7 +6,7 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.SendCompletions;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.SendOperation;
+import verbena.verbs.spi.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.WcStatus;

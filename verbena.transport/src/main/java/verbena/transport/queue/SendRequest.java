@@ -6,6 +6,7 @@ import verbena.transport.Path;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.verbs.WcStatus;
+import verbena.verbs.spi.SendOperation;
 
 /// A slot of a send queue: one work request, written in place by the poster and then owned by the engine until it
 /// is retired.

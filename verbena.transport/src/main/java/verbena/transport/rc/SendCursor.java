@@ -1,7 +1,7 @@
 package verbena.transport.rc;
 
 import org.jspecify.annotations.Nullable;
-import verbena.transport.queue.SendOperation;
+import verbena.verbs.spi.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.wire.ib.Psn;

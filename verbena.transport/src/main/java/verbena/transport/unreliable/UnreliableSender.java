@@ -1,6 +1,5 @@
 package verbena.transport.unreliable;
 
-import verbena.transport.Messages;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.RequestWriter;
@@ -11,6 +10,7 @@ import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
 import verbena.wire.ib.Psn;
@@ -119,7 +119,7 @@ final class UnreliableSender {
             }
             return false;
         }
-        if (!Messages.carries(transport, request.operation)) {
+        if (!request.operation.isOf(transport == Transport.UD ? QpType.UD : QpType.UC)) {
             fail(request, WcStatus.LOC_QP_OP_ERR, transport + " has no " + request.operation);
             return false;
         }

@@ -8,9 +8,9 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import verbena.transport.memory.Region;
-import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.QpState;
+import verbena.verbs.spi.SendOperation;
 import verbena.wire.iwarp.Fpdu;
 
 /// All operations between two ends of ours, over streams of every kind: with CRCs and markers or without, and of

@@ -18,7 +18,6 @@ import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
-import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.Access;
@@ -26,6 +25,7 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.SendOperation;
 
 /// One end of a connection, with all that an engine would hold for it, and nothing that moves by itself.
 final class Side implements QueuePairEvents {

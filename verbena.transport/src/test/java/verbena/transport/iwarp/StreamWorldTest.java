@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import verbena.transport.memory.Region;
-import verbena.transport.queue.SendOperation;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.spi.SendOperation;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.RdmapOpcode;
 

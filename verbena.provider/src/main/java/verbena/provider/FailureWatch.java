@@ -1,4 +1,4 @@
-package verbena.ibverbs;
+package verbena.provider;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,30 +6,38 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.spi.ConnectionService;
 
-/// Who wants to know when a device has failed.
-final class FailureWatch {
+/// The listeners that are told when a device fails, each of them once. Any thread.
+public final class FailureWatch {
+    // Under this.
     private final List<Consumer<String>> listeners = new ArrayList<>();
     private @Nullable String failure;
 
-    ConnectionService.Watch add(Consumer<String> onFailure) {
+    /// Of a device that has not failed.
+    public FailureWatch() {}
+
+    /// Has `onFailure` told when the device fails, or at once when it has failed.
+    public ConnectionService.Watch add(Consumer<String> onFailure) {
+        // An object of its own for each call, as two callers may bring equal ones.
+        Consumer<String> listener = why -> onFailure.accept(why);
         String why;
         synchronized (this) {
             why = failure;
             if (why == null) {
-                listeners.add(onFailure);
+                listeners.add(listener);
             }
         }
         if (why != null) {
-            onFailure.accept(why);
+            listener.accept(why);
         }
-        return () -> remove(onFailure);
+        return () -> remove(listener);
     }
 
     private synchronized void remove(Consumer<String> listener) {
         listeners.remove(listener);
     }
 
-    void tell(String why) {
+    /// The device has failed. What comes after the first time is ignored.
+    public void tell(String why) {
         List<Consumer<String>> told;
         synchronized (this) {
             if (failure != null) {
@@ -37,6 +45,7 @@ final class FailureWatch {
             }
             failure = why;
             told = List.copyOf(listeners);
+            listeners.clear();
         }
         told.forEach(each -> each.accept(why));
     }

@@ -1,17 +1,18 @@
-package verbena.nic.device;
+package verbena.provider;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import verbena.verbs.ResourceLimitException;
 
 /// Memory for regions that own theirs. Small pieces come from slabs that live as long as anything in them is in
 /// use, by sizes that are powers of two; a large piece has an arena of its own, closed with it. So many small
 /// regions cost neither an arena nor a page each: closing a shared arena takes some 20 to 60 microseconds.
-final class Slabs {
+public final class Slabs {
     /// Pieces up to this many bytes share slabs.
-    static final long SMALL_BYTES_MAX = 64 << 10;
+    private static final long SMALL_BYTES_MAX = 64 << 10;
 
     private static final long SLAB_BYTES = 1 << 20;
     private static final int SMALLEST_SHIFT = 6;
@@ -22,10 +23,29 @@ final class Slabs {
     private MemorySegment slab = MemorySegment.NULL;
     private long used;
 
-    /// A piece of memory, zeroed, and how to give it back.
-    record Piece(MemorySegment segment, Runnable free) {}
+    /// Of one device.
+    public Slabs() {}
 
-    Piece allocate(long bytes) {
+    /// A piece of memory, zeroed, and how to give it back.
+    public record Piece(MemorySegment segment, Runnable free) {}
+
+    /// A piece of so many bytes.
+    ///
+    /// @throws IllegalArgumentException when it is to have none
+    /// @throws ResourceLimitException when the process cannot have so much
+    public Piece allocate(long bytes) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("allocate: bytes: at least 1, got " + bytes);
+        }
+        try {
+            return piece(bytes);
+        } catch (OutOfMemoryError e) {
+            throw new ResourceLimitException(
+                    "allocate", "native memory", bytes, "so much is not to be had at once (" + e.getMessage() + ")");
+        }
+    }
+
+    private Piece piece(long bytes) {
         if (bytes > SMALL_BYTES_MAX) {
             Arena arena = Arena.ofShared();
             return new Piece(arena.allocate(bytes, PAGE), () -> close(arena));

@@ -1,34 +1,47 @@
-package verbena.ibverbs;
+package verbena.provider;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.InvalidStateException;
 
-/// Events that the poller offers and threads of the application wait for. Waiting parks in Java, so that a virtual
+/// Events that a device offers and threads of the application wait for. Waiting parks in Java, so that a virtual
 /// thread gives up its carrier.
-final class EventQueue<T> {
+public class EventQueue<T> {
     private final String owner;
     private final int max;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<T> events = new ArrayDeque<>();
     private boolean closed;
+    private long dropped;
 
-    /// @param owner how messages call whose events these are
+    /// @param owner how messages call the object whose events these are
     /// @param max events held; the oldest is dropped for the newest
-    EventQueue(String owner, int max) {
+    public EventQueue(String owner, int max) {
         this.owner = owner;
         this.max = max;
     }
 
-    void offer(T event) {
+    /// Events dropped, since creation.
+    public final long dropped() {
+        lock.lock();
+        try {
+            return dropped;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    public void offer(T event) {
         lock.lock();
         try {
             if (events.size() == max) {
                 events.poll();
+                dropped++;
             }
             events.add(event);
             changed.signal();
@@ -37,7 +50,7 @@ final class EventQueue<T> {
         }
     }
 
-    Optional<T> poll() {
+    public final Optional<T> poll() {
         lock.lock();
         try {
             return Optional.ofNullable(events.poll());
@@ -49,33 +62,51 @@ final class EventQueue<T> {
     /// Waits for an event; empty when `timeout` passed.
     ///
     /// @throws InvalidStateException when the owner is closed, also while waiting
-    Optional<T> await(Duration timeout) throws InterruptedException {
-        long left = nanos(timeout);
+    public Optional<T> await(Duration timeout) throws InterruptedException {
+        return await(Timeouts.nanos(timeout));
+    }
+
+    /// The same for a time in nanoseconds.
+    protected final Optional<T> await(long nanos) throws InterruptedException {
+        long left = nanos;
         lock.lockInterruptibly();
         try {
             while (events.isEmpty() && !closed && left > 0) {
                 left = changed.awaitNanos(left);
             }
-            if (events.isEmpty() && closed) {
-                throw new InvalidStateException("await: " + owner + " is closed");
-            }
-            return Optional.ofNullable(events.poll());
+            return Optional.ofNullable(pollOrThrow());
         } finally {
             lock.unlock();
         }
     }
 
-    /// A timeout in nanoseconds, 292 years at most.
-    static long nanos(Duration timeout) {
+    /// The oldest event; null when there is none.
+    ///
+    /// @throws InvalidStateException when there is none and the owner is closed
+    protected final @Nullable T pollOrThrow() {
+        lock.lock();
         try {
-            return timeout.toNanos();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE;
+            if (events.isEmpty() && closed) {
+                throw new InvalidStateException("await: " + owner + " is closed");
+            }
+            return events.poll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Whether a thread that waits has a reason to stop waiting.
+    public final boolean isOver() {
+        lock.lock();
+        try {
+            return !events.isEmpty() || closed;
+        } finally {
+            lock.unlock();
         }
     }
 
     /// Forgets the events of an object that is being closed.
-    void forget(T event) {
+    public final void forget(T event) {
         lock.lock();
         try {
             events.removeIf(event::equals);
@@ -84,8 +115,8 @@ final class EventQueue<T> {
         }
     }
 
-    /// Wakes all who wait.
-    void close() {
+    /// Wakes all threads that wait.
+    public void close() {
         lock.lock();
         try {
             closed = true;

@@ -1,15 +1,15 @@
-package verbena.nic.device;
+package verbena.provider;
 
 import java.time.Duration;
 
 /// Durations of callers as nanoseconds.
-final class Timeouts {
+public final class Timeouts {
     private static final long NANOS_MAX = Long.MAX_VALUE / 4;
 
     private Timeouts() {}
 
     /// Never negative, and small enough to be added to a time.
-    static long nanos(Duration timeout) {
+    public static long nanos(Duration timeout) {
         if (timeout.isNegative()) {
             return 0;
         }

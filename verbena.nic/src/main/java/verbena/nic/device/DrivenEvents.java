@@ -1,0 +1,69 @@
+package verbena.nic.device;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import verbena.nic.engine.Stepper;
+import verbena.provider.EventQueue;
+import verbena.provider.Timeouts;
+
+/// Events of a context whose engine a thread that waits may drive, or attend to.
+final class DrivenEvents<T> extends EventQueue<T> {
+    private final DeviceContext context;
+    private final BooleanSupplier isOver = this::isOver;
+
+    /// @param owner how messages call the object whose events these are
+    /// @param max events held; the oldest is dropped for the newest
+    /// @param context whose events they are; driven by threads that wait when it has no thread
+    DrivenEvents(String owner, int max, DeviceContext context) {
+        super(owner, max);
+        this.context = context;
+    }
+
+    @Override
+    public void offer(T event) {
+        super.offer(event);
+        context.engine().wakeGuest();
+    }
+
+    @Override
+    public Optional<T> await(Duration timeout) throws InterruptedException {
+        long nanos = Timeouts.nanos(timeout);
+        if (!context.engines().hasThread()) {
+            return awaitStepping(nanos);
+        }
+        context.engines().handOver();
+        return await(nanos);
+    }
+
+    /// The same for events that come often: the caller attends to the engine meanwhile, if it can.
+    Optional<T> awaitAttending(long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        if (context.engines().attend(isOver, nanos)) {
+            return await(isOver() ? 0 : nanos - (System.nanoTime() - start));
+        }
+        context.engines().parked(1);
+        try {
+            return await(nanos);
+        } finally {
+            context.engines().parked(-1);
+        }
+    }
+
+    private Optional<T> awaitStepping(long nanos) throws InterruptedException {
+        var stepper = new Stepper(context.engine(), nanos);
+        do {
+            T event = pollOrThrow();
+            if (event != null) {
+                return Optional.of(event);
+            }
+        } while (stepper.step());
+        return Optional.empty();
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        context.engine().wakeGuest();
+    }
+}

@@ -1,0 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
+/// What providers of devices share. A provider extends these classes; a program never names them.
+@NullMarked
+module verbena.provider {
+    requires static org.jspecify;
+    requires transitive verbena.verbs;
+
+    exports verbena.provider;
+}

@@ -1,0 +1,266 @@
+package verbena.provider;
+
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.ResourceLimitException;
+import verbena.verbs.spi.OwnedObject;
+
+/// What batches of requests and of receives have in common: one of them is open in one thread at a time, work is added
+/// to it piece by piece, and a piece with a mistake is taken back. A device writes the work where its queue wants it.
+///
+/// All methods but [#open] and [#isMine] are for the thread that has the batch open.
+public abstract class Batch {
+    /// Longest message, in bytes (IBTA 9.7.7).
+    private static final long MESSAGE_BYTES_MAX = 1L << 31;
+
+    /// How messages name this kind of batch and its limits.
+    ///
+    /// @param verb that opens it
+    /// @param piece of work in it
+    /// @param depth the option that says how much work is outstanding at the most
+    /// @param entries the option that says how many scatter/gather entries a piece has at the most
+    /// @param first what to do before anything is added to a piece
+    public record Words(String verb, String piece, String depth, String entries, String first) {}
+
+    private final Words words;
+    private final OwnedObject owner;
+    private final ProtectionDomain domain;
+    private final int maxEntries;
+
+    // Of the piece that was begun last.
+    private boolean isBegun;
+    private long wrId;
+    private int entries;
+    private long bytes;
+
+    /// @param owner the queue pair or shared receive queue that it posts to
+    protected Batch(Words words, OwnedObject owner, ProtectionDomain domain, int maxEntries) {
+        this.words = words;
+        this.owner = owner;
+        this.domain = domain;
+        this.maxEntries = maxEntries;
+    }
+
+    // ---- what the device does
+
+    /// Whether this thread has the batch open. Any thread.
+    protected abstract boolean isMine();
+
+    /// Waits until no other thread has the batch open, and opens it.
+    protected abstract void enter();
+
+    /// Closes it. Work that was not handed over is forgotten.
+    protected abstract void leave();
+
+    /// Throws when nothing can be posted now. Any thread.
+    ///
+    /// @param verb for the message
+    protected abstract void checkPostable(String verb);
+
+    /// Pieces of work in the batch.
+    protected abstract int claimed();
+
+    /// Whether the queue has room for one more.
+    protected abstract boolean hasRoom();
+
+    /// Pieces of work that the queue holds.
+    protected abstract int capacity();
+
+    /// What is wrong when it is full.
+    protected abstract String whenFull();
+
+    /// Takes the last piece back.
+    protected abstract void unclaim();
+
+    /// The region as this device's object; null when another device has made it.
+    protected abstract @Nullable OwnedObject own(MemoryRegion region);
+
+    /// Adds an entry to the piece: the one with this index.
+    protected abstract void putEntry(int index, int lkey, long address, int length);
+
+    // ---- the batch
+
+    /// Opens it; waits for another thread that has it open.
+    ///
+    /// @throws InvalidStateException when this thread has it open, or nothing can be posted
+    protected final void open() {
+        checkNotMine(words.verb);
+        checkPostable(words.verb);
+        enter();
+        boolean opened = false;
+        try {
+            checkPostable(words.verb); // again: the thread may have waited
+            opened = true;
+        } finally {
+            if (!opened) {
+                leave();
+            }
+        }
+        isBegun = false;
+    }
+
+    /// Keeps a thread from waiting for itself.
+    ///
+    /// @throws InvalidStateException when this thread has the batch open
+    public final void checkNotMine(String verb) {
+        if (isMine()) {
+            throw new InvalidStateException(
+                    verb + ": this thread has a batch of " + owner.label() + " open; close it first");
+        }
+    }
+
+    /// The batch may be added to and handed over.
+    ///
+    /// @throws InvalidStateException when this thread has not the batch open
+    protected final void checkOpen() {
+        if (!isMine()) {
+            owner.checkOpen("batch");
+            throw new InvalidStateException("batch: not open, or another thread's");
+        }
+    }
+
+    /// The piece that was begun last may be added to.
+    ///
+    /// @throws InvalidStateException when there is no piece of work to add to
+    protected final void checkBegun() {
+        checkOpen();
+        if (!isBegun) {
+            throw new InvalidStateException("batch: " + words.first);
+        }
+    }
+
+    /// The queue has room for one more piece.
+    protected final void checkRoom(long nextWrId) {
+        if (!hasRoom()) {
+            throw full(place(claimed() + 1, nextWrId), "");
+        }
+    }
+
+    /// What is thrown when the queue has no room.
+    ///
+    /// @param place of the piece in the batch
+    /// @param besides what the message says at its end
+    protected final ResourceLimitException full(String place, String besides) {
+        return new ResourceLimitException(place, words.depth, capacity(), whenFull() + besides);
+    }
+
+    /// A piece was claimed.
+    protected final void begun(long id) {
+        isBegun = true;
+        wrId = id;
+        entries = 0;
+        bytes = 0;
+    }
+
+    /// Nothing more is added to the piece.
+    protected final void ended() {
+        isBegun = false;
+    }
+
+    /// Whether there is a piece of work to add to.
+    protected final boolean isBegun() {
+        return isBegun;
+    }
+
+    /// Scatter/gather entries of the piece.
+    protected final int entries() {
+        return entries;
+    }
+
+    /// Bytes of its message.
+    protected final long bytes() {
+        return bytes;
+    }
+
+    /// Data that lies in no entry is part of the message too.
+    protected final void addBytes(long more) {
+        bytes += more;
+    }
+
+    /// How messages name a piece of work.
+    ///
+    /// @param number in the batch, from 1
+    protected final String place(int number, long id) {
+        return "batch " + words.piece + " " + number + " (wrId " + id + ")";
+    }
+
+    /// Takes the piece with a mistake back; returns what its message begins with.
+    protected final String drop() {
+        String place = place(claimed(), wrId) + ": ";
+        unclaim();
+        isBegun = false;
+        return place;
+    }
+
+    /// Checks that requests of this domain may name this part of the region, and adds it.
+    protected final void entry(MemoryRegion region, long offset, int length) {
+        OwnedObject own = own(region);
+        if (own == null) {
+            throw new IllegalArgumentException(drop() + "sge: region: of another device");
+        }
+        if (!own.isOpen()) {
+            throw new InvalidStateException(drop() + "sge: region: " + own + " is closed");
+        }
+        if (region.protectionDomain() != domain) {
+            throw ofAnotherDomain("sge: region", region.protectionDomain());
+        }
+        checkLength("sge", length);
+        long all = region.length();
+        if (offset < 0 || offset > all - length) {
+            throw new IndexOutOfBoundsException(drop() + "sge: offset " + offset + " and length " + length
+                    + " are not inside the region's " + all + " bytes");
+        }
+        add(region.lkey(), region.address() + offset, length);
+    }
+
+    /// Adds an entry as it is: the device judges the key.
+    protected final void entry(int lkey, long address, int length) {
+        checkLength("sge", length);
+        add(lkey, address, length);
+    }
+
+    private void add(int lkey, long address, int length) {
+        if (entries == maxEntries) {
+            throw new IllegalArgumentException(
+                    drop() + "sge: " + (maxEntries + 1) + " entries, " + words.entries + " is " + maxEntries);
+        }
+        if (bytes + length > MESSAGE_BYTES_MAX) {
+            throw new IllegalArgumentException(drop() + "sge: the entries sum up to more than 2^31 bytes");
+        }
+        putEntry(entries, lkey, address, length);
+        entries++;
+        bytes += length;
+    }
+
+    /// A length of the piece.
+    ///
+    /// @param verb of the batch, for the message
+    protected final void checkLength(String verb, long length) {
+        if (length < 0) {
+            throw new IllegalArgumentException(drop() + verb + ": length: not negative, got " + length);
+        }
+    }
+
+    /// Checks an argument of the verb that is an object of this device.
+    ///
+    /// @param of its protection domain
+    protected final void checkOwn(String verb, String argument, OwnedObject object, ProtectionDomain of) {
+        if (!object.isOpen()) {
+            throw new InvalidStateException(drop() + verb + ": " + object + " is closed");
+        }
+        if (of != domain) {
+            throw ofAnotherDomain(verb + ": " + argument, of);
+        }
+    }
+
+    private IllegalArgumentException ofAnotherDomain(String what, ProtectionDomain of) {
+        return new IllegalArgumentException(drop() + what + ": of " + of + ", and the request is of " + domain);
+    }
+
+    /// The queue that it posts to, for messages.
+    protected final OwnedObject owner() {
+        return owner;
+    }
+}

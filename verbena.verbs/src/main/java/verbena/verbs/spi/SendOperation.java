@@ -1,0 +1,87 @@
+package verbena.verbs.spi;
+
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Capability;
+import verbena.verbs.QpType;
+import verbena.verbs.WcOpcode;
+
+/// What a send request asks for: one value for each method of [verbena.verbs.SendBatch] that begins a request.
+public enum SendOperation {
+    SEND(WcOpcode.SEND, null),
+    SEND_WITH_IMMEDIATE(WcOpcode.SEND, Capability.SEND_WITH_IMMEDIATE),
+    SEND_WITH_INVALIDATE(WcOpcode.SEND, Capability.SEND_WITH_INVALIDATE),
+    WRITE(WcOpcode.RDMA_WRITE, Capability.RDMA_WRITE),
+    WRITE_WITH_IMMEDIATE(WcOpcode.RDMA_WRITE, Capability.IMMEDIATE_DATA),
+    READ(WcOpcode.RDMA_READ, Capability.RDMA_READ),
+    FETCH_ADD(WcOpcode.FETCH_ADD, Capability.ATOMICS),
+    COMPARE_SWAP(WcOpcode.COMP_SWAP, Capability.ATOMICS),
+    ATOMIC_WRITE(WcOpcode.ATOMIC_WRITE, Capability.ATOMIC_WRITE),
+    FLUSH(WcOpcode.FLUSH, Capability.FLUSH),
+    LOCAL_INVALIDATE(WcOpcode.LOCAL_INV, Capability.LOCAL_INVALIDATE),
+    /// The device has made the window, so it can bind it.
+    BIND_WINDOW(WcOpcode.BIND_MW, null),
+    /// Nothing that could be carried out: it fails as its poster has said, in its turn.
+    FAULTY(WcOpcode.SEND, null);
+
+    private final WcOpcode completion;
+    private final @Nullable Capability capability;
+
+    SendOperation(WcOpcode completion, @Nullable Capability capability) {
+        this.completion = completion;
+        this.capability = capability;
+    }
+
+    /// What its completion says.
+    public WcOpcode completion() {
+        return completion;
+    }
+
+    /// What a device that takes it declares; null when every device takes it.
+    public @Nullable Capability capability() {
+        return capability;
+    }
+
+    /// Whether queue pairs of this type take it (IBTA 9.8, table 38 and 10.8.2). An XRC target takes none.
+    public boolean isOf(QpType type) {
+        if (type == QpType.XRC_TARGET) {
+            return false;
+        }
+        return switch (this) {
+            case SEND, SEND_WITH_IMMEDIATE, FAULTY -> true;
+            case WRITE, WRITE_WITH_IMMEDIATE, LOCAL_INVALIDATE, BIND_WINDOW -> type != QpType.UD;
+            case SEND_WITH_INVALIDATE, READ, FETCH_ADD, COMPARE_SWAP ->
+                type == QpType.RC || type == QpType.XRC_INITIATOR;
+            case ATOMIC_WRITE, FLUSH -> type == QpType.RC;
+        };
+    }
+
+    /// Whether many peers do not know it and leave it without an answer. A queue pair takes it only when it was made
+    /// for it ([verbena.verbs.QueuePairOptions#withExtensions]).
+    public boolean isExtension() {
+        return this == ATOMIC_WRITE || this == FLUSH;
+    }
+
+    /// Whether it completes by a response of its own rather than an ACK.
+    public boolean needsResponse() {
+        return this == READ || this == FETCH_ADD || this == COMPARE_SWAP || isExtension();
+    }
+
+    /// Whether it never leaves this side.
+    public boolean isLocal() {
+        return this == LOCAL_INVALIDATE || this == BIND_WINDOW || this == FAULTY;
+    }
+
+    public boolean isAtomic() {
+        return this == FETCH_ADD || this == COMPARE_SWAP;
+    }
+
+    /// Whether it names local memory: data to send, or where a response goes.
+    public boolean takesEntries() {
+        return !isLocal() && !isExtension();
+    }
+
+    /// Whether it carries data to the peer.
+    public boolean carriesData() {
+        return !isLocal() && !needsResponse();
+    }
+}
