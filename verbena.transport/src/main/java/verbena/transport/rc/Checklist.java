@@ -1,5 +1,6 @@
 package verbena.transport.rc;
 
+import verbena.transport.InboundMessage;
 import verbena.transport.Messages;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;

@@ -2,6 +2,7 @@ package verbena.transport.rc;
 
 import java.lang.foreign.ValueLayout;
 import verbena.transport.Counter;
+import verbena.transport.InboundMessage;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;

@@ -1,6 +1,7 @@
 package verbena.transport.unreliable;
 
 import verbena.transport.Counters;
+import verbena.transport.InboundMessage;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
@@ -23,7 +24,6 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
-import verbena.wire.ib.Reth;
 import verbena.wire.ib.Transport;
 
 /// An unreliable connection (IBTA 9.8.2): messages arrive whole or not at all, and nobody is told.
@@ -32,24 +32,11 @@ import verbena.wire.ib.Transport;
 /// A packet that does not follow the one before breaks off the message under way; the next First or Only packet
 /// begins another, whatever its PSN.
 public final class UnreliableConnection extends Unreliable {
-    private enum Message {
-        NONE,
-        SEND,
-        WRITE
-    }
-
     /// The PSN that comes next.
     private int expected;
 
-    private Message message = Message.NONE;
+    private final InboundMessage message = new InboundMessage();
     private boolean established;
-    // of a SEND
-    private long received;
-    // of a WRITE
-    private long address;
-    private long remaining;
-    private long messageBytes;
-    private int rkey;
 
     /// @param receivesShared whether `receives` is a shared receive queue
     /// @param signalAll whether every send request completes visibly
@@ -80,7 +67,7 @@ public final class UnreliableConnection extends Unreliable {
 
     @Override
     void stopReceiving() {
-        message = Message.NONE;
+        message.end();
     }
 
     @Override
@@ -102,18 +89,14 @@ public final class UnreliableConnection extends Unreliable {
             }
         }
         int psn = Bth.psn(frame.slot, frame.start);
-        if (message != Message.NONE && (psn != expected || !continues(opcode))) {
+        if (message.isOpen() && (psn != expected || !message.fits(opcode))) {
             breakOff(WcStatus.REM_INV_REQ_ERR, "the message broke off at PSN " + expected + ", then came PSN " + psn);
         }
-        if (message == Message.NONE && !opcode.startsMessage()) {
+        if (!message.isOpen() && !opcode.startsMessage()) {
             return PacketFate.DROPPED_MESSAGE;
         }
         expected = Psn.next(psn);
         return opcode.isSend() ? onSend(frame, opcode) : onWrite(frame, opcode);
-    }
-
-    private boolean continues(Opcode opcode) {
-        return !opcode.startsMessage() && message == (opcode.isSend() ? Message.SEND : Message.WRITE);
     }
 
     private PacketFate onSend(Frame frame, Opcode opcode) {
@@ -121,53 +104,52 @@ public final class UnreliableConnection extends Unreliable {
             if (!receive.open()) {
                 return PacketFate.DROPPED_MESSAGE;
             }
-            message = Message.SEND;
-            received = 0;
+            message.begin(frame, opcode);
         }
         int bytes = Packet.payloadBytes(frame, opcode);
         if (!opcode.payload().allows(bytes, p.pathMtu)) {
             return breakOff(WcStatus.REM_INV_REQ_ERR, opcode + " of " + bytes + " bytes at path MTU " + p.pathMtu);
         }
-        if (received + bytes > receive.scatter().bytes) {
+        if (message.placed() + bytes > receive.scatter().bytes) {
             return breakOff(
                     WcStatus.LOC_LEN_ERR,
                     "the message is longer than the receive of " + receive.scatter().bytes + " bytes");
         }
         MemoryVerdict verdict = core.memory.scatter(
-                receive.scatter(), p.receiveDomain(), received, frame.slot, Packet.payloadOffset(frame, opcode), bytes);
+                receive.scatter(),
+                p.receiveDomain(),
+                message.placed(),
+                frame.slot,
+                Packet.payloadOffset(frame, opcode),
+                bytes);
         if (verdict != MemoryVerdict.OK) {
             String cause = "the receive's " + core.memory.explain(receive.scatter(), p.receiveDomain(), true, verdict);
             receive.fail(WcStatus.LOC_PROT_ERR, cause);
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;
         }
-        received += bytes;
+        message.place(opcode, bytes);
         if (opcode.endsMessage()) {
-            message = Message.NONE;
-            receive.complete(frame, opcode, WcOpcode.RECV, received);
+            receive.complete(frame, opcode, WcOpcode.RECV, message.placed());
         }
         return PacketFate.ACCEPTED;
     }
 
     private PacketFate onWrite(Frame frame, Opcode opcode) {
         if (opcode.startsMessage()) {
-            int reth = frame.start + opcode.rethOffset();
-            address = Reth.virtualAddress(frame.slot, reth);
-            rkey = Reth.rkey(frame.slot, reth);
-            messageBytes = Reth.dmaLength(frame.slot, reth);
-            remaining = messageBytes;
+            message.begin(frame, opcode);
         }
         int bytes = Packet.payloadBytes(frame, opcode);
         if (!mayWrite(opcode, bytes) || (opcode.hasImmediate() && !receive.open())) {
-            message = Message.NONE;
+            message.end();
             return PacketFate.DROPPED_MESSAGE;
         }
         if (bytes > 0
                 && core.memory.write(
-                                rkey,
+                                message.rkey(),
                                 p.protectionDomain,
                                 p.qpn,
-                                address,
+                                message.address() + message.placed(),
                                 frame.slot,
                                 Packet.payloadOffset(frame, opcode),
                                 bytes,
@@ -175,11 +157,9 @@ public final class UnreliableConnection extends Unreliable {
                         != MemoryVerdict.OK) {
             return breakOff(WcStatus.LOC_ACCESS_ERR, "the memory of the peer's WRITE was withdrawn during the message");
         }
-        address += bytes;
-        remaining -= bytes;
-        message = opcode.endsMessage() ? Message.NONE : Message.WRITE;
+        message.place(opcode, bytes);
         if (opcode.hasImmediate()) {
-            receive.complete(frame, opcode, WcOpcode.RECV_RDMA_WITH_IMM, messageBytes);
+            receive.complete(frame, opcode, WcOpcode.RECV_RDMA_WITH_IMM, message.bytes());
         }
         return PacketFate.ACCEPTED;
     }
@@ -187,16 +167,16 @@ public final class UnreliableConnection extends Unreliable {
     private boolean mayWrite(Opcode opcode, int bytes) {
         return (p.access & Access.REMOTE_WRITE.bit()) != 0
                 && opcode.payload().allows(bytes, p.pathMtu)
-                && messageBytes <= Messages.BYTES_MAX
-                && (opcode.endsMessage() ? bytes == remaining : bytes < remaining)
+                && message.bytes() <= Messages.BYTES_MAX
+                && (opcode.endsMessage() ? bytes == message.left() : bytes < message.left())
                 && (!opcode.startsMessage()
-                        || messageBytes == 0
+                        || message.bytes() == 0
                         || core.memory.checkRemote(
-                                        rkey,
+                                        message.rkey(),
                                         p.protectionDomain,
                                         p.qpn,
-                                        address,
-                                        messageBytes,
+                                        message.address(),
+                                        message.bytes(),
                                         Access.REMOTE_WRITE.bit())
                                 == MemoryVerdict.OK);
     }
@@ -204,7 +184,7 @@ public final class UnreliableConnection extends Unreliable {
     /// The message under way is lost. Its receive is for the next message, but one from a shared queue, which may
     /// have to go to somebody else, ends with an error (IBTA 9.9.3.2, fault classes D1 and E).
     private PacketFate breakOff(WcStatus status, String cause) {
-        message = Message.NONE;
+        message.end();
         if (receive.isOpen() && receive.isShared()) {
             receive.fail(status, cause);
         }

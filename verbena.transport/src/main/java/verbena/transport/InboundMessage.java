@@ -1,15 +1,15 @@
-package verbena.transport.rc;
+package verbena.transport;
 
 import verbena.wire.Frame;
 import verbena.wire.ib.AtomicEth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Reth;
 
-/// The message that a [Responder] is receiving: what its first packet has said, and how much of it has been placed.
+/// The message that a connection is receiving: what its first packet has said, and how much of it has been placed.
 /// Engine-confined.
-final class InboundMessage {
+public final class InboundMessage {
     /// What a Middle or Last packet may continue.
-    enum Kind {
+    private enum Kind {
         /// No message is open.
         NONE,
         SEND,
@@ -23,9 +23,12 @@ final class InboundMessage {
     private long bytes;
     private int rkey;
 
+    /// No message is open.
+    public InboundMessage() {}
+
     /// A First or Only packet has come. The message is open when its packet has been placed ([#place]), not before:
     /// one that is answered with an RNR NAK comes again.
-    void begin(Frame frame, Opcode opcode) {
+    public void begin(Frame frame, Opcode opcode) {
         assert kind == Kind.NONE : "one message at a time";
         placed = 0;
         address = 0;
@@ -46,8 +49,13 @@ final class InboundMessage {
 
     /// Whether a packet of this opcode may come now (IBTA 9.7.4.1.2): First and Only begin a message when none is
     /// open; Middle and Last continue one of their kind.
-    boolean fits(Opcode opcode) {
+    public boolean fits(Opcode opcode) {
         return opcode.startsMessage() ? kind == Kind.NONE : kind == kindOf(opcode);
+    }
+
+    /// Whether a message has begun and not ended.
+    public boolean isOpen() {
+        return kind != Kind.NONE;
     }
 
     private static Kind kindOf(Opcode opcode) {
@@ -55,38 +63,39 @@ final class InboundMessage {
     }
 
     /// The payload of one packet is in its place.
-    void place(Opcode opcode, int payloadBytes) {
+    public void place(Opcode opcode, int payloadBytes) {
         placed += payloadBytes;
         kind = opcode.endsMessage() ? Kind.NONE : kindOf(opcode);
         assert opcode.isSend() || placed <= bytes : "no more than the RETH has said";
     }
 
     /// Forgets the message.
-    void end() {
+    public void end() {
         kind = Kind.NONE;
     }
 
     /// Where its memory begins.
-    long address() {
+    public long address() {
         return address;
     }
 
-    int rkey() {
+    /// The key of that memory.
+    public int rkey() {
         return rkey;
     }
 
     /// How long it is, or how much memory it asks for; unknown, and 0, for a SEND.
-    long bytes() {
+    public long bytes() {
         return bytes;
     }
 
     /// Bytes that are in their place.
-    long placed() {
+    public long placed() {
         return placed;
     }
 
     /// Bytes that are still to come, of a WRITE.
-    long left() {
+    public long left() {
         return bytes - placed;
     }
 }
