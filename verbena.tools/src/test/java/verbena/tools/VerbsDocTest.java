@@ -38,6 +38,7 @@ class VerbsDocTest {
             "verbena.wire.pcap",
             "verbena.wire.notation",
             "verbena.transport",
+            "verbena.transport.congestion",
             "verbena.transport.iwarp",
             "verbena.transport.memory",
             "verbena.transport.queue",
