@@ -13,6 +13,9 @@
 /* Java needs so much; less leads to StackOverflowError. */
 #define STACK_MIN (192 << 10)
 
+/* Where a thread is: in a call; or asleep for the device, between two calls. */
+enum where { OUTSIDE, INSIDE, VISITING };
+
 enum state { IDLE, ASKED, ANSWERED, ENDED };
 
 struct companion {
@@ -27,8 +30,9 @@ struct companion {
 struct caller {
     uintptr_t low; /* of the stack that the thread was made with */
     size_t size;   /* 0: not known yet */
-    volatile sig_atomic_t is_inside;
+    volatile sig_atomic_t where;
     struct companion *companion;
+    enum { UNKNOWN, AGREED, AT_ODDS } handlers; /* of signals, about system calls that they interrupt */
 };
 
 static __thread struct caller self __attribute__((tls_model("initial-exec")));
@@ -65,6 +69,7 @@ static void *accompany(void *of) {
 
 static void end(void *of) {
     struct companion *companion = of;
+    verbena_end_visit();
     pthread_mutex_lock(&companion->lock);
     companion->state = ENDED;
     pthread_cond_signal(&companion->changed);
@@ -148,10 +153,15 @@ static int lacks_companion(struct caller *me) {
 
 __attribute__((visibility("default"))) long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f) {
     struct caller *me = &self;
-    if (__builtin_expect(me->is_inside, 0)) {
-        return -EDEADLK;
+    if (__builtin_expect(me->where, 0)) {
+        if (me->where == INSIDE) {
+            return -EDEADLK;
+        }
+        verbena_end_visit(); /* in a signal handler, or out of it by a long jump */
     }
-    me->is_inside = 1;
+    int cancellation; /* no unwinding through Java */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    me->where = INSIDE;
     long answer;
     if (__builtin_expect(!me->companion && (uintptr_t) __builtin_frame_address(0) - me->low < me->size, 1)) {
         answer = verbena_java()[which](a, b, c, d, e, f);
@@ -161,14 +171,76 @@ __attribute__((visibility("default"))) long verbena_call(enum verbena_call which
         long with[] = {a, b, c, d, e, f};
         answer = me->companion ? ask(me->companion, which, with) : carry_out(which, with);
     }
-    me->is_inside = 0;
+    me->where = OUTSIDE;
+    pthread_setcancelstate(cancellation, NULL);
     return answer;
 }
 
-int verbena_is_inside(void) { return self.is_inside; }
+int verbena_is_inside(void) { return self.where == INSIDE; }
 
 __attribute__((visibility("default"))) int verbena_is_java(void) {
-    return self.is_inside || (!self.size && verbena_is_known());
+    return self.where == INSIDE || (!self.size && verbena_is_known());
+}
+
+/* ---- sleep */
+
+void verbena_end_visit(void) {
+    if (self.where == VISITING) {
+        self.where = OUTSIDE;
+        int error = errno;
+        java(end_visit, 0);
+        errno = error;
+    }
+}
+
+/* Handlers of this thread that ask for system calls to be started again, and those that ask for EINTR. The faults are the
+ * business of a thread at work. */
+static void count_handlers(int *restarting, int *interrupting) {
+    sigset_t blocked;
+    struct sigaction action;
+    *restarting = *interrupting = 0;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    for (int signal = 1; signal <= SIGRTMAX; signal++) {
+        int is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP;
+        if (is_fault || sigismember(&blocked, signal) || sigaction(signal, NULL, &action) != 0
+            || (!(action.sa_flags & SA_SIGINFO) && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN))) {
+            continue;
+        }
+        ++*(action.sa_flags & SA_RESTART ? restarting : interrupting);
+    }
+}
+
+/* A signal has ended poll(2), which no handler starts again. read(2) does what the handler says; poll does not tell which one that
+ * was. So this thread sleeps in poll as long as its handlers agree. */
+int verbena_may_sleep(void) {
+    struct caller *me = &self;
+    if (!me->handlers) {
+        int restarting, interrupting;
+        count_handlers(&restarting, &interrupting);
+        me->handlers = restarting && interrupting ? AT_ODDS : AGREED;
+    }
+    return me->handlers == AGREED;
+}
+
+int verbena_sleep(struct pollfd *what, size_t count) {
+    struct caller *me = &self;
+    me->where = VISITING;
+    int ready = poll(what, count, -1);
+    if (me->where != VISITING) {
+        return 0; /* a handler has made calls */
+    }
+    if (ready < 0 && errno == EINTR) {
+        int restarting, interrupting;
+        count_handlers(&restarting, &interrupting);
+        if (interrupting) {
+            me->handlers = restarting ? AT_ODDS : AGREED;
+            errno = EINTR;
+            verbena_end_visit();
+            return -1;
+        }
+    }
+    me->where = OUTSIDE;
+    return 0;
 }
 
 /* In the child of a fork, which has this thread only. */

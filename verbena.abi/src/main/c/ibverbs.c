@@ -89,13 +89,35 @@ EXPORT void ibv_ack_async_event(void *event) { java(ack_async_event, event); }
 
 EXPORT void *ibv_create_comp_channel(void *context) { return pointer(java(create_comp_channel, context)); }
 EXPORT int ibv_destroy_comp_channel(void *channel) { return code(java(destroy_comp_channel, channel)); }
+/* A thread that waits looks after the device meanwhile, and sleeps where packets arrive. No Java is on its stack then, so signal
+ * handlers may call verbs, or leave by a long jump. Where it does not wait, or may not do that, it reads the descriptor. */
 EXPORT int ibv_get_cq_event(struct channel *channel, void **cq, void **cq_context) {
-    void *event[2]; /* the queue and its cq_context */
+    enum { TAKEN, POLL, READ, CLOSED }; /* answers of await_cq_event */
+    enum { DESCRIPTORS = 64 }; /* of a device with more this thread waits as it would for others */
+    struct pollfd asleep[DESCRIPTORS];
+    void *event[2]; /* the queue and its cq_context; or how many to poll */
+    int fd = channel->fd, is_attentive = !(fcntl(fd, F_GETFL) & O_NONBLOCK) && verbena_may_sleep();
+    uint64_t one;
+    long answer;
     do {
-        if (read_whole(channel->fd, event, sizeof event) != 0) {
-            return -1;
+        answer = is_attentive ? java(await_cq_event, channel, event, asleep, sizeof asleep) : READ;
+        if (answer == POLL) {
+            if (verbena_sleep(asleep, (size_t) event[0]) != 0) {
+                return -1;
+            }
+        } else if (answer == READ) {
+            if (read_whole(fd, &one, sizeof one) != 0) {
+                return -1;
+            }
+            answer = java(take_cq_event, channel, event);
+            answer = answer == -ENOENT ? READ : answer; /* of a queue that is gone */
+        } else if (answer == CLOSED) {
+            return verbena_has_read(0, 1);
         }
-    } while (java(take_cq_event, event[0]) < 0);
+    } while (answer > 0);
+    if (answer < 0) {
+        return number(answer);
+    }
     *cq = event[0];
     *cq_context = event[1];
     return 0;

@@ -265,7 +265,10 @@ static int start_java(void) {
     return 0;
 }
 
-static void detach(void *vm) { (*(JavaVM *) vm)->DetachCurrentThread(vm); }
+static void detach(void *vm) {
+    verbena_end_visit(); /* a thread that was cancelled */
+    (*(JavaVM *) vm)->DetachCurrentThread(vm);
+}
 
 /* The JVM would attach the thread by itself, and detach it when it ends; also in the child of a fork, where that waits for
  * threads of the parent. So it is done here, where a fork is known. */

@@ -3,6 +3,7 @@
 #define VERBENA_H
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,12 @@ void verbena_attach(void);
 /* One of them, on a stack that Java knows. Any thread; -EDEADLK in a signal handler that has interrupted another call. */
 long verbena_call(enum verbena_call which, long a, long b, long c, long d, long e, long f);
 void verbena_call_in_child(void);
+
+/* Sleeps by poll(2) in place of the device's own thread, as await_cq_event has asked for. -1 and errno when a signal is to end the
+ * wait: then that is over; 0 when to ask again. */
+int verbena_sleep(struct pollfd *what, size_t count);
+int verbena_may_sleep(void);
+void verbena_end_visit(void); /* if there is one: this thread will not ask again */
 int verbena_is_inside(void); /* whether this thread is in one */
 
 /* The JVM's library, a copy of it in the child of a fork; NULL when there is none, and why. */

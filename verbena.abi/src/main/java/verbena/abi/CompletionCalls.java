@@ -44,10 +44,20 @@ final class CompletionCalls {
         return 0;
     }
 
-    /// The program has read this event: is the queue still there?
-    static long takeCqEvent(long cq) {
-        var of = Handles.find(cq, CompletionQueueHandle.class);
-        return of != null && of.onEventTaken() ? 0 : Errno.ENOENT;
+    /// What to do to wait for an event; see `ibverbs.c`.
+    static long awaitCqEvent(long channel, long into, long pollfds, long bytes) {
+        return ChannelHandle.await(channel, into, Native.at(pollfds, bytes));
+    }
+
+    /// The thread that was told to poll will not come again.
+    static long endVisit() {
+        ChannelHandle.endVisit();
+        return 0;
+    }
+
+    /// The program has read the descriptor of the channel.
+    static long takeCqEvent(long channel, long into) {
+        return Handles.get(channel, ChannelHandle.class).take(into);
     }
 
     static long ackCqEvents(long cq, long count) {
@@ -62,11 +72,10 @@ final class CompletionCalls {
         if ((int) entries < 1 || (int) entries > of.context.attributes().maxCqe() || vector != 0) {
             return Errno.EINVAL;
         }
-        var on = channel == 0
-                ? Optional.<CompletionChannel>empty()
-                : Optional.of(Handles.get(channel, ChannelHandle.class).channel);
-        CompletionQueue made = of.context.createCompletionQueue((int) entries, on);
-        return CompletionQueueHandle.of(made, context, channel, programsOwn).pointer;
+        var on = Optional.ofNullable(channel == 0 ? null : Handles.get(channel, ChannelHandle.class));
+        CompletionQueue made =
+                of.context.createCompletionQueue((int) entries, on.<CompletionChannel>map(each -> each.channel));
+        return CompletionQueueHandle.of(made, context, on, programsOwn).pointer;
     }
 
     static long createCqEx(long context, long attributes) {
@@ -123,7 +132,7 @@ final class CompletionCalls {
     }
 
     static long reqNotifyCq(long cq, long solicitedOnly) {
-        CompletionQueueHandle.byNumber(cq).cq.arm(solicitedOnly != 0);
+        CompletionQueueHandle.byNumber(cq).arm(solicitedOnly != 0);
         return 0;
     }
 

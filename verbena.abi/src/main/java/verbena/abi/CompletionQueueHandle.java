@@ -5,7 +5,9 @@ import static verbena.ibverbs.abi.VerbsStructs.CQ_EX;
 import static verbena.ibverbs.abi.VerbsStructs.WC;
 
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
@@ -51,18 +53,22 @@ final class CompletionQueueHandle extends Handle {
     private int emptyPolls;
     private WorkCompletion wc = new WorkCompletion();
 
-    private CompletionQueueHandle(long pointer, CompletionQueue cq, long context) {
+    private final @Nullable ChannelHandle channel;
+
+    private CompletionQueueHandle(long pointer, CompletionQueue cq, long context, @Nullable ChannelHandle channel) {
         super(pointer, context);
         this.cq = cq;
+        this.channel = channel;
     }
 
-    static CompletionQueueHandle of(CompletionQueue cq, long context, long channel, long programsOwn) {
+    static CompletionQueueHandle of(
+            CompletionQueue cq, long context, Optional<ChannelHandle> channel, long programsOwn) {
         long pointer = Native.allocate(CQ_EX.size());
         Native.putLong(pointer + CQ.at("context"), context);
-        Native.putLong(pointer + CQ.at("channel"), channel);
+        Native.putLong(pointer + CQ.at("channel"), channel.map(each -> each.pointer).orElse(0L));
         Native.putLong(pointer + CQ_CONTEXT, programsOwn);
         Native.putInt(pointer + CQ.at("cqe"), cq.capacity());
-        return Handles.put(new CompletionQueueHandle(pointer, cq, context));
+        return Handles.put(new CompletionQueueHandle(pointer, cq, context, channel.orElse(null)));
     }
 
     static CompletionQueueHandle get(long pointer) {
@@ -87,6 +93,13 @@ final class CompletionQueueHandle extends Handle {
     /// `cq_context`.
     long programsOwn() {
         return Native.getLong(pointer + CQ_CONTEXT);
+    }
+
+    void arm(boolean solicitedOnly) {
+        cq.arm(solicitedOnly);
+        if (channel != null) {
+            channel.onArmed();
+        }
     }
 
     /// @throws IllegalArgumentException when more completions are in it

@@ -161,6 +161,32 @@ final class Native {
         }
     }
 
+    /// What completion channels need.
+    private static final class Counting {
+        private static final int F_DUPFD_CLOEXEC = 1030;
+        private static final int EFD_SEMAPHORE = 1;
+        private static final MethodHandle EVENTFD = function("eventfd", JAVA_INT, JAVA_INT, JAVA_INT);
+        private static final MethodHandle FCNTL = LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow("fcntl"),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
+                Linker.Option.firstVariadicArg(2));
+    }
+
+    /// An eventfd(2) from which each read takes one, by two numbers: the first is the program's.
+    static int[] eventCounter() {
+        try {
+            int fd = (int) Counting.EVENTFD.invokeExact(0, Counting.EFD_SEMAPHORE | O_CLOEXEC);
+            int ours = fd < 0 ? fd : (int) Counting.FCNTL.invokeExact(fd, Counting.F_DUPFD_CLOEXEC, 0);
+            if (ours < 0) {
+                close(fd);
+                throw new ResourceLimitException("eventfd", "file descriptors", 0, "this process has no more");
+            }
+            return new int[] {fd, ours};
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
     /// Waits until there is room. False when nobody reads any more.
     static boolean write(int fd, MemorySegment data) {
         try {

@@ -78,6 +78,11 @@ class CProgramsTest {
         run(SOURCES.resolve("stacks.c"));
     }
 
+    @Test
+    void waitingForEventsIsASystemCall() {
+        run(SOURCES.resolve("waiting.c"));
+    }
+
     /// With another malloc than the C library's where one is installed; with each of them, and none, by
     /// -Dverbena.deep=true.
     @Test

@@ -1,5 +1,6 @@
 package verbena.nic.device;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -7,18 +8,20 @@ import verbena.nic.engine.Engine;
 import verbena.nic.engine.SpinPolicy;
 import verbena.nic.kind.DeviceLimits;
 import verbena.provider.Timeouts;
-import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.spi.OwnedObject;
+import verbena.verbs.spi.WaitableChannel;
 
-final class SoftCompletionChannel extends OwnedObject implements CompletionChannel {
+final class SoftCompletionChannel extends OwnedObject implements WaitableChannel {
     private final DeviceContext context;
     private final DrivenEvents<CompletionQueue> notifications;
     private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
     /// The engine of the queue that was notified last: driven by those who poll.
     private volatile Engine notifiedLast;
+
+    private volatile Runnable listener = () -> {};
 
     SoftCompletionChannel(DeviceContext context, int number) {
         super("completion channel " + number);
@@ -35,6 +38,7 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
         if (cq.markNotified(true)) {
             notifiedLast = cq.engine();
             notifications.offer(cq);
+            listener.run();
         }
     }
 
@@ -76,6 +80,54 @@ final class SoftCompletionChannel extends OwnedObject implements CompletionChann
         checkOpen();
         Optional<CompletionQueue> first = taken(notifications.poll());
         return first.isPresent() || !notifiedLast.drive() ? first : taken(notifications.poll());
+    }
+
+    // ---- for a caller that sleeps by itself
+
+    @Override
+    public void tell(Runnable to) {
+        listener = to;
+    }
+
+    @Override
+    public Optional<CompletionQueue> take() {
+        return taken(notifications.poll());
+    }
+
+    @Override
+    public int visit(MemorySegment pollfds) {
+        Engine engine = context.engine();
+        if (context.engines().all().size() > 1) {
+            return ELSEWHERE;
+        }
+        long start = System.nanoTime();
+        policy.begin(start);
+        if (policy.looks()) {
+            engine.look(policy, isOver, start, Long.MAX_VALUE);
+        }
+        return notifications.isOver() ? ended(OVER) : goOn(pollfds);
+    }
+
+    @Override
+    public int goOn(MemorySegment pollfds) {
+        int answer = context.engine().visit(isOver, pollfds);
+        return answer > 0 ? answer : ended(notifications.isOver() ? OVER : answer);
+    }
+
+    private int ended(int answer) {
+        policy.end(System.nanoTime());
+        return answer;
+    }
+
+    @Override
+    public void endVisit() {
+        context.engine().endVisit();
+        policy.end(System.nanoTime());
+    }
+
+    @Override
+    public void handOver() {
+        context.engines().handOver();
     }
 
     private static Optional<CompletionQueue> taken(Optional<CompletionQueue> notified) {

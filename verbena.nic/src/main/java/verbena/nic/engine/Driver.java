@@ -1,11 +1,14 @@
 package verbena.nic.engine;
 
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.nic.link.Link;
 import verbena.transport.Protocol;
 
 /// Decides which thread does the engine's work, and where threads wait for more of it.
@@ -77,6 +80,21 @@ final class Driver {
     private volatile boolean handedOver;
     /// The engine's thread sleeps until the guest leaves.
     private volatile boolean offDuty;
+    // The attendant's own, from turn to turn.
+    private boolean receiving;
+    private boolean idle;
+    private boolean looking;
+    private long idleSince;
+    private long pollsBefore;
+    private long turnNanos;
+    private int dozedOn;
+    private long turnsSeen;
+    /// The engine's next deadline, as it was in the last turn.
+    private long due;
+    /// A guest sleeps by a system call of its own, which it may never come back from. Whoever makes it false ends that
+    /// sleep for the link.
+    private final AtomicBoolean dozing = new AtomicBoolean();
+
     /// Threads that wait for completions and do not attend: each needs another thread to wake it.
     private final AtomicInteger parked = new AtomicInteger();
 
@@ -114,6 +132,9 @@ final class Driver {
                     interrupted = true;
                 }
             }
+        }
+        if (dozing.compareAndSet(true, false)) {
+            work.link().awake();
         }
         return interrupted;
     }
@@ -269,6 +290,72 @@ final class Driver {
         return true;
     }
 
+    /// See [Engine#visit].
+    int visit(BooleanSupplier isOver, MemorySegment pollfds) {
+        Thread me = Thread.currentThread();
+        boolean goesOn = attendant.get() == me;
+        if (goesOn) {
+            rouse(pollfds);
+            goesOn = !isPolled();
+        } else {
+            if (thread == null
+                    || me.isVirtual()
+                    || ownership.isMine()
+                    || !work.link().canBePolled()
+                    || !takeOver(me, isOver, Protocol.NEVER)) {
+                return Engine.ELSEWHERE;
+            }
+            beginAttending(false);
+            goesOn = true;
+        }
+        int count = 0;
+        try {
+            while (goesOn && count == 0 && turn(isOver, Protocol.NEVER, null)) {
+                if (mayFallAsleep(due, isOver, true)) {
+                    count = work.link().fallAsleep(due == Protocol.NEVER ? -1 : Math.max(0, due - turnNanos));
+                }
+                if (count * Link.POLLFD_BYTES > pollfds.byteSize()) {
+                    work.link().awake();
+                    count = 0;
+                    wake();
+                    goesOn = false;
+                } else if (count == 0) {
+                    wake();
+                    goesOn = !isPolled();
+                }
+            }
+            if (count > 0) {
+                MemorySegment.copy(work.link().pollfds(), 0, pollfds, 0, count * Link.POLLFD_BYTES);
+                dozedOn = count;
+                dozing.set(true);
+            }
+        } finally {
+            if (!dozing.get()) {
+                leave();
+            }
+        }
+        return count > 0 || goesOn ? count : Engine.ELSEWHERE;
+    }
+
+    /// See [Engine#endVisit].
+    void endVisit() {
+        if (attendant.get() == Thread.currentThread()) {
+            rouse(MemorySegment.NULL);
+            leave();
+        }
+    }
+
+    /// @param polled what poll(2) has found; NULL when that is not known
+    private void rouse(MemorySegment polled) {
+        if (dozing.compareAndSet(true, false)) {
+            if (polled.address() != 0) {
+                MemorySegment.copy(polled, 0, work.link().pollfds(), 0, dozedOn * Link.POLLFD_BYTES);
+            }
+            work.link().awake();
+            wake();
+        }
+    }
+
     /// Waits until the engine's thread has left its place; not for another guest.
     private boolean takeOver(Thread me, BooleanSupplier isOver, long untilNanos) {
         while (isAlive() && parked.get() == 0) {
@@ -347,27 +434,53 @@ final class Driver {
     ///
     /// @param policy whether to look again and again before sleeping; null: the caller, a guest, has done that
     private void attend(BooleanSupplier isOver, long untilNanos, @Nullable SpinPolicy policy) {
-        long idleSince = 0;
-        long pollsBefore = 0;
-        boolean idle = false;
-        boolean receiving = policy != null;
+        beginAttending(policy != null);
+        boolean goesOn = true;
+        while (goesOn && turn(isOver, untilNanos, policy)) {
+            if (looking) {
+                Thread.onSpinWait();
+            } else {
+                if (mayFallAsleep(Math.min(due, untilNanos), isOver, policy == null)) {
+                    work.link().await(due == Protocol.NEVER && untilNanos == Protocol.NEVER
+                            ? -1
+                            : Math.max(0, Math.min(due, untilNanos) - turnNanos));
+                }
+                wake();
+            }
+            if (isPolled()) {
+                goesOn = policy == null; // the engine's thread leaves the place
+                if (goesOn) {
+                    stayAway(isOver);
+                    idle = false;
+                }
+            }
+        }
+    }
+
+    private void beginAttending(boolean receives) {
+        receiving = receives;
+        idle = false;
+        looking = false;
+        idleSince = 0;
+        pollsBefore = 0;
+    }
+
+    /// Works until there is nothing to do but wait; false when the attendant is to leave.
+    private boolean turn(BooleanSupplier isOver, long untilNanos, @Nullable SpinPolicy policy) {
         boolean isGuest = policy == null;
-        boolean looking = false;
         int inVain = 0;
         while (isAlive() && !isOver.getAsBoolean()) {
             if (!ownership.tryOwn()) {
                 // The owner looks for work when it has finished; but its deadlines may be for us.
                 LockSupport.parkNanos(this, OWNED_NANOS << Math.min(inVain++, IN_VAIN_MAX));
                 if (isGuest && Thread.currentThread().isInterrupted()) {
-                    return;
+                    return false;
                 }
                 continue;
             }
             inVain = 0;
             long now;
-            long seen;
             boolean isQuiet;
-            long until;
             try {
                 ownership.countTurn();
                 now = clock.getAsLong();
@@ -377,12 +490,13 @@ final class Driver {
                     int _ = work.depart(now);
                 }
                 work.outbound.settle();
-                until = work.dueNanos(now);
-                isQuiet = (work.arrived() == 0 || !receiving) && until > now;
-                seen = ownership.turns();
+                due = work.dueNanos(now);
+                isQuiet = (work.arrived() == 0 || !receiving) && due > now;
+                turnNanos = now;
+                turnsSeen = ownership.turns();
             } catch (RuntimeException | Error e) {
                 containment.fail(e);
-                return;
+                return false;
             } finally {
                 ownership.disown();
             }
@@ -399,40 +513,37 @@ final class Driver {
                 policy.end(now);
             }
             idle = isQuiet;
-            if (!isQuiet) {
-                continue;
-            }
-            if (now >= untilNanos || (isGuest && Thread.currentThread().isInterrupted())) {
-                return;
-            }
-            looking = looking && policy != null && policy.looksAgain(now);
-            if (looking) {
-                Thread.onSpinWait();
-            } else {
-                sleep(now, Math.min(until, untilNanos), seen, isOver, isGuest);
-            }
-            long polled = pollers.polls() - pollsBefore;
-            if (polled >= Pollers.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince)) {
-                if (!isGuest) {
-                    return; // leaves the place
-                }
-                stayAway(isOver);
-                idle = false;
+            if (isQuiet) {
+                looking = looking && policy != null && policy.looksAgain(now);
+                return now < untilNanos && !(isGuest && Thread.currentThread().isInterrupted());
             }
         }
+        return false;
     }
 
-    private void sleep(long now, long until, long seen, BooleanSupplier isOver, boolean isGuest) {
+    /// Whether the attendant may sleep in the link, which ends with [#wake()] in any case.
+    private boolean mayFallAsleep(long until, BooleanSupplier isOver, boolean isGuest) {
         wakeNanos = until;
         sleeping = true;
         // Now no thread leaves work, or interrupts a guest, without seeing that; what was left before, and deadlines
         // that `until` does not know, are seen here.
         boolean isInterrupted = isGuest && Thread.currentThread().isInterrupted();
-        if (!work.hasLeft() && ownership.turns() == seen && !closed && !isInterrupted && !isOver.getAsBoolean()) {
-            work.link().await(until == Protocol.NEVER ? -1 : Math.max(0, until - now));
-        }
+        return !work.hasLeft()
+                && ownership.turns() == turnsSeen
+                && !closed
+                && !isInterrupted
+                && !isOver.getAsBoolean();
+    }
+
+    private void wake() {
         sleeping = false;
         wakeNanos = Protocol.NEVER;
+    }
+
+    /// Whether another thread has polled without pause since there was nothing to do, and so does the engine's work.
+    private boolean isPolled() {
+        long polled = pollers.polls() - pollsBefore;
+        return polled >= Pollers.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince);
     }
 
     // ---- while others do the work

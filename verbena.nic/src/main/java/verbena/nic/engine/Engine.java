@@ -1,6 +1,7 @@
 package verbena.nic.engine;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -205,6 +206,25 @@ public final class Engine implements AutoCloseable {
     ///     block in the kernel
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return driver.attend(isOver, nanos);
+    }
+
+    /// What [#visit] answers when the caller has to wait in another way.
+    public static final int ELSEWHERE = -1;
+
+    /// Attends as [#attend] does, for a caller that sleeps by a system call of its own: returns when it is to poll(2),
+    /// and then comes again, or [ends the visit][#endVisit()]. No method of ours is on its stack meanwhile. The same
+    /// thread. If it never comes again the device can still be closed, and does nothing else.
+    ///
+    /// @param pollfds where to put the `struct pollfd`s; has what poll(2) has found when the caller comes again
+    /// @return how many they are; zero when it is over, or nearly so; [#ELSEWHERE] when this cannot be, or not any
+    ///     more. The visit has ended in the last two cases
+    public int visit(BooleanSupplier isOver, MemorySegment pollfds) {
+        return driver.visit(isOver, pollfds);
+    }
+
+    /// The thread that [visits][#visit] will not come again; does nothing when it does not visit.
+    public void endVisit() {
+        driver.endVisit();
     }
 
     /// What a thread waits for in [#attend] may have come, by another thread's doing.

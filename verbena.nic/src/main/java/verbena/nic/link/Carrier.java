@@ -1,7 +1,9 @@
 package verbena.nic.link;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
+import verbena.nic.link.LinuxAbi.Pollfd;
 import verbena.verbs.GidEntry;
 
 /// What carries a device's traffic to and from other processes, and what its engine sleeps in: a [Link] of frames, or
@@ -37,6 +39,30 @@ public interface Carrier extends AutoCloseable {
     /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have
     /// passed (negative: no limit; 0: return at once). May return early. Costs no CPU while it sleeps.
     void await(long timeoutNanos);
+
+    /// Whether a thread may sleep by a system call of its own: by [#fallAsleep] in place of [#await(long)]. Never
+    /// changes. Any thread.
+    default boolean canBePolled() {
+        return false;
+    }
+
+    /// Begins a sleep as [#await(long)] does, which the caller carries out: poll(2) of so many [#pollfds()], until
+    /// one is ready or the caller has had enough. [#awake()] ends it. Zero: there is a reason not to sleep, and
+    /// nothing has begun.
+    default int fallAsleep(long timeoutNanos) {
+        throw new UnsupportedOperationException("this carrier cannot be polled");
+    }
+
+    /// Of a `struct pollfd`.
+    long POLLFD_BYTES = Pollfd.BYTES;
+
+    /// An array of `struct pollfd`, always the same.
+    default MemorySegment pollfds() {
+        return MemorySegment.NULL;
+    }
+
+    /// Ends a sleep that [#fallAsleep] has begun.
+    default void awake() {}
 
     /// Makes the current or the next [#await(long)] return. Any thread; cheap when nothing sleeps.
     void wakeup();

@@ -233,6 +233,12 @@ public final class FaultyLink extends ForwardingLink {
         }
     }
 
+    /// A caller's poll(2) would not know when something that was held back is due.
+    @Override
+    public boolean canBePolled() {
+        return false;
+    }
+
     /// What was done to packets, `faults.received.lost` and so on, beside the seed, `faults.seed`, with which it can be
     /// done again.
     @Override

@@ -1,5 +1,6 @@
 package verbena.nic.link;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import verbena.verbs.Gid;
@@ -94,6 +95,26 @@ public abstract class ForwardingLink implements Link {
     @Override
     public void await(long timeoutNanos) {
         link.await(timeoutNanos);
+    }
+
+    @Override
+    public boolean canBePolled() {
+        return link.canBePolled();
+    }
+
+    @Override
+    public int fallAsleep(long timeoutNanos) {
+        return link.fallAsleep(timeoutNanos);
+    }
+
+    @Override
+    public MemorySegment pollfds() {
+        return link.pollfds();
+    }
+
+    @Override
+    public void awake() {
+        link.awake();
     }
 
     @Override

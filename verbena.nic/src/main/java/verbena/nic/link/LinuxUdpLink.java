@@ -45,6 +45,9 @@ public final class LinuxUdpLink extends UdpLink {
     /// The sleeper's: one entry per receiver, then the event counter, the timer, and the side doors.
     private final MemorySegment sleepfds;
 
+    /// The sleeper's: how many receivers it sleeps on.
+    private int asleepOn;
+
     private final EventCounter bell = new EventCounter(linux, arena);
     private final SleepTimer timer = new SleepTimer(linux, arena);
     private final long receiveBufferBytes;
@@ -300,32 +303,59 @@ public final class LinuxUdpLink extends UdpLink {
     /// given.
     @Override
     public void await(long timeoutNanos) {
-        if (!occupancy.enter(Occupancy.SLEEPING)) {
+        int count = fallAsleep(timeoutNanos);
+        if (count == 0) {
             return;
         }
         try {
-            if (!signal.sleep()) {
-                return;
-            }
-            try {
-                if (timeoutNanos != 0) {
-                    sleep(timeoutNanos);
-                }
-            } finally {
-                signal.awake();
-            }
+            int _ = LinuxSockets.poll(sleepfds, count, MemorySegment.NULL); // a signal may end it: may return early
         } finally {
-            occupancy.leave(Occupancy.SLEEPING);
+            awake();
         }
     }
 
-    private void sleep(long asked) {
+    @Override
+    public boolean canBePolled() {
+        return true;
+    }
+
+    @Override
+    public MemorySegment pollfds() {
+        return sleepfds;
+    }
+
+    @Override
+    public int fallAsleep(long timeoutNanos) {
+        if (!occupancy.enter(Occupancy.SLEEPING)) {
+            return 0;
+        }
+        int count = 0;
+        try {
+            if (signal.sleep()) {
+                try {
+                    count = timeoutNanos == 0 ? 0 : fillPollfds(timeoutNanos);
+                } finally {
+                    if (count == 0) {
+                        signal.awake();
+                    }
+                }
+            }
+        } finally {
+            if (count == 0) {
+                occupancy.leave(Occupancy.SLEEPING);
+            }
+        }
+        return count;
+    }
+
+    /// Zero: some address wants to be looked after at once.
+    private int fillPollfds(long asked) {
         long timeoutNanos = asked;
         for (SharedAddress address : shared) {
             timeoutNanos = address.sleepAtMost(timeoutNanos);
         }
         if (timeoutNanos == 0) {
-            return;
+            return 0;
         }
         if (timeoutNanos > 0) {
             timer.set(System.nanoTime(), timeoutNanos);
@@ -341,22 +371,27 @@ public final class LinuxUdpLink extends UdpLink {
         for (int i = 0; i < shared.length; i++) {
             Pollfds.watch(sleepfds, doors + i, shared[i].watcher(), LinuxAbi.POLLIN);
         }
+        asleepOn = all.length;
         inbox.aboutToSleep();
-        int ready = LinuxSockets.poll(sleepfds, doors + shared.length, MemorySegment.NULL);
-        if (ready <= 0) {
-            return; // a signal came: may return early
-        }
+        return doors + shared.length;
+    }
+
+    @Override
+    public void awake() {
+        int doors = asleepOn + 2;
         for (int i = 0; i < shared.length; i++) {
             if (Pollfds.isReadable(sleepfds, doors + i)) {
                 doorRang = true;
             }
         }
-        if (Pollfds.isReadable(sleepfds, all.length)) {
+        if (Pollfds.isReadable(sleepfds, asleepOn)) {
             bell.clear();
         }
-        if (Pollfds.isReadable(sleepfds, all.length + 1)) {
+        if (Pollfds.isReadable(sleepfds, asleepOn + 1)) {
             timer.clear();
         }
+        signal.awake();
+        occupancy.leave(Occupancy.SLEEPING);
     }
 
     @Override

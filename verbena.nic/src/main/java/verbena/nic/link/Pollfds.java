@@ -14,6 +14,7 @@ final class Pollfds {
     static void watch(MemorySegment pollfds, int i, int fd, int events) {
         pollfds.set(JAVA_INT, (long) i * Pollfd.BYTES + Pollfd.FD, fd);
         pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.EVENTS, (short) events);
+        pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS, (short) 0);
     }
 
     /// Whether its descriptor is worth a look. Errors count: receiving is what takes them off a socket.

@@ -1,0 +1,49 @@
+package verbena.verbs.spi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+
+/// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in C, so
+/// that
+/// signals, cancellation and long jumps meet no Java method on its stack.
+///
+/// Such a caller has two ways. It is told of each notification and makes a descriptor readable by that. Or it visits
+/// the device: it attends to the device's work in place of the device's own thread, and sleeps where packets arrive.
+public interface WaitableChannel extends CompletionChannel {
+    /// What [#visit] and [#goOn] answer when there is a notification to take, or the channel is closed.
+    int OVER = 0;
+
+    /// What they answer when a visit is not possible, or not any more.
+    int ELSEWHERE = -1;
+
+    /// Whether it was not closed.
+    boolean isOpen();
+
+    /// Sets what is called when a notification has come, by the thread that has brought it: which must not wait
+    /// there. The notification may have been taken meanwhile.
+    void tell(Runnable to);
+
+    /// As [#poll()], without a look at the device.
+    Optional<CompletionQueue> take();
+
+    /// Begins a visit. A positive answer is a number of descriptors: the caller polls so many by poll(2), and then
+    /// goes on, or ends the visit. With any other answer the visit has ended. One thread at a time visits.
+    ///
+    /// @param pollfds where to put what is to be polled, an array of `struct pollfd`; [#ELSEWHERE] is the answer
+    ///     when there is too little room
+    int visit(MemorySegment pollfds);
+
+    /// Goes on with a visit, in the thread that began it; answers as [#visit].
+    ///
+    /// @param pollfds with what poll(2) has found; for what is to be polled next
+    int goOn(MemorySegment pollfds);
+
+    /// Ends a visit, in the thread that began it, also when the channel is closed.
+    void endVisit();
+
+    /// The program has done what it had to do, and is likely to wait for the descriptor now: others look after the
+    /// device.
+    void handOver();
+}
