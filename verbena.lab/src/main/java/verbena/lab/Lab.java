@@ -147,6 +147,11 @@ final class Lab implements AutoCloseable {
         return program;
     }
 
+    /// The launcher builds what is stale.
+    Running built() {
+        return begun(Running.start("build", Map.of(), List.of(verbena, "--version")));
+    }
+
     /// Starts a command where it belongs.
     Running start(Command command) {
         List<String> words = List.of(command.line().split(" +"));
@@ -189,7 +194,10 @@ final class Lab implements AutoCloseable {
         while (ends) {
             LockSupport.park(); // nothing begins any more
         }
-        Running started = Running.start(label, environment, all);
+        return begun(Running.start(label, environment, all));
+    }
+
+    private Running begun(Running started) {
         running.removeIf(one -> !one.isAlive());
         running.add(started);
         return started;

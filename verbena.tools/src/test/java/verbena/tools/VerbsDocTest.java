@@ -146,7 +146,8 @@ class VerbsDocTest {
                 .toList();
     }
 
-    /// Tests of other rooms, the races, the workbench, the fuzz targets and the lab are not on the class path of this one.
+    /// Tests of other rooms, the races, the workbench, the fuzz targets and the lab are not on the class path of this
+    /// one.
     private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT)) {
             return Stream.concat(

@@ -36,11 +36,17 @@ public final class Clauses {
     /// Where a comment stands.
     public enum Place {
         /// Code of the product.
-        RULE,
+        RULE("rule"),
         /// The oracle of the random walks, which is checked against the product all the time.
-        MODEL,
+        MODEL("model"),
         /// A script, a case of the suite, or another test.
-        SCRIPT
+        SCRIPT("script");
+
+        private final String label;
+
+        Place(String label) {
+            this.label = label;
+        }
     }
 
     /// For each place and clause the classes that cite it.
@@ -156,7 +162,7 @@ public final class Clauses {
                 Set<String> classes = cited.get(place).get(clause);
                 if (classes != null) {
                     text.append("        ")
-                            .append(String.format("%-7s", place.name().toLowerCase()))
+                            .append(String.format("%-7s", place.label))
                             .append(String.join(", ", classes))
                             .append('\n');
                 }
