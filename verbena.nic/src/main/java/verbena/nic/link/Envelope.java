@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.Frame;
 
-/// What one side door sends to another: a packet and what only the socket knew of it, or a word among neighbours. All
-/// fields in native order: it does not leave the host.
+/// What links at one address send each other ([PeerSockets]): a packet and what only the socket knew of it, or a word
+/// among neighbours. All fields are in native order: an envelope does not leave the host.
 ///
 /// | byte | packet | hello | located |
 /// |---|---|---|---|
@@ -25,11 +25,13 @@ final class Envelope {
     /// Where it is in a frame's slot.
     static final int START = Frame.HEADROOM - BYTES;
 
+    /// No kind.
+    static final int NONE = 0;
     /// A packet.
     static final int PACKET = 1;
-    /// The first word of whoever has connected.
+    /// The first word of a link that has connected.
     static final int HELLO = 2;
-    /// The answer to a probe ([SharedAddress]).
+    /// The answer to a probe ([Steering]).
     static final int LOCATED = 3;
 
     private static final int SLOT = 1;
@@ -44,8 +46,9 @@ final class Envelope {
 
     private Envelope() {}
 
-    /// Writes that of a frame.
+    /// Writes the envelope of a frame's packet before it.
     static void seal(Frame frame) {
+        assert frame.isOwn() : "what stands before the packet is another packet";
         frame.slot.set(JAVA_BYTE, START, (byte) PACKET);
         frame.slot.set(JAVA_BYTE, TRAFFIC_CLASS, (byte) frame.trafficClass);
         frame.slot.set(JAVA_BYTE, HOP_LIMIT, (byte) frame.hopLimit);
@@ -54,8 +57,9 @@ final class Envelope {
         frame.slot.set(JAVA_LONG, SOURCE_LOW, frame.sourceLow);
     }
 
-    /// Reads it into the frame.
+    /// Reads the envelope before a frame's packet into the frame.
     static void open(Frame frame) {
+        assert frame.isOwn();
         frame.trafficClass = frame.slot.get(JAVA_BYTE, TRAFFIC_CLASS) & 0xFF;
         frame.hopLimit = frame.slot.get(JAVA_BYTE, HOP_LIMIT) & 0xFF;
         frame.sourcePort = frame.slot.get(JAVA_SHORT, SOURCE_PORT) & 0xFFFF;
@@ -73,9 +77,9 @@ final class Envelope {
         to.set(JAVA_BYTE, SLOT, (byte) slot);
     }
 
-    /// The sender of a hello; -1 when it is none.
+    /// The sender of a hello; [PeerSocket#NO_SLOT] when it is none.
     static int helloSlot(MemorySegment word) {
-        return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : -1;
+        return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : PeerSocket.NO_SLOT;
     }
 
     static void putLocated(MemorySegment to, int slot, int index, long cookie) {

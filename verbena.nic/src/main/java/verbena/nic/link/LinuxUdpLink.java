@@ -66,16 +66,16 @@ public final class LinuxUdpLink extends UdpLink {
         sockets = new UdpSockets(linux, port, options);
         long receiversMax = (long) addresses.size() * (1 + GROUPS_MAX);
         sleepfds = arena.allocate((receiversMax + 2 + addresses.size()) * Pollfd.BYTES, 8);
-        inbox = new UdpInbox(this, arena, receiversMax, outgoing);
+        inbox = new UdpInbox(this, arena, receiversMax);
         var own = new UdpSocket[addresses.size()];
         int opened = 0;
         SharedAddress[] sharing = {};
         try {
             if (bell.fd() < 0) {
-                throw UdpSockets.failed("eventfd", -bell.fd());
+                throw SocketFailure.of("eventfd", -bell.fd());
             }
             if (timer.fd() < 0) {
-                throw UdpSockets.failed("timerfd", -timer.fd());
+                throw SocketFailure.of("timerfd", -timer.fd());
             }
             if (options.shared()) {
                 sharing = SharedAddress.claim(
@@ -119,9 +119,15 @@ public final class LinuxUdpLink extends UdpLink {
 
     @Override
     void listen(Gid group, Collection<GidEntry> interfaces) {
-        if (!occupancy.enter(Occupancy.MOVING)) {
-            throw new LinkException(LinkException.Kind.FAILED, "multicast group " + group + ": the link is closed");
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                throw new LinkException(LinkException.Kind.FAILED, "multicast group " + group + ": the link is closed");
+            }
+            receiveAlsoFrom(group, interfaces);
         }
+    }
+
+    private void receiveAlsoFrom(Gid group, Collection<GidEntry> interfaces) {
         int before = receivers.length;
         UdpSocket[] all = Arrays.copyOf(receivers, before + interfaces.size());
         int opened = before;
@@ -130,23 +136,21 @@ public final class LinuxUdpLink extends UdpLink {
                 all[opened] = sockets.openGroup(group, at);
                 opened++;
             }
-            receive(all);
+            receiveFrom(all);
         } catch (LinkException e) {
             for (int i = before; i < opened; i++) {
                 LinuxSockets.close(all[i].fd);
             }
             throw e;
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
         }
     }
 
     @Override
     void ignore(Gid group) {
-        if (!occupancy.enter(Occupancy.MOVING)) {
-            return;
-        }
-        try {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return;
+            }
             var left = new ArrayList<UdpSocket>();
             for (UdpSocket socket : receivers) {
                 if (socket.isBoundTo(group)) {
@@ -155,13 +159,11 @@ public final class LinuxUdpLink extends UdpLink {
                     left.add(socket);
                 }
             }
-            receive(left.toArray(UdpSocket[]::new));
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
+            receiveFrom(left.toArray(UdpSocket[]::new));
         }
     }
 
-    private void receive(UdpSocket[] all) {
+    private void receiveFrom(UdpSocket[] all) {
         inbox.receiveFrom(all);
         receivers = all;
     }
@@ -170,18 +172,16 @@ public final class LinuxUdpLink extends UdpLink {
 
     @Override
     public int receive(Frame[] frames, int from, int count) {
-        if (!occupancy.enter(Occupancy.MOVING)) {
-            return 0;
-        }
-        try {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
             if (inbox.hasArrivals()) {
                 return inbox.handOut(frames, from, count);
             }
             int received = shared.length == 0 ? 0 : receiveFromNeighbours(frames, from, count);
             inbox.land(receivers, count - received);
             return received + inbox.handOut(frames, from + received, count - received);
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
         }
     }
 
@@ -231,41 +231,35 @@ public final class LinuxUdpLink extends UdpLink {
         if (shared.length == 0) {
             return true;
         }
-        if (!occupancy.enter(Occupancy.MOVING)) {
-            throw new LinkException(LinkException.Kind.FAILED, "service: the link is closed");
-        }
-        try {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                throw new LinkException(LinkException.Kind.FAILED, "service: the link is closed");
+            }
             return SharedAddress.claimService(shared, serviceId);
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
         }
     }
 
     @Override
     public void openService(long serviceId) {
-        if (shared.length == 0 || !occupancy.enter(Occupancy.MOVING)) {
-            return;
-        }
-        try {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return;
+            }
             for (SharedAddress address : shared) {
                 address.openService(serviceId);
             }
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
         }
     }
 
     @Override
     public void releaseService(long serviceId) {
-        if (shared.length == 0 || !occupancy.enter(Occupancy.MOVING)) {
-            return;
-        }
-        try {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return;
+            }
             for (SharedAddress address : shared) {
                 address.releaseService(serviceId);
             }
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
         }
     }
 
@@ -282,13 +276,11 @@ public final class LinuxUdpLink extends UdpLink {
 
     @Override
     public int transmit(Frame[] frames, int from, int count) {
-        if (!occupancy.enter(Occupancy.MOVING)) {
-            return 0;
-        }
-        try {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
             return outbox.transmit(frames, from, count);
-        } finally {
-            occupancy.leave(Occupancy.MOVING);
         }
     }
 
@@ -326,7 +318,8 @@ public final class LinuxUdpLink extends UdpLink {
 
     @Override
     public int fallAsleep(long timeoutNanos) {
-        if (!occupancy.enter(Occupancy.SLEEPING)) {
+        Occupancy.Stay stay = occupancy.sleep();
+        if (stay == null) {
             return 0;
         }
         int count = 0;
@@ -342,7 +335,7 @@ public final class LinuxUdpLink extends UdpLink {
             }
         } finally {
             if (count == 0) {
-                occupancy.leave(Occupancy.SLEEPING);
+                stay.close();
             }
         }
         return count;
@@ -391,7 +384,7 @@ public final class LinuxUdpLink extends UdpLink {
             timer.clear();
         }
         signal.awake();
-        occupancy.leave(Occupancy.SLEEPING);
+        occupancy.endSleep();
     }
 
     @Override

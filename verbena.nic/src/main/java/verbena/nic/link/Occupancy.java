@@ -2,43 +2,87 @@ package verbena.nic.link;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /// Which threads use a link's sockets and memory at this moment: one that receives or sends, and another that sleeps,
-/// both
-/// for the length of a call; or the thread that has closed the link, for ever.
+/// both for the length of a call; or the thread that has closed the link, for ever.
+///
+///     try (Occupancy.Stay stay = occupancy.move()) {
+///         if (stay == null) {
+///             return 0; // the link is closed
+///         }
+///         …
+///     }
 final class Occupancy {
-    static final int MOVING = 1;
-    static final int SLEEPING = 2;
     private static final int FREE = 0;
+    private static final int MOVING = 1;
+    private static final int SLEEPING = 2;
     private static final int CLOSED = 4;
     /// How long the closer gives threads that are inside to get out before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
     private final AtomicInteger occupied = new AtomicInteger(FREE);
     private volatile boolean closing;
+    private final Stay moving = new Stay(MOVING);
+    private final Stay sleeping = new Stay(SLEEPING);
 
-    /// Comes in as [#MOVING] or [#SLEEPING]; false when the link is closed.
-    boolean enter(int as) {
-        while (!closing) {
-            int now = occupied.get();
-            if ((now & as) != 0) {
-                throw new IllegalStateException("link: used by two threads at once");
-            }
-            if (now != CLOSED && occupied.compareAndSet(now, now | as)) {
-                return true;
-            }
+    /// A thread is inside until this is closed. There is one for each purpose, made once.
+    final class Stay implements AutoCloseable {
+        private final int purpose;
+
+        private Stay(int purpose) {
+            this.purpose = purpose;
         }
-        return false;
+
+        @Override
+        public void close() {
+            int before = occupied.getAndAdd(-purpose);
+            assert (before & purpose) != 0 : "left twice";
+        }
     }
 
-    /// Goes out again.
-    void leave(int as) {
-        occupied.addAndGet(-as);
+    /// Comes in to receive, to send, or to change the sockets; null when the link is closed.
+    ///
+    /// @throws IllegalStateException when another thread is inside for that
+    @Nullable
+    Stay move() {
+        return enter(moving);
+    }
+
+    /// Comes in to sleep; null when the link is closed.
+    ///
+    /// @throws IllegalStateException when another thread is inside for that
+    @Nullable
+    Stay sleep() {
+        return enter(sleeping);
+    }
+
+    /// Ends the stay of a thread that sleeps by a system call of its own ([Carrier#fallAsleep]).
+    void endSleep() {
+        sleeping.close();
+    }
+
+    private @Nullable Stay enter(Stay stay) {
+        while (!closing) {
+            int now = occupied.get();
+            if ((now & stay.purpose) != 0) {
+                throw new IllegalStateException("link: used by two threads at once");
+            }
+            if (now != CLOSED && occupied.compareAndSet(now, now | stay.purpose)) {
+                return stay;
+            }
+        }
+        return null;
+    }
+
+    /// Whether the link is closed, or is being closed. Any thread.
+    boolean isClosed() {
+        return closing;
     }
 
     /// Closes: waits until all threads are out. False when the link was closed already.
     ///
-    /// @param bell brings out a thread that sleeps
+    /// @param bell wakes a thread that sleeps
     boolean close(Runnable bell) {
         closing = true;
         while (!occupied.compareAndSet(FREE, CLOSED)) {

@@ -25,15 +25,17 @@ import java.util.Collections;
 import java.util.List;
 import verbena.nic.link.LinuxAbi.SockFilter;
 import verbena.nic.link.LinuxAbi.SockFprog;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
 import verbena.wire.cm.Mad;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
 /// The program by which the kernel chooses, among the sockets that share an address, the one that a packet is for:
-/// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). It is given what follows the UDP header
-/// and answers with an index in the kernel's group of sockets; an index that nobody has leaves the choice to a hash of
-/// the addresses and ports. It finds the slot as [Addressee] does.
+/// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). It is given what follows the UDP
+/// header and answers with an index in the kernel's group of sockets; an index that nobody has leaves the choice to a
+/// hash of the addresses and ports. It finds the slot as [Addressee] does.
 ///
 /// Besides, a probe goes to the index that it names. By that one finds out who has which.
 final class Steering {
@@ -60,6 +62,34 @@ final class Steering {
     record Instruction(int code, int jumpTrue, int jumpFalse, int k) {}
 
     private Steering() {}
+
+    /// Makes a probe of the frame's packet.
+    ///
+    /// @param slot to answer to
+    static void putProbe(Frame frame, int index, int slot, long cookie) {
+        frame.slot.asSlice(frame.start, PROBE_BYTES).fill((byte) 0);
+        BigEndian.put24(frame.slot, frame.start, PROBE);
+        BigEndian.put8(frame.slot, frame.start + PROBE_INDEX_AT, index);
+        BigEndian.put8(frame.slot, frame.start + PROBE_SLOT_AT, slot);
+        BigEndian.put64(frame.slot, frame.start + PROBE_COOKIE_AT, cookie);
+        frame.length = PROBE_BYTES;
+    }
+
+    static boolean isProbe(Frame frame) {
+        return frame.length == PROBE_BYTES && BigEndian.u24(frame.slot, frame.start) == PROBE;
+    }
+
+    static int probeIndex(Frame frame) {
+        return BigEndian.u8(frame.slot, frame.start + PROBE_INDEX_AT);
+    }
+
+    static int probeSlot(Frame frame) {
+        return BigEndian.u8(frame.slot, frame.start + PROBE_SLOT_AT);
+    }
+
+    static long probeCookie(Frame frame) {
+        return BigEndian.i64(frame.slot, frame.start + PROBE_COOKIE_AT);
+    }
 
     /// @param indexOf the index of each of the 256 slots, or [#UNKNOWN]
     static List<Instruction> program(int[] indexOf) {

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.LongSupplier;
 import verbena.nic.link.LinuxAbi.Pollfd;
 import verbena.nic.link.LinuxAbi.Timespec;
 import verbena.wire.Frame;
@@ -20,8 +21,6 @@ final class UdpInbox {
 
     private final UdpLink link;
     private final MessageBlock incoming;
-    /// For what is passed on to another link at the same address.
-    private final MessageBlock outgoing;
 
     // One buffer for each message of `incoming`. Pages that nothing has arrived in cost nothing.
     private final MemorySegment[] landings = new MemorySegment[MessageBlock.COUNT];
@@ -35,10 +34,13 @@ final class UdpInbox {
     private final Frame origin;
 
     private int segment;
+    /// When that message came to this host.
+    private final LongSupplier arrivalMillis = this::arrivalMillis;
+
     /// What arrived last was coalesced.
     private boolean coalesced;
-    // A program that exchanges single messages gets one after each sleep, and to ask for a second, too, costs a quarter
-    // of the call. Guesses: the sleeper writes them as well.
+    // A program that exchanges single messages gets one after each sleep, and to ask for a second, too, costs a
+    // quarter of the call. Guesses: the sleeper writes them as well.
     private int landedSinceSleep;
     private boolean isOneLikely;
     /// Messages to ask for: twice as many as came the last time.
@@ -52,10 +54,8 @@ final class UdpInbox {
     private final MemorySegment nothing; // a timeout of 0
 
     /// @param socketsMax so many at most will be received from
-    /// @param outgoing free whenever no call of this object is under way
-    UdpInbox(UdpLink link, Arena arena, long socketsMax, MessageBlock outgoing) {
+    UdpInbox(UdpLink link, Arena arena, long socketsMax) {
         this.link = link;
-        this.outgoing = outgoing;
         incoming = new MessageBlock(arena);
         origin = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         pollfds = arena.allocate(socketsMax * Pollfd.BYTES, 8);
@@ -191,42 +191,21 @@ final class UdpInbox {
         consumed = 0;
     }
 
+    private long arrivalMillis() {
+        return incoming.arrivalMillis(message);
+    }
+
     private static boolean isPacket(Frame frame) {
         return frame.length >= UdpLink.PACKET_MIN && frame.length <= Frame.PACKET_MAX;
     }
 
-    /// Whether no more needs to be done here: false when the packet is for this link's slot, or nobody is there whom it
-    /// is for.
+    /// Whether no more needs to be done here: the packet is another link's.
     private boolean isPassedOn(SharedAddress sharing, Frame frame) {
         int addressee = Addressee.of(frame);
         if (addressee == sharing.slot()) {
             return false;
         }
         frame.copyWay(origin);
-        if (addressee == Addressee.ANYBODY) {
-            return sharing.onProbe(frame);
-        }
-        if (addressee == Addressee.SERVICE && sharing.isServedHere(Addressee.service(frame))) {
-            return false;
-        }
-        SharedAddress.Door door = addressee >= 0 ? sharing.neighbour(addressee) : null;
-        if (addressee >= 0 ? door == null : sharing.isAlone()) {
-            return sharing.waits(frame);
-        }
-        if (!sharing.isInTime(incoming.arrivalMillis(message))) {
-            return true;
-        }
-        frame.moveToOwn(); // the envelope goes before it
-        if (door != null) {
-            Envelope.seal(frame);
-            outgoing.prepareEnvelope(0, frame);
-            sharing.forward(door, outgoing, 1);
-            return true;
-        }
-        if (addressee == Addressee.SERVICE) {
-            return sharing.forwardToService(frame, Addressee.service(frame)) || sharing.waits(frame);
-        }
-        sharing.forwardToAll(frame);
-        return false;
+        return sharing.passesOn(frame, addressee, arrivalMillis);
     }
 }

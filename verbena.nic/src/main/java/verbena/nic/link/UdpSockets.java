@@ -42,7 +42,8 @@ final class UdpSockets {
         int fd = openSocket(gid);
         try {
             if (gid.isIpv4()) {
-                // With this, and not connected, the kernel sends identification 0 and DF: what the ICRC is sealed for.
+                // With this, and not connected, the kernel sends identification 0 and DF: what the ICRC is sealed
+                // for.
                 require(fd, IPPROTO_IP, LinuxAbi.IP_MTU_DISCOVER, LinuxAbi.IP_PMTUDISC_DO, "IP_MTU_DISCOVER");
                 require(fd, IPPROTO_IP, LinuxAbi.IP_TTL, HOP_LIMIT_DEFAULT, "IP_TTL");
             } else {
@@ -58,7 +59,8 @@ final class UdpSockets {
             int scopeId = gid.isLinkLocal() ? entry.interfaceIndex() : 0;
             int bound = bind(fd, gid, scopeId);
             if (bound == -LinuxAbi.EADDRNOTAVAIL && !gid.isIpv4() && Interfaces.has(entry)) {
-                // The kernel still asks the network whether another host has it; until it knows, nothing arrives there.
+                // The kernel still asks the network whether another host has it; until it knows, nothing arrives
+                // there.
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_FREEBIND, 1, "IPV6_FREEBIND");
                 bound = bind(fd, gid, scopeId);
             }
@@ -114,7 +116,7 @@ final class UdpSockets {
 
     private static void requireForGroup(int result, Gid group, GidEntry at) {
         if (result < 0) {
-            throw LinkException.ofJoin(kindOf(-result), group, at, LinuxSockets.message(-result), null);
+            throw LinkException.ofJoin(SocketFailure.kindOf(-result), group, at, LinuxSockets.message(-result), null);
         }
     }
 
@@ -122,7 +124,8 @@ final class UdpSockets {
     private int openSocket(Gid gid) {
         int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
         if (fd < 0) {
-            throw LinkException.ofBind(kindOf(-fd), gid.toString(), port, LinuxSockets.message(-fd), null);
+            throw LinkException.ofBind(
+                    SocketFailure.kindOf(-fd), gid.toString(), port, LinuxSockets.message(-fd), null);
         }
         try {
             if (gid.isIpv4()) {
@@ -157,7 +160,7 @@ final class UdpSockets {
     private void require(int fd, int level, int option, int value, String name) {
         int result = linux.setOption(fd, level, option, value);
         if (result < 0) {
-            throw failed(name, -result);
+            throw SocketFailure.of(name, -result);
         }
     }
 
@@ -168,23 +171,9 @@ final class UdpSockets {
         }
     }
 
-    static LinkException failed(String what, int errno) {
-        return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
-    }
-
     private static LinkException bindFailed(GidEntry entry, int port, int errno) {
-        return LinkException.ofBind(kindOf(errno), entry.gid().toString(), port, LinuxSockets.message(errno), null);
-    }
-
-    private static LinkException.Kind kindOf(int errno) {
-        return switch (errno) {
-            case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
-            // EINVAL and ENODEV: a link-local address without its interface.
-            case LinuxAbi.EADDRNOTAVAIL, LinuxAbi.EINVAL, LinuxAbi.ENODEV -> LinkException.Kind.ADDRESS_NOT_LOCAL;
-            case LinuxAbi.EPERM, LinuxAbi.EACCES -> LinkException.Kind.NOT_PERMITTED;
-            case LinuxAbi.EAFNOSUPPORT -> LinkException.Kind.UNSUPPORTED;
-            default -> LinkException.Kind.FAILED;
-        };
+        return LinkException.ofBind(
+                SocketFailure.kindOf(errno), entry.gid().toString(), port, LinuxSockets.message(errno), null);
     }
 
     /// Bytes of the smallest buffer of this kind among sockets.

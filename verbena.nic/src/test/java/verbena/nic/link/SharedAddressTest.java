@@ -481,29 +481,6 @@ class SharedAddressTest {
     }
 
     @Test
-    void whatHasWaitedTooLongIsNotPassedOn() {
-        UdpLink link = join();
-        try (var arena = Arena.ofConfined()) {
-            SharedAddress[] alone = SharedAddress.claim(
-                    new LinuxSockets(arena),
-                    arena,
-                    new MessageBlock(arena),
-                    peer.gids(),
-                    RoceV2.UDP_PORT,
-                    1 << 20,
-                    link::wakeup);
-            long now = System.currentTimeMillis();
-            assertThat(alone[0].isInTime(now)).isTrue();
-            assertThat(alone[0].isInTime(now - 2_000)).isFalse();
-            assertThat(alone[0].isInTime(0)).as("nobody knows when it came").isFalse();
-            var counters = new HashMap<String, Long>();
-            alone[0].addCounters(counters);
-            assertThat(counters).containsEntry("shared.dropped.late", 2L);
-            alone[0].close();
-        }
-    }
-
-    @Test
     void onlyThoseWhoShareCanHaveAnAddressTogether() {
         join();
         assertThatThrownBy(() -> LinkBench.open(address, RoceV2.UDP_PORT, ALONE))

@@ -78,7 +78,6 @@ class HouseTest {
             "verbena.nic.kind.iwarp.StreamConnection",
             "verbena.nic.link.ChannelTcpLink",
             "verbena.nic.link.LinuxTcpLink",
-            "verbena.nic.link.SharedAddress",
             "verbena.sim.model.ModelQueuePair",
             "verbena.sim.script.PacketScript",
             "verbena.sim.traffic.RcEnd",

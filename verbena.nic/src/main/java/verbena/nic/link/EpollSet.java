@@ -1,0 +1,126 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.link.LinuxAbi.EpollEvent;
+
+/// Descriptors that are watched together (epoll(7)), each with the object that it belongs to.
+///
+/// The kernel tells the number of a descriptor's entry. A number is used again, so each use of it has a stamp: an
+/// event that is left over from an earlier use finds nothing.
+///
+/// For one thread at a time; another may poll [#fd()].
+final class EpollSet<T> {
+    private final LinuxSockets linux;
+    private final int fd;
+    private final int eventsMax;
+    private final List<@Nullable Entry<T>> entries = new ArrayList<>();
+    private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
+    private int stamps;
+    private final MemorySegment event;
+    private final MemorySegment events;
+
+    private record Entry<T>(int fd, int stamp, T owner) {}
+
+    /// @param arena to be closed after this
+    /// @param eventsMax descriptors that one [#ready()] tells of; the next call begins with the others
+    EpollSet(LinuxSockets linux, Arena arena, int eventsMax) {
+        this.linux = linux;
+        this.eventsMax = eventsMax;
+        event = arena.allocate(EpollEvent.BYTES, 8);
+        events = arena.allocate((long) eventsMax * EpollEvent.BYTES, 8);
+        fd = linux.watcher();
+    }
+
+    /// To be polled: readable when [#ready()] finds something. Negative, the system's error, when it could not be
+    /// had.
+    int fd() {
+        return fd;
+    }
+
+    /// Adds a descriptor; it leaves the set when it is closed, and its entry by [#remove(int)]. Returns the number of
+    /// the entry, or the system's negated error.
+    ///
+    /// @param wanted what to tell of it
+    int add(int descriptor, T owner, int wanted) {
+        Integer free = freeNumbers.poll();
+        int number = free == null ? entries.size() : free;
+        var entry = new Entry<>(descriptor, ++stamps, owner);
+        if (free == null) {
+            entries.add(entry);
+        } else {
+            assert entries.get(number) == null : "the number is in use";
+            entries.set(number, entry);
+        }
+        putEvent(number, entry.stamp, wanted);
+        int added = linux.watch(fd, descriptor, event);
+        if (added < 0) {
+            remove(number);
+            return added;
+        }
+        return number;
+    }
+
+    /// From now on this is told of the descriptor.
+    void change(int number, int wanted) {
+        Entry<T> entry = number < 0 ? null : entries.get(number);
+        if (entry != null) {
+            putEvent(number, entry.stamp, wanted);
+            int _ = linux.rewatch(fd, entry.fd, event);
+        }
+    }
+
+    private void putEvent(int number, int stamp, int wanted) {
+        event.set(JAVA_INT, EpollEvent.EVENTS, wanted);
+        event.set(JAVA_INT, EpollEvent.DATA, number);
+        event.set(JAVA_INT, EpollEvent.DATA + 4L, stamp);
+    }
+
+    /// Forgets an entry, whose descriptor is about to be closed.
+    void remove(int number) {
+        assert entries.get(number) != null : "removed twice";
+        entries.set(number, null);
+        freeNumbers.add(number);
+    }
+
+    /// How many descriptors have something to tell, at most as many as one call tells of.
+    int ready() {
+        return LinuxSockets.ready(fd, events, eventsMax);
+    }
+
+    /// Whose descriptor the i-th of those is; null when it has left the set meanwhile.
+    @Nullable
+    T owner(int i) {
+        long at = (long) i * EpollEvent.BYTES;
+        Entry<T> entry = entries.get(events.get(JAVA_INT, at + EpollEvent.DATA));
+        return entry == null || entry.stamp != events.get(JAVA_INT, at + EpollEvent.DATA + 4) ? null : entry.owner;
+    }
+
+    /// What the i-th of those has to tell.
+    int seen(int i) {
+        return events.get(JAVA_INT, (long) i * EpollEvent.BYTES + EpollEvent.EVENTS);
+    }
+
+    /// Each owner of an entry; `action` may remove entries.
+    void forEach(Consumer<T> action) {
+        for (int i = 0; i < entries.size(); i++) {
+            Entry<T> entry = entries.get(i);
+            if (entry != null) {
+                action.accept(entry.owner);
+            }
+        }
+    }
+
+    void close() {
+        if (fd >= 0) {
+            LinuxSockets.close(fd);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+package verbena.nic.link;
+
+/// A local socket of a shared address: one that other links connect to, or a connection to another link.
+final class PeerSocket {
+    /// Of a socket that leads to no neighbour, or not yet.
+    static final int NO_SLOT = -1;
+
+    final int fd;
+    final boolean isListening;
+    /// The neighbour at the other end, as [Presence] knows it.
+    int slot = NO_SLOT;
+    /// In the set of those that are watched.
+    int number = -1;
+
+    PeerSocket(int fd, boolean isListening) {
+        this.fd = fd;
+        this.isListening = isListening;
+    }
+}

@@ -1,0 +1,23 @@
+package verbena.nic.link;
+
+/// What the errno of a socket call means for a link.
+final class SocketFailure {
+    private SocketFailure() {}
+
+    /// Why an address or a port could not be had.
+    static LinkException.Kind kindOf(int errno) {
+        return switch (errno) {
+            case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
+            // EINVAL and ENODEV: a link-local address without its interface.
+            case LinuxAbi.EADDRNOTAVAIL, LinuxAbi.EINVAL, LinuxAbi.ENODEV -> LinkException.Kind.ADDRESS_NOT_LOCAL;
+            case LinuxAbi.EPERM, LinuxAbi.EACCES -> LinkException.Kind.NOT_PERMITTED;
+            case LinuxAbi.EAFNOSUPPORT -> LinkException.Kind.UNSUPPORTED;
+            default -> LinkException.Kind.FAILED;
+        };
+    }
+
+    /// A call that always works, but for a system without room for more.
+    static LinkException of(String what, int errno) {
+        return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
+    }
+}

@@ -1,0 +1,136 @@
+package verbena.nic.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.nic.link.LinkBench.frames;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import verbena.nic.link.Services.Offer;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.cm.Mad;
+import verbena.wire.cm.SidrReq;
+
+/// Which link gets a request for a service, in virtual time.
+class ServicesTest {
+    private static final long HERE = 17;
+    private static final long ELSEWHERE = 18;
+
+    private final Arena arena = Arena.ofConfined();
+    private long now = 1_000_000_000;
+    /// What links that listen at a name say to an offer; the others have no name.
+    private final Map<String, Offer> others = new HashMap<>();
+
+    private final List<String> offered = new ArrayList<>();
+    private final Services services = new Services(this::offer, new EarlyRequests(arena, () -> now));
+    private final Frame[] out = frames(4);
+
+    private Offer offer(String name, Frame frame) {
+        offered.add(name);
+        return others.getOrDefault(name, Offer.UNWANTED);
+    }
+
+    @AfterEach
+    void close() {
+        arena.close();
+    }
+
+    static Frame request(long serviceId) {
+        Frame frame = frames(1)[0];
+        frame.length = 12 + 8 + Mad.BYTES + 4;
+        frame.slot.asSlice(frame.start, frame.length).fill((byte) 0);
+        BigEndian.put24(frame.slot, frame.start + Addressee.QPN_AT, Mad.QPN);
+        BigEndian.put8(frame.slot, frame.start + Addressee.CLASS_AT, Mad.CLASS_CM);
+        BigEndian.put16(frame.slot, frame.start + Addressee.ATTRIBUTE_AT, SidrReq.ATTRIBUTE);
+        BigEndian.put64(frame.slot, frame.start + Addressee.MESSAGE_AT + 8, serviceId);
+        return frame;
+    }
+
+    private int after(long nanos) {
+        now += nanos;
+        return services.handOut(out, 0, out.length);
+    }
+
+    @Test
+    void aRequestGoesToTheLinkThatListensAtTheName() {
+        others.put(Services.name(ELSEWHERE), Offer.TAKEN);
+        assertThat(services.forward(request(ELSEWHERE), ELSEWHERE)).isTrue();
+        assertThat(offered).containsExactly("service-0000000000000012");
+    }
+
+    @Test
+    void aRequestThatTheOtherLinkHasNoRoomForIsLost() {
+        others.put(Services.name(ELSEWHERE), Offer.NO_ROOM);
+        assertThat(services.forward(request(ELSEWHERE), ELSEWHERE))
+                .as("dropped")
+                .isTrue();
+        assertThat(services.passOn(request(ELSEWHERE), ELSEWHERE))
+                .as("one that waits goes on waiting")
+                .isFalse();
+    }
+
+    @Test
+    void aRequestForNoLinkIsNotForwarded() {
+        assertThat(services.forward(request(ELSEWHERE), ELSEWHERE)).isFalse();
+    }
+
+    /// The name is ours: a connection to it would come back.
+    @Test
+    void aRequestForAServiceOfThisLinkIsOfferedToNoOther() {
+        services.claim(HERE, new PeerSocket(-1, true));
+        assertThat(services.isClaimed(HERE)).isTrue();
+        assertThat(services.forward(request(HERE), HERE)).isFalse();
+        assertThat(offered).isEmpty();
+    }
+
+    @Test
+    void aRequestWaitsUntilTheServiceIsOpen() {
+        services.claim(HERE, new PeerSocket(-1, true));
+        assertThat(services.keep(request(HERE))).isTrue();
+        assertThat(services.waiting()).isEqualTo(1);
+        assertThat(after(10_000_000)).isZero();
+        services.open(HERE);
+        assertThat(services.isDue()).as("at once").isTrue();
+        assertThat(after(0)).isEqualTo(1);
+        assertThat(services.keep(request(HERE))).as("served").isFalse();
+        assertThat(services.due()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void aRequestThatWaitsGoesToALinkThatBeginsToListen() {
+        assertThat(services.keep(request(ELSEWHERE))).isTrue();
+        others.put(Services.name(ELSEWHERE), Offer.TAKEN);
+        assertThat(after(10_000_000)).isZero();
+        assertThat(services.waiting()).isZero();
+    }
+
+    @Test
+    void aRequestThatWaitedInVainIsHandedOutToBeRefused() {
+        assertThat(services.keep(request(ELSEWHERE))).isTrue();
+        assertThat(after(EarlyRequests.PATIENCE_NANOS)).isEqualTo(1);
+    }
+
+    @Test
+    void releasingGivesTheNameBackAndServesNoMore() {
+        var socket = new PeerSocket(-1, true);
+        services.claim(HERE, socket);
+        services.open(HERE);
+        assertThat(services.isServedHere(HERE)).isTrue();
+        assertThat(services.release(HERE)).isSameAs(socket);
+        assertThat(services.isServedHere(HERE)).isFalse();
+        assertThat(services.isClaimed(HERE)).isFalse();
+        assertThat(services.release(HERE)).as("again").isNull();
+    }
+
+    @Test
+    void onlyRequestsWait() {
+        Frame other = request(HERE);
+        BigEndian.put24(other.slot, other.start + Addressee.QPN_AT, 0x12_3456);
+        assertThat(services.keep(other)).isFalse();
+    }
+}
