@@ -18,7 +18,6 @@ import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
@@ -97,7 +96,7 @@ public final class DatagramChannelLink extends UdpLink {
     DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         super(addresses, port, options);
         this.options = options;
-        Selector opening = openSelector();
+        Selector opening = Channels.openSelector();
         boolean opened = false;
         try {
             boolean forbidden = true;
@@ -129,14 +128,6 @@ public final class DatagramChannelLink extends UdpLink {
         selector = opening;
     }
 
-    private static Selector openSelector() {
-        try {
-            return Selector.open();
-        } catch (IOException e) {
-            throw new LinkException(LinkException.Kind.FAILED, "selector: " + e.getMessage(), e);
-        }
-    }
-
     private DatagramChannel openOwn(GidEntry entry) {
         Gid gid = entry.gid();
         DatagramChannel channel = openChannel(gid);
@@ -157,7 +148,7 @@ public final class DatagramChannelLink extends UdpLink {
             throw bindFailed(gid.address(), port(), e);
         } finally {
             if (!bound) {
-                closeQuietly(channel);
+                Channels.close(channel);
             }
         }
     }
@@ -181,7 +172,7 @@ public final class DatagramChannelLink extends UdpLink {
             throw LinkException.ofJoin(kindOf(words), group, at, words, e);
         } finally {
             if (!joined) {
-                closeQuietly(channel);
+                Channels.close(channel);
             }
         }
     }
@@ -220,8 +211,8 @@ public final class DatagramChannelLink extends UdpLink {
         return LinkException.Kind.FAILED;
     }
 
-    // IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such option;
-    // then peers that check the ICRC strictly drop what is sent over IPv4.
+    // IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such
+    // option; then peers that check the ICRC strictly drop what is sent over IPv4.
     private static boolean forbidFragmentation(DatagramChannel channel) throws IOException {
         if (!channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
             return false;
@@ -285,7 +276,7 @@ public final class DatagramChannelLink extends UdpLink {
                 if (receiver.membership != null) {
                     receiver.membership.drop(); // now: the socket lives on until the selector is asked next
                 }
-                closeQuietly(receiver.channel);
+                Channels.close(receiver.channel);
             }
             return bound;
         });
@@ -453,15 +444,7 @@ public final class DatagramChannelLink extends UdpLink {
             return;
         }
         try {
-            if (timeoutNanos > 0) {
-                // Up, or a sleep of less than a millisecond would be none and the caller would spin.
-                long millis = TimeUnit.NANOSECONDS.toMillis(timeoutNanos - 1) + 1;
-                selector.select(DatagramChannelLink::backToReading, millis);
-            } else if (timeoutNanos < 0) {
-                selector.select(DatagramChannelLink::backToReading);
-            }
-        } catch (IOException | ClosedSelectorException _) {
-            // Closed, or early: the caller looks for itself.
+            Channels.sleep(selector, timeoutNanos, DatagramChannelLink::backToReading);
         } finally {
             signal.awake();
         }
@@ -482,16 +465,8 @@ public final class DatagramChannelLink extends UdpLink {
     // Channels first: a closed selector lets go of them.
     private static void closeAll(List<? extends Receiver> receivers, Selector open) {
         for (Receiver receiver : receivers) {
-            closeQuietly(receiver.channel);
+            Channels.close(receiver.channel);
         }
-        closeQuietly(open);
-    }
-
-    private static void closeQuietly(AutoCloseable resource) {
-        try {
-            resource.close();
-        } catch (Exception _) {
-            // A descriptor that cannot be closed is gone all the same.
-        }
+        Channels.close(open);
     }
 }

@@ -16,11 +16,11 @@ import verbena.transport.iwarp.StreamOutput;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// TCP streams, many of them, moved by whoever drives the engine: none of them has a thread, and nothing blocks
+/// TCP streams, many of them, moved by the thread that drives the engine: no stream has a thread, and nothing blocks
 /// but [#await(long)].
 ///
-/// A stream belongs to a [StreamHandler], which is told what happens by [#move(long)]. What is read goes
-/// through buffers that all streams share, a stream has one only while it holds something back.
+/// A stream belongs to a [StreamHandler], which is told what happens by [#move(long)]. What is read goes through
+/// buffers that all streams share; a stream has one only while it holds something back.
 public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, ChannelTcpLink {
     /// What is read, or written, at once.
     static final int BUFFER_BYTES = 256 << 10;
@@ -34,6 +34,8 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     static final int PIECES_MAX = 256;
     /// What can be written at once, because so much can be kept.
     public static final int BURST_BYTES_MAX = BUFFER_BYTES;
+    /// Connections that the system holds for a port before they are accepted.
+    static final int LISTEN_BACKLOG = 1_024;
     /// Unanswered for so long, a stream breaks (TCP_USER_TIMEOUT, RFC 5482): iWARP has no timers of its own that
     /// would notice a dead peer.
     static final int UNANSWERED_MILLIS_MAX = 10_000;
@@ -42,7 +44,8 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     static final int KEEP_ALIVE_PROBES = 3;
 
     final Arena arena = Arena.ofShared();
-    final WakeSignal signal = new WakeSignal();
+    private final Occupancy occupancy = new Occupancy();
+    private final WakeSignal signal = new WakeSignal();
     private final List<GidEntry> gids;
     /// Where what is written is put together, but for what lies in regions.
     final StreamBuffer own = new StreamBuffer(arena.allocate(BUFFER_BYTES, 64));
@@ -50,9 +53,11 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     private final StreamOutput output = new StreamOutput(own, PIECES_MAX);
     private final ArrayDeque<StreamBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<MemorySegment> freeLittle = new ArrayDeque<>();
+    /// Streams that could not even begin: the next piece of work tells their handlers.
+    private final ArrayDeque<TcpSocket> stillborn = new ArrayDeque<>();
     private final List<Attached> taps = new ArrayList<>();
     private Consumer<Throwable> containedTo = _ -> {};
-    // Written by who moves, read by anybody.
+    // Written by the thread that moves, read by any.
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong connected = new AtomicLong();
     private final AtomicLong broken = new AtomicLong();
@@ -84,7 +89,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
 
     // ---- failures
 
-    /// Who is told when our own code fails at what happens on one stream, which then ends alone. Set before the link is
+    /// Is told when our own code fails at what happens on one stream, which then ends alone. Set before the link is
     /// used.
     public final void onContained(Consumer<Throwable> to) {
         containedTo = to;
@@ -128,7 +133,39 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     }
 
     /// Those that are open, or about to be.
-    abstract List<? extends TcpSocket> sockets();
+    private List<TcpSocket> sockets() {
+        var all = new ArrayList<>(stillborn);
+        all.addAll(watchedSockets());
+        return all;
+    }
+
+    /// A copy of those that the system is asked about, but for the stillborn.
+    abstract List<? extends TcpSocket> watchedSockets();
+
+    /// A copy of the ports that are listened at.
+    abstract List<? extends TcpPort> listeningPorts();
+
+    // ---- moving
+
+    @Override
+    public final int move(long nowNanos) {
+        if (occupancy.isClosed()) {
+            return 0;
+        }
+        int done = 0;
+        for (TcpSocket socket = stillborn.poll(); socket != null; socket = stillborn.poll()) {
+            try {
+                socket.breakUp(nowNanos);
+            } catch (RuntimeException | Error e) {
+                socket.contain(e, nowNanos);
+            }
+            done++;
+        }
+        return done + moveWatched(nowNanos);
+    }
+
+    /// Does what there is to do at sockets and ports; returns how much that was.
+    abstract int moveWatched(long now);
 
     // ---- streams
 
@@ -150,7 +187,10 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         return output;
     }
 
-    abstract void forget(TcpSocket socket);
+    /// It is closed.
+    final void forget(TcpSocket socket) {
+        stillborn.remove(socket);
+    }
 
     final StreamBuffer take() {
         StreamBuffer last = free.pollLast(); // the last one is warm in the cache
@@ -177,8 +217,14 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         lead(socket).onOpened();
     }
 
-    /// One that this side opens.
-    final void onConnecting(TcpSocket socket) {
+    /// A stream that this side opens.
+    ///
+    /// @param hasFailed whether it broke at once
+    final void onConnecting(TcpSocket socket, boolean hasFailed) {
+        if (hasFailed) {
+            stillborn.add(socket);
+            wakeup();
+        }
         connected.lazySet(connected.get() + 1);
         open.lazySet(open.get() + 1);
         lead(socket);
@@ -199,8 +245,56 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         return counters;
     }
 
+    // ---- sleeping
+
     @Override
-    public abstract int move(long nowNanos);
+    public final void await(long timeoutNanos) {
+        try (Occupancy.Stay stay = occupancy.sleep()) {
+            if (stay == null || !signal.sleep()) {
+                return;
+            }
+            try {
+                if (timeoutNanos != 0) {
+                    sleep(timeoutNanos);
+                }
+            } finally {
+                signal.awake();
+            }
+        }
+    }
+
+    /// Sleeps until there is something to do, [#ring()] was called, or the time has passed (negative: no limit).
+    abstract void sleep(long timeoutNanos);
+
+    /// Ends the current or the next sleep. Any thread.
+    abstract void ring();
+
+    @Override
+    public final void wakeup() {
+        if (signal.raise()) {
+            ring();
+        }
+    }
+
+    // ---- the end
+
+    /// As [Link#close()]; streams that are open are reset.
+    @Override
+    public final void close() {
+        if (!occupancy.close(this::ring)) {
+            return;
+        }
+        sockets().forEach(TcpSocket::closeAtLast);
+        listeningPorts().forEach(TcpPort::close);
+        assert stillborn.isEmpty()
+                && watchedSockets().isEmpty()
+                && listeningPorts().isEmpty();
+        release();
+        arena.close();
+    }
+
+    /// Gives back what the system has given, but for sockets and ports, which are closed. No thread sleeps.
+    abstract void release();
 
     // ---- addresses
 
@@ -212,5 +306,15 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     @Override
     public final List<GidEntry> liveGids() {
         return UdpLink.live(gids);
+    }
+
+    /// Index of the interface that has an address of this link; 0 when none has.
+    final int interfaceOf(Gid local) {
+        for (GidEntry entry : gids) {
+            if (entry.gid().equals(local)) {
+                return entry.interfaceIndex();
+            }
+        }
+        return 0;
     }
 }

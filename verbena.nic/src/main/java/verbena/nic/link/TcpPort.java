@@ -3,12 +3,12 @@ package verbena.nic.link;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
-/// A TCP port of one address that is ours. Used by whoever may move its link, one thread at a time.
-public abstract sealed class TcpPort permits LinuxTcpLink.Port, ChannelTcpLink.Port {
-    /// Who gets the streams that others open.
+/// A TCP port of one of this link's addresses. For the thread that may move the link, one at a time.
+public abstract sealed class TcpPort permits LinuxTcpPort, ChannelTcpPort {
+    /// Says what becomes of the streams that others open.
     @FunctionalInterface
     public interface Acceptor {
-        /// Gives whom the stream belongs to; null refuses it, and it is reset.
+        /// Returns the handler of a stream; null refuses it, and it is reset.
         @Nullable
         StreamHandler onAccept(TcpSocket socket, long nowNanos);
     }
@@ -46,7 +46,7 @@ public abstract sealed class TcpPort permits LinuxTcpLink.Port, ChannelTcpLink.P
 
     /// Streams are accepted from now on.
     ///
-    /// @throws LinkException when somebody else has the port, who has let others bind it too
+    /// @throws LinkException when another socket listens there, and let others bind the port too
     public final void listen(Acceptor to) {
         acceptor = to;
         begin();

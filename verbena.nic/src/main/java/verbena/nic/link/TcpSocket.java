@@ -9,11 +9,11 @@ import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 import verbena.verbs.Gid;
 
-/// One TCP stream. Used by whoever may move its link, one thread at a time.
+/// One TCP stream. For the thread that may move its link, one at a time.
 ///
-/// What the system does not take at once is copied and leaves later, so that nobody else's memory is remembered;
-/// and what arrives in pieces is kept until the handler has all that it needs.
-public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.Socket, ChannelTcpLink.Socket {
+/// What the system does not take at once is copied and leaves later ([StreamRest]). What arrives in pieces is kept
+/// until the handler has all that it needs ([StreamInput]).
+public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket, ChannelTcpSocket {
     /// A payload of at least this goes straight to its place, with little room behind it for what follows, because
     /// that is copied.
     private static final int DIRECT_BYTES_MIN = 16 << 10;
@@ -35,15 +35,8 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
     private boolean isConnected;
     private boolean isClosed;
 
-    // What has arrived and is not done with: in a buffer, or, when it is little and nothing else comes, on its own.
-    private @Nullable StreamBuffer in;
-    private int inFrom;
-    private int inTo;
-    private @Nullable MemorySegment little;
-    // What has been written and is not taken by the system.
-    private @Nullable StreamBuffer out;
-    private int outFrom;
-    private int outTo;
+    private final StreamInput input;
+    private final StreamRest rest;
     private boolean endsWhenEmpty;
     private boolean hasEnded;
     private boolean isPaused;
@@ -56,6 +49,8 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
         this.remote = remote;
         this.remotePort = remotePort;
         this.isConnected = isConnected;
+        input = new StreamInput(link);
+        rest = new StreamRest(link);
     }
 
     public final Gid remote() {
@@ -82,12 +77,15 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
     @Override
     final void onOpened() {}
 
-    /// Who is told from now on.
+    /// Tells this handler from now on.
     public final void handler(StreamHandler to) {
         handler = to;
     }
 
     // ---- what each implementation brings, beside the stream itself
+
+    /// Ends the stream for the reason that the system gave.
+    abstract void breakUp(long now);
 
     /// What is to be told from now on: arrivals, room.
     abstract void watch(boolean arrivals, boolean room);
@@ -100,14 +98,14 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
     /// Bytes of a TCP segment that the connection may fill now (EMSS, RFC 5044, 4.1).
     public abstract int segmentBytes();
 
-    /// When nothing has come for so many seconds, the peer is asked whether it lives; 0: never.
+    /// Asks the peer whether it lives when nothing has come for so many seconds; 0: never.
     public abstract void keepAlive(int seconds);
 
     // ---- writing
 
     /// Whether what was written last has not left yet: [#write] has to wait for [StreamHandler#onWritable].
     public final boolean isFull() {
-        return out != null;
+        return !rest.isEmpty();
     }
 
     /// Writes all that `output` has gathered, not more than [TcpLink#BURST_BYTES_MAX]. Remembers nothing of the
@@ -118,8 +116,9 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
         }
         try {
             long sent = stream.send(output);
-            if (sent >= 0 && sent < output.total()) { // a broken stream is told of by whoever reads
-                keep(output, sent);
+            if (sent >= 0 && sent < output.total()) { // that a stream is broken, reading tells
+                rest.keep(output, sent);
+                watch(!isPaused, true);
             }
         } catch (LinkException | IllegalStateException | InternalError e) {
             // Memory that is not there any more: a closed arena, a mapped file that was cut short.
@@ -140,29 +139,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
             link.giveBack(copy);
             return;
         }
-        out = copy;
-        outFrom = (int) sent;
-        outTo = to;
-        watch(!isPaused, true);
-    }
-
-    private void keep(StreamOutput output, long sent) {
-        StreamBuffer rest = link.take();
-        long skip = sent;
-        int at = 0;
-        for (int i = 0; i < output.count(); i++) {
-            int n = output.length(i);
-            if (skip >= n) {
-                skip -= n;
-                continue;
-            }
-            MemorySegment.copy(output.segment(i), output.offset(i) + skip, rest.segment, at, n - skip);
-            at += (int) (n - skip);
-            skip = 0;
-        }
-        out = rest;
-        outFrom = 0;
-        outTo = at;
+        rest.keep(copy, (int) sent, to);
         watch(!isPaused, true);
     }
 
@@ -186,18 +163,8 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
 
     /// The system has room.
     final void onRoom(long now) {
-        StreamBuffer rest = out;
-        if (rest != null) {
-            long sent = stream.send(rest, outFrom, outTo);
-            if (sent < 0) {
-                return;
-            }
-            outFrom += (int) sent;
-            if (outFrom < outTo) {
-                return;
-            }
-            out = null;
-            link.giveBack(rest);
+        if (!rest.send(stream)) {
+            return;
         }
         watch(!isPaused, false);
         if (endsWhenEmpty) {
@@ -215,26 +182,29 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
         int got = 0;
         while (!isClosed && !isPaused && got < TURN_BYTES) {
             StreamHandler to = handler;
-            StreamBuffer buffer = roomy();
-            int room = buffer.size() - inTo;
+            StreamBuffer buffer = input.roomy();
+            int end = input.end();
+            int room = buffer.size() - end;
             if (to == null || room == 0) {
                 break_(StreamHandler.Cause.RESET, "the peer has sent more than it may before it is answered", now);
                 return got;
             }
             long n;
-            if (inFrom == inTo && to.direct(target)) {
+            if (input.isEmpty() && to.direct(target)) {
                 int behind = target.bytes >= DIRECT_BYTES_MIN ? Math.min(room, BEHIND_DIRECT_BYTES) : room;
-                n = stream.read(target, buffer, inTo, inTo + behind);
+                n = stream.read(target, buffer, end, end + behind);
                 room = behind + target.bytes;
                 if (n > 0) {
                     int direct = (int) Math.min(n, target.bytes);
                     target.segment = MemorySegment.NULL;
                     to.onDirect(direct, now);
-                    inTo += (int) n - direct;
+                    if (!isClosed) {
+                        input.add((int) n - direct);
+                    }
                 }
             } else {
-                n = stream.read(buffer, inTo, inTo + room);
-                inTo += (int) Math.max(0, n);
+                n = stream.read(buffer, end, end + room);
+                input.add((int) Math.max(0, n));
             }
             if (n > 0) {
                 got += (int) n;
@@ -244,11 +214,10 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
                 close(false);
                 to.onEnd(now);
             } else if (n < room) {
-                settle();
                 break; // that was all
             }
         }
-        settle();
+        input.settle();
         return got;
     }
 
@@ -269,70 +238,18 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
 
     /// Presents again what was kept.
     public final void again(long now) {
-        if (!isClosed && inTo > 0) {
-            roomy();
+        if (!isClosed && !input.isEmpty()) {
+            input.roomy();
             deliver(now);
-            settle();
+            input.settle();
         }
     }
 
     private void deliver(long now) {
         StreamHandler to = handler;
-        StreamBuffer buffer = in;
-        if (to != null && buffer != null && inFrom < inTo) {
-            int done = to.onBytes(buffer, inFrom, inTo, now);
-            inFrom += done;
-            if (inFrom == inTo) {
-                inFrom = inTo = 0;
-            }
+        if (to != null) {
+            input.deliver(to, now);
         }
-    }
-
-    /// A buffer with what was kept in it, and room behind that.
-    private StreamBuffer roomy() {
-        StreamBuffer buffer = in;
-        if (buffer == null) {
-            buffer = link.take();
-            in = buffer;
-            MemorySegment kept = little;
-            if (kept == null) {
-                inFrom = inTo = 0;
-            } else {
-                little = null;
-                moveToFront(kept, buffer);
-                link.giveBack(kept);
-            }
-        } else if (inFrom > 0 && buffer.size() - inTo < TcpLink.ROOM_BYTES_MIN) {
-            moveToFront(buffer.segment, buffer);
-        }
-        return buffer;
-    }
-
-    private void moveToFront(MemorySegment from, StreamBuffer to) {
-        MemorySegment.copy(from, inFrom, to.segment, 0, inTo - inFrom);
-        inTo -= inFrom;
-        inFrom = 0;
-    }
-
-    /// Holds no more memory than what is kept needs: thousands of connections wait with nothing, or with little.
-    private void settle() {
-        StreamBuffer buffer = in;
-        if (buffer == null) {
-            return;
-        }
-        int kept = inTo - inFrom;
-        if (kept > TcpLink.LITTLE_BYTES) {
-            return;
-        }
-        if (kept > 0) {
-            MemorySegment own = link.takeLittle();
-            MemorySegment.copy(buffer.segment, inFrom, own, 0, kept);
-            little = own;
-        }
-        in = null;
-        inFrom = 0;
-        inTo = kept;
-        link.giveBack(buffer);
     }
 
     // ---- the end
@@ -344,6 +261,22 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
         StreamHandler to = handler;
         if (to != null) {
             to.onConnected(now);
+        }
+    }
+
+    /// The system has given the stream up.
+    ///
+    /// @param isRefused whether it never came to be, because no program listens there
+    /// @param detail what the system says, behind the name of the peer; null when the peer has broken it off
+    final void breakUp(boolean isRefused, @Nullable String detail, long now) {
+        String peer = remote + " port " + remotePort;
+        if (isRefused) {
+            break_(StreamHandler.Cause.REFUSED, "nobody listens at " + peer, now);
+        } else if (detail == null) {
+            break_(StreamHandler.Cause.RESET, peer + " has broken the TCP connection off", now);
+        } else {
+            var cause = isConnected ? StreamHandler.Cause.RESET : StreamHandler.Cause.UNREACHABLE;
+            break_(cause, peer + detail, now);
         }
     }
 
@@ -388,21 +321,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpLink.S
         isClosed = true;
         stream.release(reset);
         link.forget(this);
-        StreamBuffer buffer = in;
-        if (buffer != null) {
-            in = null;
-            link.giveBack(buffer);
-        }
-        MemorySegment kept = little;
-        if (kept != null) {
-            little = null;
-            link.giveBack(kept);
-        }
-        inFrom = inTo = 0;
-        StreamBuffer rest = out;
-        if (rest != null) {
-            out = null;
-            link.giveBack(rest);
-        }
+        input.release();
+        rest.release();
     }
 }
