@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
+import verbena.nic.link.Seal;
 import verbena.transport.Protocol;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -34,7 +35,7 @@ final class SimLink implements Link {
     private final List<GidEntry> gids;
     private final int packetMax;
     private final int slot;
-    private final RoceV2 roce = new RoceV2();
+    private final Seal seal = new Seal(SOURCE_PORT, 0);
     private final Set<Gid> groups = new HashSet<>();
     private final Flight[] arrivals = new Flight[ARRIVALS_MAX];
     private int arrivalsFirst;
@@ -143,7 +144,7 @@ final class SimLink implements Link {
             arrivalsCount--;
             Frame frame = frames[from + n++];
             frame.copyFrom(flight.frame);
-            frame.icrcValid = roce.verify(frame);
+            seal.judge(frame, 0);
             network.free(flight);
         }
         busyUntil = now + n * nanosPerPacket;
@@ -155,8 +156,7 @@ final class SimLink implements Link {
         int n = 0;
         while (n < count && network.hasRoom(this)) {
             Frame frame = frames[from + n];
-            frame.sourcePort = SOURCE_PORT;
-            roce.seal(frame, n); // the i-th of one send has identification i, as with UDP GSO
+            seal.seal(frame, n); // the i-th of one send has identification i, as with UDP GSO
             network.send(this, frame);
             n++;
         }

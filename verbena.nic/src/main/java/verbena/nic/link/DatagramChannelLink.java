@@ -1,11 +1,8 @@
 package verbena.nic.link;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.SocketAddress;
-import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
@@ -18,7 +15,6 @@ import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -27,7 +23,7 @@ import verbena.wire.roce.RoceV2;
 
 /// UDP through [DatagramChannel]: every platform, no native access.
 ///
-/// What the JDK does not reach, and so is different from [LinuxUdpLink]:
+/// What the JDK does not offer, and so is different from [LinuxUdpLink]:
 ///
 /// - IPv6 datagrams with UDP checksum 0, as soft-RoCE and hardware send them, do not arrive on Linux;
 /// - one packet a system call;
@@ -36,7 +32,7 @@ import verbena.wire.roce.RoceV2;
 /// and the hop limit is the system's, but for multicasts;
 /// - the sleep is rounded up to milliseconds;
 /// - of an IPv6 group whose addresses reach beyond one network (not `ff02::` or `ff12::`) a member also gets what
-/// other interfaces bring, where somebody of this host has joined there;
+/// other interfaces bring, where a program of this host has joined there;
 /// - [#packetMax()] is at most one word less than a frame holds: a datagram that fills the frame might have been
 /// cut, so it counts as malformed.
 ///
@@ -48,7 +44,7 @@ public final class DatagramChannelLink extends UdpLink {
     private final List<Endpoint> endpoints = new ArrayList<>();
     // Those, then the ones of groups; never changed, but replaced. The closer reads it too.
     private volatile List<Receiver> receivers;
-    private final UdpLinks.Options options;
+    private final UdpChannels channels;
     private final Selector selector;
     private final boolean fragmentationForbidden;
     private final long receiveBufferBytes;
@@ -61,9 +57,8 @@ public final class DatagramChannelLink extends UdpLink {
         final SelectionKey key;
         final long gidHigh;
         final long gidLow;
-        /// Of a group's channel.
-        @Nullable
-        MembershipKey membership;
+        /// Of a group's channel; else null.
+        final @Nullable MembershipKey membership;
         // The last one and what it means, so that steady traffic makes no GIDs.
         @Nullable
         SocketAddress sender;
@@ -72,9 +67,10 @@ public final class DatagramChannelLink extends UdpLink {
         long senderLow;
         int senderPort;
 
-        Receiver(DatagramChannel channel, SelectionKey key, Gid gid) {
+        Receiver(DatagramChannel channel, SelectionKey key, Gid gid, @Nullable MembershipKey membership) {
             this.channel = channel;
             this.key = key;
+            this.membership = membership;
             gidHigh = gid.high();
             gidLow = gid.low();
         }
@@ -87,7 +83,7 @@ public final class DatagramChannelLink extends UdpLink {
         int multicastHops = MULTICAST_HOPS_DEFAULT;
 
         Endpoint(DatagramChannel channel, SelectionKey key, GidEntry entry, int port) {
-            super(channel, key, entry.gid());
+            super(channel, key, entry.gid(), null);
             destinations = new AddressCache(port, entry.interfaceIndex());
         }
     }
@@ -95,7 +91,7 @@ public final class DatagramChannelLink extends UdpLink {
     /// @throws LinkException when an address cannot be had
     DatagramChannelLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
         super(addresses, port, options);
-        this.options = options;
+        channels = new UdpChannels(port, options);
         Selector opening = Channels.openSelector();
         boolean opened = false;
         try {
@@ -103,13 +99,13 @@ public final class DatagramChannelLink extends UdpLink {
             long receiveBuffer = Long.MAX_VALUE;
             long sendBuffer = Long.MAX_VALUE;
             for (GidEntry entry : addresses) {
-                DatagramChannel channel = openOwn(entry);
+                DatagramChannel channel = channels.openOwn(entry);
                 try {
                     endpoints.add(new Endpoint(channel, channel.register(opening, SelectionKey.OP_READ), entry, port));
                 } catch (ClosedChannelException e) {
                     throw new LinkException(LinkException.Kind.FAILED, "link: closed while opening", e);
                 }
-                forbidden &= forbidFragmentation(channel);
+                forbidden &= UdpChannels.forbidFragmentation(channel);
                 receiveBuffer = Math.min(receiveBuffer, channel.getOption(StandardSocketOptions.SO_RCVBUF));
                 sendBuffer = Math.min(sendBuffer, channel.getOption(StandardSocketOptions.SO_SNDBUF));
             }
@@ -128,97 +124,15 @@ public final class DatagramChannelLink extends UdpLink {
         selector = opening;
     }
 
-    private DatagramChannel openOwn(GidEntry entry) {
-        Gid gid = entry.gid();
-        DatagramChannel channel = openChannel(gid);
-        boolean bound = false;
-        try {
-            channel.configureBlocking(false);
-            channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
-            channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
-            channel.setOption(StandardSocketOptions.IP_MULTICAST_LOOP, true);
-            NetworkInterface at = NetworkInterface.getByIndex(entry.interfaceIndex());
-            if (at != null) {
-                channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, at);
-            }
-            bind(channel, gid, entry);
-            bound = true;
-            return channel;
-        } catch (IOException e) {
-            throw bindFailed(gid.address(), port(), e);
-        } finally {
-            if (!bound) {
-                Channels.close(channel);
-            }
-        }
-    }
-
-    // Bound to the group, so that it gets nothing else.
     private Receiver openGroup(Gid group, GidEntry at) {
-        DatagramChannel channel = openChannel(group);
-        boolean joined = false;
+        UdpChannels.Joined joined = channels.openGroup(group, at);
         try {
-            channel.configureBlocking(false);
-            channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
-            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            bind(channel, group, at);
-            MembershipKey membership = channel.join(group.address(), networkInterface(group, at));
-            var receiver = new Receiver(channel, channel.register(selector, SelectionKey.OP_READ), group);
-            receiver.membership = membership;
-            joined = true;
-            return receiver;
+            SelectionKey key = joined.channel().register(selector, SelectionKey.OP_READ);
+            return new Receiver(joined.channel(), key, group, joined.membership());
         } catch (IOException | ClosedSelectorException e) {
-            String words = String.valueOf(e.getMessage());
-            throw LinkException.ofJoin(kindOf(words), group, at, words, e);
-        } finally {
-            if (!joined) {
-                Channels.close(channel);
-            }
+            Channels.close(joined.channel());
+            throw LinkException.ofJoin(LinkException.Kind.FAILED, group, at, String.valueOf(e.getMessage()), e);
         }
-    }
-
-    private DatagramChannel openChannel(Gid gid) {
-        try {
-            return DatagramChannel.open(gid.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
-        } catch (UnsupportedOperationException | IOException e) {
-            String words = String.valueOf(e.getMessage());
-            throw LinkException.ofBind(LinkException.Kind.UNSUPPORTED, gid.toString(), port(), words, e);
-        }
-    }
-
-    @SuppressWarnings("AddressSelection") // of one address, and it is bound, not looked for
-    private void bind(DatagramChannel channel, Gid gid, GidEntry at) throws IOException {
-        channel.bind(new InetSocketAddress(scoped(gid, at.interfaceIndex()), port()));
-    }
-
-    /// What it means that a channel could not be bound.
-    static LinkException bindFailed(InetAddress address, int port, IOException e) {
-        String words = String.valueOf(e.getMessage());
-        return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
-    }
-
-    // The JDK tells causes apart by the system's words only.
-    private static LinkException.Kind kindOf(String words) {
-        if (words.contains("in use")) {
-            return LinkException.Kind.PORT_IN_USE;
-        }
-        if (words.contains("ermission") || words.contains("not permitted")) {
-            return LinkException.Kind.NOT_PERMITTED;
-        }
-        if (words.contains("assign requested address") || words.contains("nvalid argument")) {
-            return LinkException.Kind.ADDRESS_NOT_LOCAL;
-        }
-        return LinkException.Kind.FAILED;
-    }
-
-    // IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such
-    // option; then peers that check the ICRC strictly drop what is sent over IPv4.
-    private static boolean forbidFragmentation(DatagramChannel channel) throws IOException {
-        if (!channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
-            return false;
-        }
-        channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
-        return true;
     }
 
     /// Whether "don't fragment" could be set on every socket. Without it the IPv4 identification is unpredictable,
@@ -335,7 +249,7 @@ public final class DatagramChannelLink extends UdpLink {
             frame.trafficClass = 0;
             frame.hopLimit = 0;
             buffer.clear();
-            frame.icrcValid = isWhole(frame, 0);
+            seal.judge(frame, 0);
             return Arrival.PACKET;
         } catch (IOException _) {
             // Closed, or late news about what was sent (ICMP): nothing arrived.
@@ -368,8 +282,7 @@ public final class DatagramChannelLink extends UdpLink {
                 refuse(frame);
                 continue;
             }
-            frame.sourcePort = port();
-            roce.seal(frame, 0);
+            seal.seal(frame, 0);
             if (!send(endpoint, frame)) {
                 return done;
             }

@@ -9,17 +9,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import verbena.wire.Frame;
 
-/// A link around another that loses, doubles, holds back, damages and delays packets, by chance or by seed: to test a
-/// program, or this library, under a bad network without one.
+/// A link around another that loses, doubles, holds back, damages and delays packets, by chance or by seed: to test
+/// a program, or this library, under a bad network without one.
 ///
-/// Damage is what a wire does. On the way out the bit is turned over when the ICRC is in place
-/// ([Frame#damagedBit]); on the way in the ICRC has been judged already, and the packet is marked as one whose ICRC is
-/// wrong. The exception are the bits that the ICRC does not cover (FECN, BECN and the reserved bits beside them, IBTA
-/// 9.2): damage there arrives as valid, as it does from a wire.
+/// Damage is what a wire does. On the way out [Seal] turns the bit over when the ICRC is in place
+/// ([Frame#damagedBit]). On the way in the ICRC has been judged already, so the packet is marked as one whose ICRC
+/// is wrong. The exception are the bits that the ICRC does not cover (FECN, BECN and the reserved bits beside them,
+/// IBTA 9.2): damage there arrives as valid, as it does from a wire.
 ///
-/// Packets that are on their way are copies, at most [#HELD_MAX] in each direction: what arrives when there are more
-/// is dropped and counted, as a full queue in the network does it, and the way out takes no more until there is room.
-/// Without delay and reordering they leave and arrive in the call that brings them.
+/// Packets that are on their way are copies, at most [#HELD_MAX] in each direction. When there are so many, an
+/// arrival is dropped and counted, as in a full queue of the network, and the way out takes no more until there is
+/// room. Without delay and reordering packets leave and arrive in the call that brings them.
 ///
 /// Threads as [Link] says. Nothing is allocated for a packet.
 public final class FaultyLink extends ForwardingLink {
@@ -38,14 +38,14 @@ public final class FaultyLink extends ForwardingLink {
     private final Way received;
     private final Way sent;
     private final Frame[] arrivals = frames();
-    // Those whose time has come but which the link below has not taken yet: from `departuresFrom` to `departuresTo`.
+    // Packets whose time has come and which the link below has not taken: from `departuresFrom` to `departuresTo`.
     private final Frame[] departures = frames();
     private int departuresFrom;
     private int departuresTo;
 
     private volatile boolean closed;
-    // When the next copy is due. Who receives and transmits writes it and reads `sleeping` then; who sleeps writes
-    // `sleeping` and reads this then: so one of them sees the other.
+    // When the next copy is due. The thread that receives and transmits writes it, then reads `sleeping`. The thread
+    // that sleeps writes `sleeping`, then reads this. So one of the two sees what the other has written.
     private volatile long nextDue = HeldFrames.NEVER;
     private volatile boolean sleeping;
 
@@ -182,7 +182,7 @@ public final class FaultyLink extends ForwardingLink {
         return taken;
     }
 
-    // Hands to the link below whose time has come, until it takes no more.
+    // Hands packets whose time has come to the link below, until that takes no more.
     private void depart(long now) {
         while (true) {
             if (departuresFrom == departuresTo) {
@@ -193,6 +193,7 @@ public final class FaultyLink extends ForwardingLink {
                 departures[departuresTo++].copyFrom(sent.held.first());
                 sent.held.removeFirst();
             }
+            assert departuresFrom <= departuresTo && departuresTo <= BATCH;
             int waiting = departuresTo - departuresFrom;
             if (waiting == 0) {
                 return;

@@ -16,33 +16,35 @@ import verbena.wire.Frame;
 /// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets a call, straight from the frames'
 /// slots, with traffic class and hop limit both ways and nothing allocated per packet.
 ///
-/// Beyond the portable link it receives IPv6 datagrams with checksum 0, which is what soft-RoCE and hardware send
-/// (UDP_NO_CHECK6_RX), and sleeps with nanoseconds of resolution.
+/// In addition to the portable link it receives IPv6 datagrams with checksum 0, which is what soft-RoCE and hardware
+/// send (UDP_NO_CHECK6_RX), and sleeps with nanoseconds of resolution.
 ///
 /// Successive frames of one size for one host leave as one message, which the kernel, or the card, cuts again
-/// (UDP_SEGMENT; the ICRC of the i-th is sealed for IPv4 identification i). What arrives so together is received
-/// so (UDP_GRO), into buffers of 64 KiB, and frames are views into them. Where the system knows neither, or a
-/// device cannot do it, one message carries one frame.
+/// (UDP_SEGMENT; the ICRC of the i-th is sealed for IPv4 identification i). Packets that arrive together in that way
+/// are received together (UDP_GRO), into buffers of 64 KiB, and frames are views into them. Where the system knows
+/// neither, or a device cannot do it, one message carries one frame.
 public final class LinuxUdpLink extends UdpLink {
-    /// Calls of [#receive] after which the side doors are looked at, though the sleeper has not told of anything:
-    /// seldom while no other link is there, to cost nothing, and often enough while others are.
+    /// Calls of [#receive] after which the link looks for news of neighbours, though the sleeper has not told of
+    /// any: seldom while no other link is there, so that it costs nothing, and often enough while others are.
     private static final int LOOKS_ALONE = 64;
     private static final int LOOKS_AMONG_OTHERS = 16;
 
     private final Occupancy occupancy = new Occupancy();
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
-    /// What comes by side doors.
+    /// What neighbours pass on.
     private final MessageBlock envelopes = new MessageBlock(arena);
     private final MessageBlock outgoing = new MessageBlock(arena);
     private final UdpSockets sockets;
     private final UdpInbox inbox;
     private final UdpOutbox outbox;
 
-    /// Of the own addresses, then the ones of groups; never changed, but replaced. The sleeper reads it too.
+    /// Those of the own addresses, then those of groups. The array never changes, but is replaced. The sleeper reads
+    /// it.
     private volatile UdpSocket[] receivers;
 
-    /// The sleeper's: one entry per receiver, then the event counter, the timer, and the side doors.
+    /// The sleeper's: one entry for each receiver, then the event counter, the timer, and what neighbours connect
+    /// to.
     private final MemorySegment sleepfds;
 
     /// The sleeper's: how many receivers it sleeps on.
@@ -57,8 +59,8 @@ public final class LinuxUdpLink extends UdpLink {
     private final SharedAddress[] shared;
 
     private int untilLook = LOOKS_ALONE;
-    /// The sleeper has seen something at a side door.
-    private volatile boolean doorRang;
+    /// The sleeper has seen that a neighbour has something to tell.
+    private volatile boolean neighboursRang;
 
     /// @throws LinkException when an address cannot be had
     LinuxUdpLink(List<GidEntry> addresses, int port, UdpLinks.Options options) {
@@ -66,7 +68,7 @@ public final class LinuxUdpLink extends UdpLink {
         sockets = new UdpSockets(linux, port, options);
         long receiversMax = (long) addresses.size() * (1 + GROUPS_MAX);
         sleepfds = arena.allocate((receiversMax + 2 + addresses.size()) * Pollfd.BYTES, 8);
-        inbox = new UdpInbox(this, arena, receiversMax);
+        inbox = new UdpInbox(seal, malformed, arena, receiversMax);
         var own = new UdpSocket[addresses.size()];
         int opened = 0;
         SharedAddress[] sharing = {};
@@ -88,7 +90,7 @@ public final class LinuxUdpLink extends UdpLink {
             shared = sharing;
             receivers = own;
             inbox.receiveFrom(own);
-            outbox = new UdpOutbox(linux, outgoing, roce, port, own, sockets.canSegment(), this::refuse);
+            outbox = new UdpOutbox(linux, outgoing, seal, own, sockets.canSegment(), this::refuse);
             receiveBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_RCVBUF);
             sendBufferBytes = sockets.smallestBuffer(own, LinuxAbi.SO_SNDBUF);
         } catch (LinkException e) {
@@ -185,9 +187,10 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    /// Before the own sockets, and no more than half of what is asked for, so that neither waits for the other.
+    /// Before the own sockets, and no more than half of what is asked for, so that neither source waits for the
+    /// other.
     private int receiveFromNeighbours(Frame[] frames, int from, int count) {
-        boolean look = --untilLook <= 0 || doorRang;
+        boolean look = --untilLook <= 0 || neighboursRang;
         for (SharedAddress address : shared) {
             address.tick();
             look |= address.isEarlyDue();
@@ -195,12 +198,12 @@ public final class LinuxUdpLink extends UdpLink {
         if (!look) {
             return 0;
         }
-        doorRang = false; // before looking: what comes then is told anew
+        neighboursRang = false; // before looking: what comes then is told anew
         int received = 0;
         int most = (count + 1) / 2;
         boolean others = false;
         for (SharedAddress address : shared) {
-            received += address.receive(frames, from + received, most - received, envelopes, this);
+            received += address.receive(frames, from + received, most - received, envelopes, seal);
             address.tick();
             others |= address.hasNeighbours();
         }
@@ -354,27 +357,28 @@ public final class LinuxUdpLink extends UdpLink {
             timer.set(System.nanoTime(), timeoutNanos);
         }
         UdpSocket[] all = receivers;
+        assert (all.length + 2L + shared.length) * Pollfd.BYTES <= sleepfds.byteSize();
         for (int i = 0; i < all.length; i++) {
             Pollfds.watch(sleepfds, i, all[i].fd, all[i].full ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
             all[i].full = false;
         }
         Pollfds.watch(sleepfds, all.length, bell.fd(), LinuxAbi.POLLIN);
         Pollfds.watch(sleepfds, all.length + 1, timer.fd(), LinuxAbi.POLLIN);
-        int doors = all.length + 2;
+        int neighbours = all.length + 2;
         for (int i = 0; i < shared.length; i++) {
-            Pollfds.watch(sleepfds, doors + i, shared[i].watcher(), LinuxAbi.POLLIN);
+            Pollfds.watch(sleepfds, neighbours + i, shared[i].watcher(), LinuxAbi.POLLIN);
         }
         asleepOn = all.length;
         inbox.aboutToSleep();
-        return doors + shared.length;
+        return neighbours + shared.length;
     }
 
     @Override
     public void awake() {
-        int doors = asleepOn + 2;
+        int neighbours = asleepOn + 2;
         for (int i = 0; i < shared.length; i++) {
-            if (Pollfds.isReadable(sleepfds, doors + i)) {
-                doorRang = true;
+            if (Pollfds.isReadable(sleepfds, neighbours + i)) {
+                neighboursRang = true;
             }
         }
         if (Pollfds.isReadable(sleepfds, asleepOn)) {
@@ -408,7 +412,7 @@ public final class LinuxUdpLink extends UdpLink {
             LinuxSockets.close(socket.fd);
         }
         for (SharedAddress address : shared) {
-            address.close(); // last: meanwhile neighbours need not be told that we are gone
+            address.close(); // last: until then neighbours need not know that this link has gone
         }
         arena.close();
     }

@@ -11,11 +11,11 @@ import java.security.SecureRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/// An address of its own in 127.0.0.0/8 for everybody who asks, so that many processes on one host can each have UDP
-/// port 4791.
+/// An address of its own in 127.0.0.0/8 for each process that asks, so that many processes on one host can each have
+/// UDP port 4791.
 ///
-/// Candidates are drawn at random. They never are 127.0.x.y, where distributions put names of the host and resolvers,
-/// nor 127.255.x.y, nor have a last byte of 0 or 255.
+/// Candidates are drawn at random. They never are 127.0.x.y, where distributions put names of the host and
+/// resolvers, nor 127.255.x.y, nor have a last byte of 0 or 255.
 public final class LoopbackAddress {
     /// How many addresses are tried. Among 16 million, with a thousand taken, the first one fits.
     static final int ATTEMPTS_MAX = 64;
@@ -24,9 +24,9 @@ public final class LoopbackAddress {
 
     private LoopbackAddress() {}
 
-    /// Opens something at an address of its own: calls `open` with one candidate after the other until it does not fail
-    /// with [LinkException.Kind#PORT_IN_USE], and returns what it returned. There is no moment between finding an
-    /// address and having it.
+    /// Opens something at an address of its own: calls `open` with one candidate after the other until it does not
+    /// fail with [LinkException.Kind#PORT_IN_USE], and returns what it returned. There is no moment between finding
+    /// an address and having it.
     ///
     /// Where only 127.0.0.1 is local (macOS, the BSDs) that is tried last; there the second process fails.
     ///
@@ -51,8 +51,9 @@ public final class LoopbackAddress {
         }
         throw new LinkException(
                 LinkException.Kind.PORT_IN_USE,
-                "loopback: " + ATTEMPTS_MAX + " random addresses of 127.0.0.0/8 have the UDP port in use; somebody is"
-                        + " probably bound to all addresses (0.0.0.0), for example the kernel's soft-RoCE (rdma_rxe)");
+                "loopback: " + ATTEMPTS_MAX + " random addresses of 127.0.0.0/8 have the UDP port in use; a program is"
+                        + " probably bound to all addresses (0.0.0.0), for example the kernel's"
+                        + " soft-RoCE (rdma_rxe)");
     }
 
     private static <T> T onlyOne(Function<Inet4Address, T> open) {
@@ -67,8 +68,8 @@ public final class LoopbackAddress {
         }
     }
 
-    /// An address whose UDP `port` is free at this moment, to be shown before it is used. Somebody may take it before
-    /// the caller does; [#claim(Function)] has no such gap.
+    /// An address whose UDP `port` is free at this moment, to be shown before it is used. Another process may take
+    /// it before the caller does; [#claim(Function)] has no such gap.
     ///
     /// @throws LinkException when none is found
     public static Inet4Address find(int port) {
@@ -77,7 +78,7 @@ public final class LoopbackAddress {
                 probe.bind(new InetSocketAddress(address, port));
                 return address;
             } catch (IOException e) {
-                throw DatagramChannelLink.bindFailed(address, port, e);
+                throw UdpChannels.bindFailed(address, port, e);
             }
         });
     }

@@ -21,10 +21,10 @@ import verbena.wire.Frame;
 ///
 /// - **Forwarding makes it right.** The kernel hands an arriving packet to any of the sockets. [Relay] passes it on
 /// to the link that it is for; [Services] knows which link gets which requests of connection management.
-/// - **Steering makes it fast.** With [Steering] the kernel hands packets to the right socket at once. It has to know
-/// the index of each socket in the kernel's group, which changes when a link leaves. A [Survey] finds them. A link
-/// that has joined surveys. When a link has left, the one with the lowest slot does. So does any link that has to
-/// forward much.
+/// - **Steering makes it fast.** With [Steering] the kernel hands packets to the right socket at once. It has to
+/// know the index of each socket in the kernel's group, which changes when a link leaves. A [Survey] finds them. A
+/// link that has joined surveys. When a link has left, the one with the lowest slot does. So does any link that has
+/// to forward much.
 ///
 /// For the thread that may receive on the link, but for what is said to be for any thread. Nothing here blocks.
 final class SharedAddress {
@@ -81,7 +81,7 @@ final class SharedAddress {
     ///
     /// @param outgoing free whenever no call of these objects is under way
     /// @param wakeup makes the link's sleeper look at [#sleepAtMost(long)] again
-    /// @throws LinkException when there is none, or the system does not let us
+    /// @throws LinkException when there is none, or the system does not allow it
     static SharedAddress[] claim(
             LinuxSockets linux,
             Arena arena,
@@ -205,10 +205,10 @@ final class SharedAddress {
     // --- what comes from neighbours
 
     /// Fills frames as [Link#receive] does, with what neighbours have passed on.
-    int receive(Frame[] frames, int from, int count, MessageBlock incoming, UdpLink link) {
+    int receive(Frame[] frames, int from, int count, MessageBlock incoming, Seal seal) {
         int received = services.handOut(frames, from, count);
         for (int i = 0; i < received; i++) {
-            frames[from + i].icrcValid = link.isWhole(frames[from + i], 0);
+            seal.judge(frames[from + i], 0);
         }
         int ready = peers.ready();
         isStuck = false;
@@ -220,7 +220,7 @@ final class SharedAddress {
             if (one.isListening) {
                 isStuck = letIn(one) == 0;
             } else {
-                received += read(one, frames, from + received, count - received, incoming, link);
+                received += read(one, frames, from + received, count - received, incoming, seal);
             }
         }
         return received;
@@ -246,7 +246,7 @@ final class SharedAddress {
         }
     }
 
-    private int read(PeerSocket one, Frame[] frames, int from, int count, MessageBlock incoming, UdpLink link) {
+    private int read(PeerSocket one, Frame[] frames, int from, int count, MessageBlock incoming, Seal seal) {
         int asked = Math.min(count, MessageBlock.COUNT);
         for (int i = 0; i < asked; i++) {
             frames[from + i].viewOwn();
@@ -265,7 +265,7 @@ final class SharedAddress {
             switch (isWhole ? Envelope.kind(frame) : Envelope.NONE) {
                 case Envelope.PACKET -> {
                     frame.length = length - Envelope.BYTES;
-                    if (isForHere(frame) && !isKept(frame, link)) {
+                    if (isForHere(frame) && !isKept(frame, seal)) {
                         if (taken < i) {
                             frames[from + taken].copyFrom(frame);
                         }
@@ -294,11 +294,11 @@ final class SharedAddress {
         return false;
     }
 
-    private boolean isKept(Frame frame, UdpLink link) {
+    private boolean isKept(Frame frame, Seal seal) {
         Envelope.open(frame);
         frame.destinationHigh = gid.high();
         frame.destinationLow = gid.low();
-        frame.icrcValid = link.isWhole(frame, 0);
+        seal.judge(frame, 0);
         arrived.incrementAndGet();
         return services.keep(frame);
     }

@@ -7,14 +7,14 @@ import verbena.wire.roce.RoceV2;
 
 /// A link around another that shows a [Tap] every packet.
 ///
-/// What has arrived is shown only when the engine has judged it, which it notes in [Frame#fate]: when it next asks
-/// this link for anything. Until then the packets lie where they are.
+/// An arrival is shown when the engine has judged it, which the engine notes in [Frame#fate]: that is when the
+/// engine next asks this link for anything. Until then the packets lie where they are.
 ///
-/// Right around the sockets it shows what is on the wire. Around a [FaultyLink] it shows what the engine has sent
-/// before that takes its share, and what it lets through: a packet that it lost is sent and never received. Such a
-/// packet has no ICRC yet, because the link seals a copy; it gets the one that it has when it leaves alone. What
-/// becomes of packets can be told only where the engine is given those that this link receives, not copies: around
-/// a [FaultyLink], or inside one that leaves arrivals alone.
+/// Right around the sockets this link shows what is on the wire. Around a [FaultyLink] it shows what the engine has
+/// sent before faults take their share, and what they let through: a packet that was lost on purpose is sent and
+/// never received. Such a packet has no ICRC yet, because the link below seals a copy. It gets the ICRC that it has
+/// when it leaves alone. What becomes of an arrival can be told only where the engine is given the frames of this
+/// link, not copies: around a [FaultyLink], or inside one that leaves arrivals alone.
 ///
 /// Threads as [Link] says. Nothing is allocated for a packet.
 public final class TapLink extends ForwardingLink {
@@ -22,7 +22,7 @@ public final class TapLink extends ForwardingLink {
 
     private final Tap tap;
     private final LongSupplier clock;
-    private final RoceV2 roce = new RoceV2();
+    private final Seal seal = new Seal(RoceV2.UDP_PORT, 0);
     // What the last receive gave out and the tap was not shown yet, and when that was.
     private Frame[] judging = new Frame[0];
     private int judgingCount;
@@ -84,11 +84,11 @@ public final class TapLink extends ForwardingLink {
         for (int i = from; i < from + count; i++) {
             frames[i].unsendable = false;
         }
-        long now = clock.getAsLong(); // before, so that nobody receives anything before it was sent
+        long now = clock.getAsLong(); // before, so that nothing is received before it was sent
         int taken = link.transmit(frames, from, count);
         for (int i = from; i < from + taken; i++) {
             Frame frame = frames[i];
-            sealWhereACopyWas(frame);
+            seal.sealWhereACopyWas(frame);
             if (frame.unsendable) {
                 tap.onUnsendable(frame, now);
             } else {
@@ -96,13 +96,6 @@ public final class TapLink extends ForwardingLink {
             }
         }
         return taken;
-    }
-
-    private void sealWhereACopyWas(Frame frame) {
-        if (frame.stamp == 0 && frame.damagedBit < 0 && !roce.verify(frame)) {
-            frame.sourcePort = RoceV2.UDP_PORT;
-            roce.seal(frame, 0);
-        }
     }
 
     /// As [Link#hasArrivals()]. The engine asks when it has judged what it received.

@@ -4,14 +4,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import verbena.nic.link.LinuxAbi.Pollfd;
 import verbena.nic.link.LinuxAbi.Timespec;
 import verbena.wire.Frame;
 
 /// What has arrived at the sockets of a [LinuxUdpLink]: messages of one or more packets, which are handed out one by
-/// one. One
-/// thread at a time, but for [#aboutToSleep()].
+/// one.
+///
+/// Messages from `message` to `arrived` of the block are left, the first of them without its first `consumed` bytes.
+///
+/// For one thread at a time, but for [#aboutToSleep()].
 final class UdpInbox {
     /// Room for one, whatever it is, and not a power of two, so that the beginnings of all buffers do not compete
     /// for the same few lines of the cache.
@@ -19,13 +23,13 @@ final class UdpInbox {
     /// Messages asked for at once while packets arrive coalesced: a few are more than a batch.
     private static final int MESSAGES_COALESCED = 4;
 
-    private final UdpLink link;
+    private final Seal seal;
+    private final AtomicLong malformed;
     private final MessageBlock incoming;
 
     // One buffer for each message of `incoming`. Pages that nothing has arrived in cost nothing.
     private final MemorySegment[] landings = new MemorySegment[MessageBlock.COUNT];
     private final ByteBuffer[] landingBytes = new ByteBuffer[MessageBlock.COUNT];
-    // What has arrived and was not handed out: messages from `message` on, its first `consumed` bytes excepted.
     private final UdpSocket[] arrivedAt = new UdpSocket[MessageBlock.COUNT];
     private int arrived;
     private int message;
@@ -54,8 +58,10 @@ final class UdpInbox {
     private final MemorySegment nothing; // a timeout of 0
 
     /// @param socketsMax so many at most will be received from
-    UdpInbox(UdpLink link, Arena arena, long socketsMax) {
-        this.link = link;
+    /// @param malformed where arrivals are counted that are no packets
+    UdpInbox(Seal seal, AtomicLong malformed, Arena arena, long socketsMax) {
+        this.seal = seal;
+        this.malformed = malformed;
         incoming = new MessageBlock(arena);
         origin = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         pollfds = arena.allocate(socketsMax * Pollfd.BYTES, 8);
@@ -108,9 +114,8 @@ final class UdpInbox {
         }
     }
 
-    /// One poll tells which of several sockets are worth a call. Each gets its share of what is wanted, and the first
-    /// to
-    /// be served changes, for fairness.
+    /// One poll tells which of several sockets are worth a call. Each gets its share of what is wanted, and another
+    /// socket is the first each time, for fairness.
     private void landFromReady(UdpSocket[] all, int wanted) {
         int ready = LinuxSockets.poll(pollfds, all.length, nothing);
         if (ready <= 0) {
@@ -134,12 +139,13 @@ final class UdpInbox {
         }
     }
 
-    /// Messages of this socket behind those that have landed. When few come, few are asked for: the system looks once
-    /// more after the last one, which costs half as much as to receive it.
+    /// Messages of this socket behind those that have landed. When few come, few are asked for: the system looks
+    /// once more after the last one, which costs half as much as to receive it.
     private void land(UdpSocket socket, int wanted) {
         int most = Math.min(coalesced ? MESSAGES_COALESCED : wanted, MessageBlock.COUNT - arrived);
         int asked = Math.min(isOneLikely ? 1 : expected, most);
         isOneLikely = false;
+        assert asked >= 0 && arrived + asked <= MessageBlock.COUNT;
         int messages = LinuxSockets.receiveMessages(socket.fd, incoming.headersFrom(arrived), asked);
         expected = Math.clamp(2L * messages, 1, MessageBlock.COUNT);
         more |= messages == asked;
@@ -155,7 +161,7 @@ final class UdpInbox {
         while (message < arrived && taken < count) {
             UdpSocket socket = arrivedAt[message];
             if (consumed == 0 && !beginMessage(socket)) {
-                link.malformed.incrementAndGet();
+                malformed.incrementAndGet();
                 nextMessage();
                 continue;
             }
@@ -163,10 +169,10 @@ final class UdpInbox {
             frame.length = Math.min(segment, incoming.length(message) - consumed);
             frame.view(landings[message], landingBytes[message], Frame.HEADROOM + consumed);
             if (!isPacket(frame)) {
-                link.malformed.incrementAndGet();
+                malformed.incrementAndGet();
             } else if (socket.sharing == null || !isPassedOn(socket.sharing, frame)) {
                 frame.copyWay(origin);
-                frame.icrcValid = link.isWhole(frame, consumed / segment);
+                seal.judge(frame, consumed / segment);
                 taken++;
             }
             consumed += segment;
@@ -174,6 +180,7 @@ final class UdpInbox {
                 nextMessage();
             }
         }
+        assert taken <= count && message <= arrived;
         return taken;
     }
 

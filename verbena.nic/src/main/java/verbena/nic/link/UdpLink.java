@@ -25,7 +25,7 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// RoCE v2 through UDP sockets: what both kinds have in common.
+/// RoCE v2 through UDP sockets: what both kinds of link have in common.
 ///
 /// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket
 /// Linux sends IPv4 identification 0, which the ICRC covers and a socket cannot choose. The source port of what is
@@ -34,8 +34,8 @@ import verbena.wire.roce.RoceV2;
 ///
 /// What is sent to a multicast group leaves by these sockets too, and without a hop limit it goes no further than
 /// the network of its source (RFC 1112, 6.1). It arrives through further sockets, because one that is bound to an
-/// address gets nothing else: one for each group and interface, bound to the group and shared with whoever binds
-/// it likewise.
+/// address gets nothing else: one for each group and interface, bound to the group and shared with every program
+/// that binds it likewise.
 ///
 /// Safe for one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call.
 /// After [#close()] nothing is received or taken and [#await(long)] returns at once.
@@ -53,14 +53,12 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     private final List<GidEntry> gids;
     private final Set<Gid> groups = new HashSet<>();
-    private final int port;
     private final int packetMax;
     private final Mtu pathMtu;
-    private final int stamp;
 
-    final RoceV2 roce = new RoceV2();
+    final Seal seal;
     final WakeSignal signal = new WakeSignal();
-    // Written by the engine on paths that are rare; read by anybody.
+    // Written by the engine on paths that are rare; read by any thread.
     final AtomicLong malformed = new AtomicLong();
     final AtomicLong unsendable = new AtomicLong();
 
@@ -72,7 +70,6 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
             throw new IllegalArgumentException("port: 1 to 65535, got " + port);
         }
         this.gids = List.copyOf(addresses);
-        this.port = port;
         int packetMax = Frame.PACKET_MAX;
         Mtu pathMtu = Mtu.MTU_4096;
         for (GidEntry entry : gids) {
@@ -86,23 +83,18 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         this.pathMtu = pathMtu;
         boolean isLoopback =
                 gids.stream().allMatch(entry -> entry.gid().address().isLoopbackAddress());
-        this.stamp = options.stamped() && isLoopback ? 1 + new SecureRandom().nextInt(STAMP_MAX) : 0;
+        int stamp = options.stamped() && isLoopback ? 1 + new SecureRandom().nextInt(STAMP_MAX) : 0;
+        this.seal = new Seal(port, stamp);
     }
 
     @Override
     public final int stamp() {
-        return stamp;
+        return seal.stamp();
     }
 
     @Override
     public final int sourcePort() {
-        return port;
-    }
-
-    /// Whether an arrival is whole: it has the stamp, or the right ICRC, which is found quicker when the IPv4
-    /// identification is the likely one.
-    final boolean isWhole(Frame frame, int likelyIdentification) {
-        return (stamp != 0 && RoceV2.isStamped(frame, stamp)) || roce.verify(frame, likelyIdentification);
+        return seal.sourcePort();
     }
 
     private static int interfaceMtu(GidEntry entry) {
@@ -152,7 +144,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     /// The UDP port, source and destination of everything.
     public final int port() {
-        return port;
+        return seal.sourcePort();
     }
 
     @Override
@@ -166,7 +158,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     }
 
     /// Bytes of the smallest receive buffer among the sockets, as the operating system accounts them: what may
-    /// wait while nobody calls [#receive].
+    /// wait while no thread calls [#receive].
     public abstract long receiveBufferBytes();
 
     /// Bytes of the smallest send buffer among the sockets.
@@ -197,14 +189,14 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         }
         listen(group, interfaces);
         groups.add(group);
-        wakeup(); // whoever sleeps does not know the new sockets yet
+        wakeup(); // a thread that sleeps does not know the new sockets yet
     }
 
     @Override
     public final void leave(Gid group) {
         if (groups.remove(group)) {
             ignore(group);
-            wakeup(); // whoever sleeps keeps the sockets, and with them the membership
+            wakeup(); // a thread that sleeps keeps the sockets, and with them the membership
         }
     }
 
@@ -233,8 +225,8 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return interfaces.values();
     }
 
-    // To connect is to look for the route. What has none would be sent by nobody, and a member would wait for ever:
-    // so it is with IPv6 on loopback, where Linux makes no route for groups by itself.
+    // To connect is to look for the route. Without one nothing can be sent to the group, and a member would wait for
+    // ever: so it is with IPv6 on loopback, where Linux makes no route for groups by itself.
     private static void requireRoute(Gid group, GidEntry from) {
         var family = group.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6;
         try (DatagramChannel probe = DatagramChannel.open(family)) {

@@ -9,9 +9,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// Frames on their way out of a [LinuxUdpLink]: makes messages of them, as long ones as travel together, and hands
-/// these to
-/// the system. One thread at a time.
+/// Frames on their way out of a [LinuxUdpLink]: makes messages of them, each of as many packets as can travel
+/// together, and hands these to the system. For one thread at a time.
 final class UdpOutbox {
     /// Packets in one message at most: so many every Linux takes (UDP_MAX_SEGMENTS).
     private static final int SEGMENTS_MAX = 64;
@@ -22,8 +21,7 @@ final class UdpOutbox {
 
     private final LinuxSockets linux;
     private final MessageBlock outgoing;
-    private final RoceV2 roce;
-    private final int port;
+    private final Seal seal;
     private final UdpSocket[] sockets;
     private final Consumer<Frame> refused;
     /// Packets in each message of `outgoing`.
@@ -44,15 +42,13 @@ final class UdpOutbox {
     UdpOutbox(
             LinuxSockets linux,
             MessageBlock outgoing,
-            RoceV2 roce,
-            int port,
+            Seal seal,
             UdpSocket[] sockets,
             boolean segmenting,
             Consumer<Frame> refused) {
         this.linux = linux;
         this.outgoing = outgoing;
-        this.roce = roce;
-        this.port = port;
+        this.seal = seal;
         this.sockets = sockets;
         this.segmenting = segmenting;
         this.refused = refused;
@@ -95,8 +91,8 @@ final class UdpOutbox {
         int run = 0;
         do {
             Frame first = frames[from + run];
-            seal(first, 0);
-            outgoing.prepareSend(messages, run, first, port, socket.scopeId);
+            seal.seal(first, 0);
+            outgoing.prepareSend(messages, run, first, seal.sourcePort(), socket.scopeId);
             addControls(socket, messages, first);
             int segments = 1;
             int bytes = first.length;
@@ -106,7 +102,7 @@ final class UdpOutbox {
                 if (!travelsWith(first, next) || bytes + next.length > MESSAGE_MAX) {
                     break;
                 }
-                seal(next, segments);
+                seal.seal(next, segments);
                 outgoing.addSegment(messages, run + segments, next);
                 segments++;
                 bytes += next.length;
@@ -120,12 +116,8 @@ final class UdpOutbox {
             packetsOf[messages++] = segments;
             run += segments;
         } while (run < most && socket.sends(frames[from + run]));
+        assert run <= most && messages <= run;
         return messages;
-    }
-
-    private void seal(Frame frame, int identification) {
-        frame.sourcePort = port;
-        roce.seal(frame, identification);
     }
 
     private int segmentsMax(Frame first, int position) {
@@ -177,8 +169,8 @@ final class UdpOutbox {
         }
     }
 
-    /// How many packets of the prepared messages were taken; fewer than all when the way out is full, or when a message
-    /// has to be prepared anew.
+    /// How many packets of the prepared messages were taken; fewer than all when the way out is full, or when a
+    /// message has to be prepared anew.
     private int sendRun(UdpSocket socket, int messages, Frame[] frames, int from) {
         int sent = 0;
         int packets = 0;
@@ -201,8 +193,8 @@ final class UdpOutbox {
                 // EMSGSIZE, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EPERM (a firewall), EACCES (a broadcast), EINVAL, …
                 default -> {
                     if (packetsOf[sent] > 1) {
-                        // EIO: this device cannot even have it done for it (no checksum offload); EINVAL, EMSGSIZE: a
-                        // packet is too long for the way, or for being cut. One by one each gets its own answer.
+                        // EIO: this device cannot even have it done for it (no checksum offload); EINVAL, EMSGSIZE:
+                        // a packet is too long for the way, or for being cut. One by one each gets its own answer.
                         segmenting &= -result != LinuxAbi.EIO;
                         together = packetsOf[sent];
                         return packets;

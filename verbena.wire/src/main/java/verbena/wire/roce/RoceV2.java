@@ -93,9 +93,6 @@ public final class RoceV2 {
     /// Writes the ICRC for any IPv4 fragment field, or the frame's stamp where it has one.
     public void seal(Frame frame, int ipv4Identification, int flagsFragment) {
         Icrc.store(frame, frame.stamp != 0 ? frame.stamp : compute(frame, ipv4Identification, flagsFragment));
-        if (frame.damagedBit >= 0) {
-            frame.flip(frame.damagedBit);
-        }
     }
 
     /// Whether the ICRC is right as far as one can know without the IPv4 header: see "What a socket hides".

@@ -1,0 +1,124 @@
+package verbena.nic.link;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.MembershipKey;
+import jdk.net.ExtendedSocketOptions;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+
+/// Opens the channels of a [DatagramChannelLink], with what the JDK offers of the options that RoCE v2 wants.
+final class UdpChannels {
+    private final int port;
+    private final UdpLinks.Options options;
+
+    /// A channel and its membership in a group.
+    record Joined(DatagramChannel channel, MembershipKey membership) {}
+
+    /// @param port of all of them
+    UdpChannels(int port, UdpLinks.Options options) {
+        this.port = port;
+        this.options = options;
+    }
+
+    /// A channel that is bound to an own address, for all that is sent from there and comes there.
+    ///
+    /// @throws LinkException when it cannot be had
+    DatagramChannel openOwn(GidEntry entry) {
+        Gid gid = entry.gid();
+        DatagramChannel channel = openChannel(gid);
+        boolean bound = false;
+        try {
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
+            channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_LOOP, true);
+            NetworkInterface at = NetworkInterface.getByIndex(entry.interfaceIndex());
+            if (at != null) {
+                channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, at);
+            }
+            bind(channel, gid, entry);
+            bound = true;
+            return channel;
+        } catch (IOException e) {
+            throw bindFailed(gid.address(), port, e);
+        } finally {
+            if (!bound) {
+                Channels.close(channel);
+            }
+        }
+    }
+
+    /// A channel that is bound to a group, so that it gets nothing else.
+    ///
+    /// @throws LinkException when it cannot be had
+    Joined openGroup(Gid group, GidEntry at) {
+        DatagramChannel channel = openChannel(group);
+        boolean joined = false;
+        try {
+            channel.configureBlocking(false);
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
+            channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            bind(channel, group, at);
+            MembershipKey membership = channel.join(group.address(), UdpLink.networkInterface(group, at));
+            joined = true;
+            return new Joined(channel, membership);
+        } catch (IOException e) {
+            String words = String.valueOf(e.getMessage());
+            throw LinkException.ofJoin(kindOf(words), group, at, words, e);
+        } finally {
+            if (!joined) {
+                Channels.close(channel);
+            }
+        }
+    }
+
+    private DatagramChannel openChannel(Gid gid) {
+        try {
+            return DatagramChannel.open(gid.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
+        } catch (UnsupportedOperationException | IOException e) {
+            String words = String.valueOf(e.getMessage());
+            throw LinkException.ofBind(LinkException.Kind.UNSUPPORTED, gid.toString(), port, words, e);
+        }
+    }
+
+    @SuppressWarnings("AddressSelection") // of one address, and it is bound, not looked for
+    private void bind(DatagramChannel channel, Gid gid, GidEntry at) throws IOException {
+        channel.bind(new InetSocketAddress(UdpLink.scoped(gid, at.interfaceIndex()), port));
+    }
+
+    /// What it means that a channel could not be bound.
+    static LinkException bindFailed(InetAddress address, int port, IOException e) {
+        String words = String.valueOf(e.getMessage());
+        return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
+    }
+
+    /// The JDK tells causes apart by the system's words only.
+    private static LinkException.Kind kindOf(String words) {
+        if (words.contains("in use")) {
+            return LinkException.Kind.PORT_IN_USE;
+        }
+        if (words.contains("ermission") || words.contains("not permitted")) {
+            return LinkException.Kind.NOT_PERMITTED;
+        }
+        if (words.contains("assign requested address") || words.contains("nvalid argument")) {
+            return LinkException.Kind.ADDRESS_NOT_LOCAL;
+        }
+        return LinkException.Kind.FAILED;
+    }
+
+    /// IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such
+    /// option; then peers that check the ICRC strictly drop what is sent over IPv4.
+    static boolean forbidFragmentation(DatagramChannel channel) throws IOException {
+        if (!channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
+            return false;
+        }
+        channel.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
+        return true;
+    }
+}
