@@ -6,8 +6,8 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
-/// Socket addresses of GIDs, made once: a table of fixed size in which a newcomer replaces whoever has its place, so
-/// that no number of peers makes it grow. Belongs to one thread.
+/// Socket addresses of GIDs, made once. The table has a fixed size: a new address replaces the one in its place, so
+/// no number of peers makes the table grow. For one thread.
 final class AddressCache {
     /// Places, a power of two.
     static final int CAPACITY = 1024;

@@ -11,17 +11,18 @@ import verbena.wire.cm.SidrReq;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 
-/// Whom a packet is for among those who share an address: read from where its headers have to be, before anything
-/// else looks at it. What is not as it should be is for anybody, whose device then says so.
+/// Which of the links that share an address a packet is for. The answer is read from where the headers have to be,
+/// before anything else looks at them. A packet that is not as it should be is for any link, whose device then
+/// refuses it.
 ///
 /// Numbers that a device has given out begin with its slot. Management datagrams all go to queue pair 1: an answer
-/// names the asker's communication ID, or its request ID; a request names a service.
+/// names the communication ID or the request ID of the device that asked; a request names a service.
 final class Addressee {
-    /// Whoever has it.
+    /// The link that has it.
     static final int ANYBODY = -1;
-    /// Whoever has claimed its [#service(Frame)].
+    /// The link that has claimed its [#service(Frame)].
     static final int SERVICE = -2;
-    /// Each one: a REJ by somebody who does not know yet what the other calls the connection.
+    /// Every link: a REJ of a peer that does not know yet which number our side gave the connection.
     static final int EVERYBODY = -3;
 
     // Where the fields are in a packet.

@@ -4,7 +4,7 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 
-/// What a [TcpSocket] asks of the system, or of somebody who looks at it and asks the system ([TapStream]).
+/// What a [TcpSocket] asks of the system, directly or through a [TapStream] that looks at what passes.
 abstract sealed class ByteStream permits TcpSocket, TapStream {
     /// The stream can be used from now on.
     abstract void onOpened();
@@ -20,14 +20,14 @@ abstract sealed class ByteStream permits TcpSocket, TapStream {
 
     /// Writes what was gathered, once; answers likewise.
     ///
-    /// @throws LinkException when it cannot be read
-    /// @throws IllegalStateException when its arena is closed
+    /// @throws LinkException when the memory cannot be read
+    /// @throws IllegalStateException when the arena of the memory is closed
     abstract long send(StreamOutput output);
 
     /// No more is sent.
     abstract void endOutput();
 
-    /// Gives the system's part back.
+    /// Gives back what the system has of it.
     ///
     /// @param reset whether the peer is to see that it broke off
     abstract void release(boolean reset);

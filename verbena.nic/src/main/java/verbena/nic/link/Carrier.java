@@ -6,11 +6,11 @@ import java.util.Map;
 import verbena.nic.link.LinuxAbi.Pollfd;
 import verbena.verbs.GidEntry;
 
-/// What carries a device's traffic to and from other processes, and what its engine sleeps in: a [Link] of frames, or
-/// a [TcpLink] of streams.
+/// What carries a device's traffic to and from other processes, and what its engine sleeps in: a [Link] of frames,
+/// or a [TcpLink] of streams.
 ///
-/// Moving is done by the owner of the engine, never by two threads at once; one thread may be in [#await(long)]
-/// meanwhile, and any thread may call [#wakeup()]. Nothing blocks but [#await(long)].
+/// The owner of the engine moves the traffic, never two threads at once. One more thread may be in [#await(long)]
+/// meanwhile, and any thread may call [#wakeup()]. Only [#await(long)] blocks.
 public interface Carrier extends AutoCloseable {
     /// What [#slot()] says when the carrier is alone on its addresses.
     int NO_SLOT = -1;
@@ -24,16 +24,16 @@ public interface Carrier extends AutoCloseable {
         return gids();
     }
 
-    /// Which of 256 parts of all numbers is this carrier's own, when others receive at its addresses too: the eight
-    /// highest bits of every queue pair number, communication ID and SIDR request ID that is given out here. By
-    /// them what arrives finds its way. [#NO_SLOT] when nothing else does, and every number is free. Never changes.
-    /// Any thread.
+    /// Which of 256 parts of all numbers is this carrier's own, when other carriers receive at its addresses too:
+    /// the eight highest bits of each queue pair number, communication ID and SIDR request ID that is given out
+    /// here. By these bits an arrival finds its carrier. [#NO_SLOT] when the carrier is alone, and every number is
+    /// free. Never changes. Any thread.
     default int slot() {
         return NO_SLOT;
     }
 
-    /// Moves what does not come and go in frames, and tells those that it belongs to. Returns how much was done; 0
-    /// when there was nothing.
+    /// Moves what does not come and go in frames, and tells the owners of it. Returns how much was done; 0 when
+    /// there was nothing to do.
     int move(long nowNanos);
 
     /// Sleeps until something has arrived, [#wakeup()] was called since the last `await`, or `timeoutNanos` have

@@ -79,7 +79,7 @@ public final class ChannelTcpLink extends TcpLink {
     private void letGo() {
         if (hasToLetGo
                 && selector.isOpen()
-                && selecting.compareAndSet(false, true)) { // or the sleeper, who has been woken, does it
+                && selecting.compareAndSet(false, true)) { // else the sleeper does it, which has been woken
             hasToLetGo = false;
             try {
                 selector.selectNow(_ -> {});

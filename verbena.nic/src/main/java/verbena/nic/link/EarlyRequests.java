@@ -6,17 +6,17 @@ import java.util.Iterator;
 import java.util.function.LongSupplier;
 import verbena.wire.Frame;
 
-/// Requests of connection management that came before anybody serves what they ask for. They wait a moment: a server
-/// that has just told its client to connect may be about to listen, and a JVM does for the first time slowly what the
-/// client's kernel does at once ([decision
-/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then whoever serves it by now gets
-/// them, or the device itself, which refuses.
+/// Requests of connection management that came before any link serves what they ask for. They wait a moment: a
+/// server that has just told its client to connect may be about to listen. A JVM does slowly, the first time, what
+/// the client's kernel does at once ([decision
+/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then the
+/// link that serves it by now gets them, or this device, which refuses.
 ///
-/// Belongs to whoever may receive on the link.
+/// For the thread that may receive on the link, but for what is said to be for any thread.
 final class EarlyRequests {
     /// So long one waits.
     static final long PATIENCE_NANOS = 100_000_000;
-    /// So many wait. More are refused at once: nobody but the hurried sends them.
+    /// So many wait. More are refused at once: only clients in a hurry send them.
     static final int MAX = 16;
 
     private static final long LOOK_NANOS = 5_000_000;
@@ -24,12 +24,12 @@ final class EarlyRequests {
 
     private record Early(Frame frame, long serviceId, long until) {}
 
-    /// Who may have begun to serve it.
+    /// Knows which links serve what.
     interface Servers {
-        /// Whether this link does.
+        /// Whether this link serves it.
         boolean isServedHere(long serviceId);
 
-        /// Passes it to another that does; false when nobody does.
+        /// Passes a request to another link that serves it; false when no other link does.
         boolean passOn(Frame frame, long serviceId);
     }
 
@@ -37,7 +37,7 @@ final class EarlyRequests {
     private final LongSupplier clock;
     private final ArrayDeque<Early> waiting = new ArrayDeque<>();
     private final ArrayDeque<Frame> free = new ArrayDeque<>();
-    /// The sleeper reads it.
+    /// The thread that sleeps reads it.
     private volatile long due = NEVER;
     /// Of [#waiting].
     private volatile int size;
@@ -73,6 +73,7 @@ final class EarlyRequests {
         }
         kept.copyFrom(frame);
         long now = clock.getAsLong();
+        assert waiting.size() + free.size() <= MAX;
         waiting.add(new Early(kept, serviceId, now + PATIENCE_NANOS));
         size = waiting.size();
         if (due == NEVER) {
@@ -88,7 +89,8 @@ final class EarlyRequests {
         }
     }
 
-    /// Fills `frames[from]` and its successors with those that the device gets now, at most `count`; returns how many.
+    /// Fills `frames[from]` and its successors with those that the device gets now, at most `count`; returns how
+    /// many.
     int handOut(Frame[] frames, int from, int count, Servers servers) {
         if (!isDue()) {
             return 0;

@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.Frame;
 
-/// What links at one address send each other ([PeerSockets]): a packet and what only the socket knew of it, or a word
-/// among neighbours. All fields are in native order: an envelope does not leave the host.
+/// What links at one address send each other ([PeerSockets]): a packet and what only the socket knew of it, or a
+/// word among neighbours. All fields are in native order: an envelope does not leave the host.
 ///
 /// | byte | packet | hello | located |
 /// |---|---|---|---|

@@ -45,8 +45,8 @@ final class EpollSet<T> {
         return fd;
     }
 
-    /// Adds a descriptor; it leaves the set when it is closed, and its entry by [#remove(int)]. Returns the number of
-    /// the entry, or the system's negated error.
+    /// Adds a descriptor; it leaves the set when it is closed, and its entry by [#remove(int)]. Returns the number
+    /// of the entry, or the system's negated error.
     ///
     /// @param wanted what to tell of it
     int add(int descriptor, T owner, int wanted) {

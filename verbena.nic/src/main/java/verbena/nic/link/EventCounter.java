@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// An eventfd(2), which ends the sleep of whoever polls it.
+/// An eventfd(2): ends the sleep of a thread that polls it.
 final class EventCounter {
     private final int fd;
     private final MemorySegment one;
@@ -27,8 +27,8 @@ final class EventCounter {
         return fd;
     }
 
-    /// Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its number reused,
-    /// under its feet.
+    /// Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its number used
+    /// again, during the call.
     synchronized void ring() {
         if (open) {
             LinuxSockets.addToEventCounter(fd, one);

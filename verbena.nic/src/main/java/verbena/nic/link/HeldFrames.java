@@ -3,8 +3,8 @@ package verbena.nic.link;
 import java.lang.foreign.Arena;
 import verbena.wire.Frame;
 
-/// Frames that wait for their time: a heap by time, then by order of arrival, over a fixed number of slots. Belongs to
-/// one thread.
+/// Frames that wait for their time: a heap by time, then by order of arrival, over a fixed number of slots. For one
+/// thread.
 final class HeldFrames {
     /// What [#firstDue()] says when there is none.
     static final long NEVER = Long.MAX_VALUE;
@@ -29,6 +29,7 @@ final class HeldFrames {
 
     /// Keeps a copy of `frame` until `dueNanos`; returns the copy.
     Frame add(Frame frame, long dueNanos) {
+        assert size < frames.length : "there is no room";
         int at = size++;
         Frame copy = frames[at];
         copy.copyFrom(frame);
@@ -48,11 +49,13 @@ final class HeldFrames {
 
     /// The one that is due first.
     Frame first() {
+        assert size > 0;
         return frames[0];
     }
 
     /// Forgets that one.
     void removeFirst() {
+        assert size > 0;
         swap(0, --size);
         int at = 0;
         while (true) {

@@ -49,14 +49,14 @@ public final class Interfaces {
             gids = List.copyOf(gids);
         }
 
-        /// The largest path MTU it has room for, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80 bytes
-        /// of headers.
+        /// The largest path MTU it has room for, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80
+        /// bytes of headers.
         public Mtu pathMtu() {
             return PathMtu.ofInterface(mtu);
         }
 
-        /// The interface with another GID table, one IPv4 or IPv6 address: what a device on loopback has, where every
-        /// address of 127.0.0.0/8 is local though only one is listed.
+        /// The interface with another GID table, one IPv4 or IPv6 address: what a device on loopback has, where
+        /// every address of 127.0.0.0/8 is local though only one is listed.
         public HostInterface withOnly(InetAddress address) {
             GidEntry entry = new GidEntry(0, Gid.of(address), GidType.ROCE_V2, name, index);
             return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, List.of(entry));

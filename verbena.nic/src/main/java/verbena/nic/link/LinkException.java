@@ -4,16 +4,16 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// A link that cannot be opened, or cannot join a multicast group. The kind decides what a program does next, the
-/// message what a person does.
+/// A link cannot be opened, or cannot join a multicast group. The kind tells a program what to do next, the message
+/// tells a person.
 public final class LinkException extends RuntimeException {
     /// Why.
     public enum Kind {
-        /// Somebody else has the port at this address.
+        /// Another socket has the port at this address.
         PORT_IN_USE,
         /// The address belongs to no interface of this host.
         ADDRESS_NOT_LOCAL,
-        /// The operating system does not let this process.
+        /// The operating system does not allow it to this process.
         NOT_PERMITTED,
         /// This platform, JVM or address family cannot do it.
         UNSUPPORTED,
@@ -72,7 +72,7 @@ public final class LinkException extends RuntimeException {
         String where = "multicast group " + group + " on " + at.networkInterface();
         String message = switch (kind) {
             case PORT_IN_USE ->
-                where + ": the UDP port is in use (" + detail + ") by somebody who does not share it: the kernel's"
+                where + ": the UDP port is in use (" + detail + ") by a program that does not share it: the kernel's"
                         + " soft-RoCE (rdma_rxe), or a program bound to all addresses.";
             case ADDRESS_NOT_LOCAL -> where + ": there is no such interface any more (" + detail + ")";
             case UNSUPPORTED, NOT_PERMITTED, FAILED -> where + ": " + detail;

@@ -69,6 +69,7 @@ final class MessageBlock {
 
     /// The `mmsghdr`s from the i-th.
     MemorySegment headersFrom(int i) {
+        assert i >= 0 && i < COUNT : i;
         return headersFrom[i];
     }
 
@@ -95,6 +96,7 @@ final class MessageBlock {
     }
 
     private void putPacket(int buffer, Frame frame) {
+        assert buffer < COUNT && frame.length > 0 && frame.start + frame.length <= frame.slot.byteSize();
         long vector = vector(buffer);
         vectors.set(JAVA_LONG, vector + Iovec.IOV_BASE, frame.slot.address() + frame.start);
         vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, frame.length);
@@ -132,6 +134,7 @@ final class MessageBlock {
         controls.set(JAVA_LONG, at + Cmsghdr.CMSG_LEN, length);
         controls.set(JAVA_INT, at + Cmsghdr.CMSG_LEVEL, level);
         controls.set(JAVA_INT, at + Cmsghdr.CMSG_TYPE, type);
+        assert used + Cmsghdr.SPACE_OF_INT <= CONTROL_BYTES;
         headers.set(JAVA_LONG, lengthAt, used + Cmsghdr.SPACE_OF_INT);
         return used + Cmsghdr.BYTES;
     }
@@ -189,8 +192,8 @@ final class MessageBlock {
         return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
     }
 
-    /// Fills in the frame's source, traffic class and hop limit from message `i`; returns the bytes of each packet, but
-    /// the last perhaps, of which it consists: its length when it is one packet.
+    /// Fills in the frame's source, traffic class and hop limit from message `i`; returns the bytes of each packet,
+    /// but the last perhaps, of which it consists: its length when it is one packet.
     int takeReceived(int i, Frame frame) {
         long name = name(i);
         if (names.get(JAVA_SHORT, name) == LinuxAbi.AF_INET) {

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.link.LinuxAbi.Pollfd;
 import verbena.nic.link.LinuxAbi.SockaddrNl;
 
-/// Tells when this host's network changes: an interface goes up or down, an address comes or goes (rtnetlink(7)). One
-/// thread for the whole process, asleep in the kernel; none while nobody watches. Where there are no Linux system
-/// calls ([UdpLinks#whyPortable()]), or the system does not let us listen, nothing is ever told.
+/// Tells when this host's network changes: an interface goes up or down, an address comes or goes (rtnetlink(7)).
+/// There is one thread for the whole process, asleep in the kernel; none while nothing watches. Where there are no
+/// Linux system calls ([UdpLinks#whyPortable()]), or the system does not let this process listen, nothing is ever
+/// told.
 public final class NetworkWatch {
     private static final int BUFFER_BYTES = 1 << 15;
 
@@ -65,7 +66,7 @@ public final class NetworkWatch {
             pollfds.set(JAVA_SHORT, Pollfd.BYTES + Pollfd.EVENTS, (short) LinuxAbi.POLLIN);
         }
 
-        /// Null when the system does not let us.
+        /// Null when the system does not allow it.
         static @Nullable Listener start() {
             try (Arena call = Arena.ofConfined()) {
                 var linux = new LinuxSockets(call);
@@ -95,8 +96,8 @@ public final class NetworkWatch {
         private void run() {
             while (!stopping) {
                 int _ = LinuxSockets.poll(pollfds, 2, MemorySegment.NULL);
-                // Also an error is news: there was so much that some was lost. What it is, is looked up anew by those
-                // who care.
+                // Also an error is news: there was so much that some was lost. What it is, is looked up anew by
+                // those who care.
                 boolean changed = pollfds.get(JAVA_SHORT, Pollfd.REVENTS) != 0;
                 while (LinuxSockets.read(socket, buffer) > 0) {}
                 if (changed && !stopping) {

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// Which threads use a link's sockets and memory at this moment: one that receives or sends, and another that sleeps,
-/// both for the length of a call; or the thread that has closed the link, for ever.
+/// Which threads use a link's sockets and memory at this moment: one that receives or sends, and another that
+/// sleeps, both for the length of a call; or the thread that has closed the link, for ever.
 ///
 ///     try (Occupancy.Stay stay = occupancy.move()) {
 ///         if (stay == null) {

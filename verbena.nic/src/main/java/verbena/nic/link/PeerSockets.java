@@ -15,8 +15,8 @@ import verbena.wire.Frame;
 
 /// The local sockets by which the links at one shared address talk to each other.
 ///
-/// A link listens at abstract names (unix(7)). A name belongs to one socket at a time, in one network namespace, as a
-/// UDP port does. The kernel takes a name away when its process ends, however it ends. The kernel also says which
+/// A link listens at abstract names (unix(7)). A name belongs to one socket at a time, in one network namespace, as
+/// a UDP port does. The kernel takes a name away when its process ends, however it ends. The kernel also says which
 /// user is at the other end (SO_PEERCRED): a connection of another user is closed at once.
 ///
 /// For one thread at a time; another may poll [#watcher()].

@@ -14,7 +14,8 @@ final class Presence {
     private volatile int count;
     private int slot = PeerSocket.NO_SLOT;
 
-    /// Tries the slots in an order that chance decides; returns the first that `take` takes, or [PeerSocket#NO_SLOT].
+    /// Tries the slots in an order that chance decides; returns the first that `take` takes, or
+    /// [PeerSocket#NO_SLOT].
     static int draw(RandomGenerator random, IntPredicate take) {
         int[] order = IntStream.range(0, SharedAddress.SLOTS).toArray();
         for (int i = 0; i < order.length; i++) {

@@ -13,8 +13,8 @@ import verbena.wire.Frame;
 ///
 /// For one thread at a time, but for the counters.
 final class Relay {
-    /// As long as a packet may have waited in the socket: by far more than a busy process needs, and by far less than
-    /// sequence numbers take to come round (2^24 packets).
+    /// As long as a packet may have waited in the socket: by far more than a busy process needs, and by far less
+    /// than sequence numbers take to come round (2^24 packets).
     static final long LATE_MILLIS = 1_000;
 
     /// How packets get to neighbours.

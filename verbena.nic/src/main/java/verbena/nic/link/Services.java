@@ -86,8 +86,8 @@ final class Services implements EarlyRequests.Servers {
         return offer(frame, serviceId) == Offer.TAKEN;
     }
 
-    /// Passes a request to the link that has the service, or drops it when that link has no room; false when no other
-    /// link has it.
+    /// Passes a request to the link that has the service, or drops it when that link has no room; false when no
+    /// other link has it.
     boolean forward(Frame frame, long serviceId) {
         return offer(frame, serviceId) != Offer.UNWANTED;
     }

@@ -49,8 +49,8 @@ final class SocketGroup implements Survey.Ground {
         stampArrivals(hasNeighbours);
     }
 
-    /// Has the kernel take down when packets come, or not: it costs a little for each packet, and only what is passed
-    /// on to neighbours needs it.
+    /// Has the kernel take down when packets come, or not: it costs a little for each packet, and only what is
+    /// passed on to neighbours needs it.
     void stampArrivals(boolean isWanted) {
         if (socket != NONE && isWanted != stampsArrivals) {
             stampsArrivals = isWanted;

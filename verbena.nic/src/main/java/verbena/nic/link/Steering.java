@@ -34,12 +34,12 @@ import verbena.wire.cm.SidrReq;
 
 /// The program by which the kernel chooses, among the sockets that share an address, the one that a packet is for:
 /// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). It is given what follows the UDP
-/// header and answers with an index in the kernel's group of sockets; an index that nobody has leaves the choice to a
-/// hash of the addresses and ports. It finds the slot as [Addressee] does.
+/// header and answers with an index in the kernel's group of sockets; an index that no socket has leaves the choice
+/// to a hash of the addresses and ports. It finds the slot as [Addressee] does.
 ///
-/// Besides, a probe goes to the index that it names. By that one finds out who has which.
+/// Besides, a probe goes to the index that it names. By that a [Survey] finds out which link has which index.
 final class Steering {
-    /// Index of a slot that nobody knows.
+    /// Index of a slot for which it is not known.
     static final int UNKNOWN = -1;
 
     /// The first bytes of a probe: an opcode that no transport has (IBTA 9.2: left to manufacturers), and two more.

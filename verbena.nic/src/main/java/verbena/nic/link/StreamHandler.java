@@ -3,12 +3,13 @@ package verbena.nic.link;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamTarget;
 
-/// Whom a [TcpSocket] belongs to: told what happens on it by whoever moves the link. It may write to the socket
-/// and close it at once; after [#onEnd(long)] or [#onBroken] it is closed already and nothing more is told.
+/// What a [TcpSocket] belongs to. The thread that moves the link tells it what happens on the socket. It may write
+/// to the socket and close it at once. After [#onEnd(long)] or [#onBroken] the socket is closed, and nothing more is
+/// told.
 public interface StreamHandler {
     /// Why a stream broke.
     enum Cause {
-        /// Nobody listens there.
+        /// No program listens there.
         REFUSED,
         /// There is no way, or no answer in time.
         UNREACHABLE,
@@ -18,11 +19,11 @@ public interface StreamHandler {
         LOCAL
     }
 
-    /// What this side asked for is there.
+    /// The connection that this side asked for is there.
     void onConnected(long nowNanos);
 
-    /// Bytes `from` to `to` are next in the stream. Returns how many of them are done with; the others, not more
-    /// than [TcpLink#KEPT_BYTES_MAX], come again with those that follow.
+    /// Bytes `from` to `to` are next in the stream. Returns how many of them are done with; the rest, not more than
+    /// [TcpLink#KEPT_BYTES_MAX], comes again with the bytes that follow.
     int onBytes(StreamBuffer bytes, int from, int to, long nowNanos);
 
     /// Where the next bytes of the stream may be put instead of being handed to [#onBytes]; false for nowhere.

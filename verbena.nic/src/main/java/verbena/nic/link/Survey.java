@@ -7,22 +7,22 @@ import java.util.function.LongSupplier;
 /// Finds out which index each of the links that share an address has in the kernel's group of their sockets, so that
 /// [Steering] can name it. The indexes change when a link leaves.
 ///
-/// A survey sends a probe to each index, and each link that gets one says so. It is over when all are found, or after
-/// [#SURVEY_NANOS]. One that has not found all is made again, some times. A survey that is wrong, or overtaken, costs
-/// forwarding only. One thread at a time, but for [#due()].
+/// A survey sends a probe to each index, and each link that gets one says so. It is over when all are found, or
+/// after [#SURVEY_NANOS]. One that has not found all is made again, some times. A survey that is wrong, or
+/// overtaken, costs forwarding only. One thread at a time, but for [#due()].
 final class Survey {
     /// No survey is due.
     static final long NEVER = Long.MAX_VALUE;
     /// How long a survey waits for answers; a process that has not answered by then is stopped or busy.
     static final long SURVEY_NANOS = 20_000_000;
-    /// Probes beyond the number of those who are known, for those who are just coming.
+    /// Probes beyond the number of known links, for links that are just coming.
     static final int PROBES_MORE = 4;
-    /// A survey that did not find all is made again after this, then twice this, so often.
+    /// A survey that did not find all links is made again after this, then after twice this, and so on.
     static final long AGAIN_NANOS = 100_000_000;
 
     static final int AGAIN_MAX = 3;
-    /// So many forwarded packets are a reason for a survey, but not before the pause has passed, which is longer each
-    /// time that nothing new comes out.
+    /// So many forwarded packets are a reason for a survey, but not before the pause has passed. The pause is longer
+    /// each time that a survey finds nothing new.
     static final int MISDIRECTED_MAX = 32;
 
     static final long PAUSE_NANOS_MIN = 100_000_000;
@@ -41,19 +41,19 @@ final class Survey {
         /// Sends a probe to the link with this index in the kernel's group.
         void probe(int index, long cookie);
 
-        /// Has the kernel choose by these indexes; false when it must not.
+        /// Has the kernel choose by these indexes; false when the system forbids it.
         ///
         /// @param indexOf by slot, or [Steering#UNKNOWN]
         boolean steer(int[] indexOf);
 
-        /// What [Survey#due()] says is earlier now.
+        /// [Survey#due()] is earlier now.
         void hurry();
     }
 
     private final Ground ground;
     private final LongSupplier clock;
 
-    /// Where all are, as far as this link knows; then what the survey under way has found. By slot.
+    /// The index of each slot, as far as this link knows; then what the survey under way has found.
     private final int[] indexOf = unknown();
 
     private final int[] found = unknown();
@@ -125,9 +125,8 @@ final class Survey {
         }
     }
 
-    /// A link says that a probe for this index has come to it. Beyond the last index the kernel chooses by a hash, so
-    /// the
-    /// same link may answer to many: its lowest counts.
+    /// A link says that a probe for this index has come to it. Beyond the last index the kernel chooses by a hash,
+    /// so the same link may answer to many: its lowest index counts.
     ///
     /// @param itsCookie of the probe; an answer with another one counts for no survey
     void onLocated(int slot, int index, long itsCookie) {
@@ -185,7 +184,8 @@ final class Survey {
             due = steerable ? now : NEVER;
             return;
         }
-        // A link that was only busy may be steered to already, by another's program: a second look before that is lost.
+        // A link that was only busy may be steered to already, by another's program: a second look before that is
+        // lost.
         if (isComplete || (again > 0 && located() > 0)) {
             boolean isNew = !Arrays.equals(found, indexOf);
             System.arraycopy(found, 0, indexOf, 0, indexOf.length);
@@ -207,9 +207,8 @@ final class Survey {
         steerable = ground.steer(indexOf);
     }
 
-    /// There is no program yet: the kernel's hash sends all probes to the same link. With a program another would have
-    /// got
-    /// at least one.
+    /// There is no program yet: the kernel's hash sends all probes to the same link. With a program another link
+    /// would have got at least one.
     private boolean isOneForAll() {
         return answers == probes && located() == 1;
     }

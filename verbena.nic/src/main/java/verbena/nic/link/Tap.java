@@ -9,10 +9,10 @@ import verbena.wire.Frame;
 /// RoCE come as frames, with what became of them; iWARP's streams as bytes of their TCP connection. Attached with
 /// [verbena.nic.SoftContext#tap(Tap)].
 ///
-/// Called by whoever drives the engine, which does not go on meanwhile: so never by two threads at once for one
-/// engine, but a device with several engines calls from several. Everything shown is valid during the call only,
-/// and not to be changed. Times are nanoseconds of the device's clock (`System.nanoTime`). What a tap throws stops
-/// the device.
+/// The thread that drives an engine calls it, and the engine does not go on meanwhile: so no two threads call at
+/// once for one engine, but those of a device with several engines may. Everything shown is valid during the call
+/// only, and not to be changed. Times are nanoseconds of the device's clock (`System.nanoTime`). What a tap throws
+/// stops the device.
 public interface Tap {
     /// A packet was handed to the network. Its ICRC (or stamp, decision 0035) is in place, addresses and
     /// [Frame#sourcePort] are those of its network headers; [Frame#hopLimit] 0 is the system's default. Packets of
@@ -28,15 +28,16 @@ public interface Tap {
     /// has judged what arrived together, and before anything that is sent thereafter. A wrong ICRC is
     /// [PacketFate#DROPPED_ICRC], and headers that do not fit their opcode are [PacketFate#DROPPED_MALFORMED].
     ///
-    /// @param fate null when nobody has judged it: the engine has failed, or faults above the tap had it
+    /// @param fate null when the packet was not judged: the engine has failed, or faults above the tap took the
+    ///     packet
     /// @param nanos when the link gave it out, which is before it was judged
     default void onReceived(Frame packet, @Nullable PacketFate fate, long nanos) {}
 
-    /// So many arrivals were too short or too long to be packets at all: nobody has their bytes.
+    /// So many arrivals were too short or too long to be packets at all: their bytes are gone.
     default void onMalformed(long arrivals, long nanos) {}
 
-    /// A stream is there: asked for by this side, or accepted. Streams that were open before the tap was attached
-    /// are told of then.
+    /// A stream is there: this side has asked for it, or accepted it. Streams that were open before the tap was
+    /// attached are told of then.
     default void onStreamOpened(TcpSocket stream, long nanos) {}
 
     /// The system has taken these bytes, which follow those before.
@@ -46,12 +47,12 @@ public interface Tap {
     /// @param count of them, at least 1
     default void onStreamSent(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {}
 
-    /// These bytes have arrived, and follow those before. Told before anybody looks at them; arguments as above.
+    /// These bytes have arrived, and follow those before. Told before anything looks at them; arguments as above.
     default void onStreamReceived(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {}
 
     /// Nothing more will be sent on it (a FIN).
     ///
-    /// @param byPeer whether the peer said so, else this side
+    /// @param byPeer whether the peer has said so, else this side
     default void onStreamEnded(TcpSocket stream, boolean byPeer, long nanos) {}
 
     /// This side has closed it. Told of streams that never opened too.

@@ -57,7 +57,7 @@ final class TapStream extends ByteStream {
 
     @Override
     long send(StreamBuffer bytes, int from, int to) {
-        long now = clock.getAsLong(); // before, so that nobody receives anything before it was sent
+        long now = clock.getAsLong(); // before, so that nothing is received before it was sent
         long n = below.send(bytes, from, to);
         if (n > 0) {
             tap.onStreamSent(socket, bytes.segment, from, n, now);

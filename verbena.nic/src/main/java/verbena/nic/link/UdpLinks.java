@@ -32,8 +32,8 @@ public final class UdpLinks {
     /// @param receiveBufferBytes what to ask the system for, per address; it may give less
     ///     ([UdpLink#receiveBufferBytes()])
     /// @param sendBufferBytes likewise
-    /// @param shared whether others of the same user may open a link at the same addresses, which must then say so
-    ///     too; [DatagramChannelLink] cannot and does not
+    /// @param shared whether other processes of the same user may open a link at the same addresses, and must then
+    ///     say so too; [DatagramChannelLink] cannot and does not
     /// @param stamped whether packets may come with a stamp in place of the ICRC ([Link#stamp()]), where all
     ///     addresses are loopback's
     public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean stamped) {
@@ -53,7 +53,7 @@ public final class UdpLinks {
             return new Options(other, receiveBufferBytes, sendBufferBytes, shared, stamped);
         }
 
-        /// These, for a link at addresses that others have too.
+        /// These, for a link at addresses that other links have too.
         public Options share() {
             return new Options(kind, receiveBufferBytes, sendBufferBytes, true, stamped);
         }
@@ -104,8 +104,8 @@ public final class UdpLinks {
         return isNativeAccessGranted() ? null : nativeAccessHint();
     }
 
-    // Asked here and not in LinuxSockets: that one cannot even be loaded where the answer is no, and by loading it the
-    // JVM would grant, with a warning, what was not granted.
+    // Asked here and not in LinuxSockets: that one cannot even be loaded where the answer is no, and by loading it
+    // the JVM would grant, with a warning, what was not granted.
     private static boolean isNativeAccessGranted() {
         return UdpLinks.class.getModule().isNativeAccessEnabled();
     }

@@ -92,8 +92,9 @@ final class UdpSockets {
         }
     }
 
-    /// A socket that is bound to the group, so that it gets nothing else, and to the interface. To that only root may
-    /// before Linux 5.7; without, what other interfaces bring arrives here too, when a program has joined there.
+    /// A socket that is bound to the group, so that it gets nothing else, and to the interface. Before Linux 5.7
+    /// only root may do the latter. Without it, what other interfaces bring arrives here too, when a program has
+    /// joined there.
     ///
     /// @throws LinkException when it cannot be had
     UdpSocket openGroup(Gid group, GidEntry at) {
