@@ -24,7 +24,7 @@ gather_scripts_and_libraries() { # FOLDER
 
 # A failure here leaves a cache away: all works without, more slowly.
 train() { # FOLDER
-  local at=$1 options=(-XX:+UseSerialGC -XX:+DisplayVMOutputToStderr --enable-native-access=verbena.nic,verbena.ibverbs)
+  local at=$1 options=(-XX:+UseSerialGC -XX:+DisplayVMOutputToStderr --enable-native-access=verbena.foreign)
   if [ -d "$at/modules" ]; then
     options+=("--module-path=$at/modules")
   fi

@@ -197,7 +197,7 @@ static int start_java(void) {
 
     JavaVMOption options[OPTIONS_MAX] = {
         {.optionString = "--add-modules=verbena.abi"},
-        {.optionString = "--enable-native-access=verbena.nic,verbena.abi,verbena.ibverbs"},
+        {.optionString = "--enable-native-access=verbena.foreign,verbena.abi"},
         {.optionString = "-Dverbena.libibverbs=none"}, /* the system's: that is us */
         {.optionString = "-Dverbena.librdmacm=none"},
         {.optionString = "-Xrs"}, /* signals are the program's */

@@ -5,5 +5,5 @@ import org.jspecify.annotations.NullMarked;
 module verbena.abi {
     requires static org.jspecify;
     requires verbena.verbs;
-    requires verbena.ibverbs;
+    requires verbena.foreign;
 }

@@ -4,11 +4,11 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module verbena.ibverbs {
     requires static org.jspecify;
+    requires verbena.foreign;
     requires verbena.provider;
     requires transitive verbena.verbs;
 
     exports verbena.ibverbs;
-    exports verbena.ibverbs.abi;
 
     provides verbena.verbs.spi.Provider with
             verbena.ibverbs.IbverbsProvider;

@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module verbena.nic {
     requires static org.jspecify;
+    requires verbena.foreign;
     requires verbena.provider;
     requires transitive verbena.verbs;
     requires transitive verbena.wire;

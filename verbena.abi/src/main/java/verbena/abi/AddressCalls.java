@@ -1,8 +1,8 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.AH_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.GRH;
-import static verbena.ibverbs.abi.VerbsStructs.WC;
+import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.GRH;
+import static verbena.foreign.rdma.VerbsStructs.WC;
 
 import verbena.verbs.AddressVector;
 import verbena.verbs.WorkCompletion;

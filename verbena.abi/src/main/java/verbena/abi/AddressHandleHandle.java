@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.AH;
+import static verbena.foreign.rdma.VerbsStructs.AH;
 
 import verbena.verbs.AddressHandle;
 

@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.COMP_CHANNEL;
+import static verbena.foreign.rdma.VerbsStructs.COMP_CHANNEL;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

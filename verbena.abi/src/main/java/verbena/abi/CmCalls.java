@@ -1,11 +1,11 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID;
-import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_ACK_TIMEOUT;
-import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_AFONLY;
-import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_REUSEADDR;
-import static verbena.ibverbs.abi.CmConstants.RDMA_OPTION_ID_TOS;
-import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
+import static verbena.foreign.rdma.CmConstants.RDMA_OPTION_ID;
+import static verbena.foreign.rdma.CmConstants.RDMA_OPTION_ID_ACK_TIMEOUT;
+import static verbena.foreign.rdma.CmConstants.RDMA_OPTION_ID_AFONLY;
+import static verbena.foreign.rdma.CmConstants.RDMA_OPTION_ID_REUSEADDR;
+import static verbena.foreign.rdma.CmConstants.RDMA_OPTION_ID_TOS;
+import static verbena.foreign.rdma.CmStructs.CM_EVENT;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,14 +1,14 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.CQ;
-import static verbena.ibverbs.abi.VerbsStructs.CQ_EX;
-import static verbena.ibverbs.abi.VerbsStructs.CQ_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.CQ;
+import static verbena.foreign.rdma.VerbsStructs.CQ_EX;
+import static verbena.foreign.rdma.VerbsStructs.CQ_INIT_ATTR_EX;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 

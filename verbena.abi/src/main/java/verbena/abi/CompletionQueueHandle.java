@@ -1,8 +1,8 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.CQ;
-import static verbena.ibverbs.abi.VerbsStructs.CQ_EX;
-import static verbena.ibverbs.abi.VerbsStructs.WC;
+import static verbena.foreign.rdma.VerbsStructs.CQ;
+import static verbena.foreign.rdma.VerbsStructs.CQ_EX;
+import static verbena.foreign.rdma.VerbsStructs.WC;
 
 import java.util.ArrayDeque;
 import java.util.Optional;

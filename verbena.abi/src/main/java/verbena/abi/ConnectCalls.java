@@ -1,13 +1,13 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.CmStructs.CM_ID;
-import static verbena.ibverbs.abi.CmStructs.CONN_PARAM;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
+import static verbena.foreign.rdma.CmStructs.CM_ID;
+import static verbena.foreign.rdma.CmStructs.CONN_PARAM;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_INIT_ATTR_EX;
 
 import java.lang.foreign.MemorySegment;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;

@@ -1,8 +1,8 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.ASYNC_EVENT;
-import static verbena.ibverbs.abi.VerbsStructs.CONTEXT;
-import static verbena.ibverbs.abi.VerbsStructs.VERBS_CONTEXT;
+import static verbena.foreign.rdma.VerbsStructs.ASYNC_EVENT;
+import static verbena.foreign.rdma.VerbsStructs.CONTEXT;
+import static verbena.foreign.rdma.VerbsStructs.VERBS_CONTEXT;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

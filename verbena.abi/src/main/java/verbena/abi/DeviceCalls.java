@@ -1,19 +1,19 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.AH_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.ASYNC_EVENT;
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE;
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE_ATTR_EX;
-import static verbena.ibverbs.abi.VerbsStructs.GID_ENTRY;
-import static verbena.ibverbs.abi.VerbsStructs.PORT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.ASYNC_EVENT;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.GID_ENTRY;
+import static verbena.foreign.rdma.VerbsStructs.PORT_ATTR;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;

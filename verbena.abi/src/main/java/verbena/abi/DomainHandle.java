@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.PD;
+import static verbena.foreign.rdma.VerbsStructs.PD;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
+import static verbena.foreign.rdma.CmStructs.EVENT_CHANNEL;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,7 @@ package verbena.abi;
 
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;

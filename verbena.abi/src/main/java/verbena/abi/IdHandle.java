@@ -1,7 +1,7 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.CmStructs.CM_ID;
-import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
+import static verbena.foreign.rdma.CmStructs.CM_ID;
+import static verbena.foreign.rdma.CmStructs.EVENT_CHANNEL;
 
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

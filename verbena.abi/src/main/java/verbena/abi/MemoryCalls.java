@@ -1,10 +1,10 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.MW_BIND;
+import static verbena.foreign.rdma.VerbsStructs.MW_BIND;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.SendBatch;

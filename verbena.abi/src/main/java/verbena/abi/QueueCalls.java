@@ -1,21 +1,21 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.QP;
-import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.QP_CAP;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
-import static verbena.ibverbs.abi.VerbsStructs.QP_OPEN_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
-import static verbena.ibverbs.abi.VerbsStructs.XRCD_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP;
+import static verbena.foreign.rdma.VerbsStructs.QP_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_CAP;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.QP_OPEN_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.XRCD_INIT_ATTR;
 
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;

@@ -1,7 +1,7 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.QP;
-import static verbena.ibverbs.abi.VerbsStructs.QP_EX;
+import static verbena.foreign.rdma.VerbsStructs.QP;
+import static verbena.foreign.rdma.VerbsStructs.QP_EX;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.MR;
+import static verbena.foreign.rdma.VerbsStructs.MR;
 
 import verbena.verbs.MemoryRegion;
 

@@ -1,10 +1,10 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.DATA_BUF;
-import static verbena.ibverbs.abi.VerbsStructs.QP_EX;
-import static verbena.ibverbs.abi.VerbsStructs.SGE;
+import static verbena.foreign.rdma.VerbsStructs.DATA_BUF;
+import static verbena.foreign.rdma.VerbsStructs.QP_EX;
+import static verbena.foreign.rdma.VerbsStructs.SGE;
 
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.SendBatch;
 
 /// Requests are posted one call at a time: ibv_wr_start(3) to ibv_wr_complete(3). None of the calls between says

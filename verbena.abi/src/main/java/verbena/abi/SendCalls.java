@@ -1,16 +1,16 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_FENCE;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_INLINE;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_SIGNALED;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_SEND_SOLICITED;
-import static verbena.ibverbs.abi.VerbsStructs.RECV_WR;
-import static verbena.ibverbs.abi.VerbsStructs.SEND_WR;
-import static verbena.ibverbs.abi.VerbsStructs.SGE;
+import static verbena.foreign.rdma.VerbsConstants.IBV_SEND_FENCE;
+import static verbena.foreign.rdma.VerbsConstants.IBV_SEND_INLINE;
+import static verbena.foreign.rdma.VerbsConstants.IBV_SEND_SIGNALED;
+import static verbena.foreign.rdma.VerbsConstants.IBV_SEND_SOLICITED;
+import static verbena.foreign.rdma.VerbsStructs.RECV_WR;
+import static verbena.foreign.rdma.VerbsStructs.SEND_WR;
+import static verbena.foreign.rdma.VerbsStructs.SGE;
 
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;

@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.SRQ;
+import static verbena.foreign.rdma.VerbsStructs.SRQ;
 
 import verbena.verbs.SharedReceiveQueue;
 

@@ -1,7 +1,7 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.CmStructs.SOCKADDR_IN;
-import static verbena.ibverbs.abi.CmStructs.SOCKADDR_IN6;
+import static verbena.foreign.rdma.CmStructs.SOCKADDR_IN;
+import static verbena.foreign.rdma.CmStructs.SOCKADDR_IN6;
 
 import java.lang.foreign.MemorySegment;
 import java.net.Inet4Address;

@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.MW;
+import static verbena.foreign.rdma.VerbsStructs.MW;
 
 import verbena.verbs.MemoryWindow;
 

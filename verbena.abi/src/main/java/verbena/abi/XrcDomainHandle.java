@@ -1,6 +1,6 @@
 package verbena.abi;
 
-import static verbena.ibverbs.abi.VerbsStructs.XRCD;
+import static verbena.foreign.rdma.VerbsStructs.XRCD;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,8 +1,9 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.AH_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
 
 import java.util.Optional;
+import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 

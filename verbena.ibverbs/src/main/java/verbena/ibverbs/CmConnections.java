@@ -1,8 +1,8 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.CmStructs.CM_ID;
-import static verbena.ibverbs.abi.CmStructs.EVENT_CHANNEL;
-import static verbena.ibverbs.abi.CmStructs.SOCKADDR_STORAGE;
+import static verbena.foreign.rdma.CmStructs.CM_ID;
+import static verbena.foreign.rdma.CmStructs.EVENT_CHANNEL;
+import static verbena.foreign.rdma.CmStructs.SOCKADDR_STORAGE;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.CmConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.SocketAddress;
+import verbena.foreign.rdma.CmConstants;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.DeviceException;

@@ -1,10 +1,11 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.CmStructs.CM_EVENT;
-import static verbena.ibverbs.abi.CmStructs.CM_ID;
+import static verbena.foreign.rdma.CmStructs.CM_EVENT;
+import static verbena.foreign.rdma.CmStructs.CM_ID;
 
 import java.util.Optional;
-import verbena.ibverbs.abi.CmConstants;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.CmConstants;
 import verbena.verbs.AddressVector;
 import verbena.verbs.cm.PeerParameters;
 import verbena.verbs.cm.PrivateData;

@@ -1,6 +1,8 @@
 package verbena.ibverbs;
 
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.NativeLibrary;
 
 /// librdmacm: its functions.
 final class CmLibrary {

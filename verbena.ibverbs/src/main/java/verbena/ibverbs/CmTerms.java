@@ -1,11 +1,13 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.CmStructs.CONN_PARAM;
-import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
+import static verbena.foreign.rdma.CmStructs.CONN_PARAM;
+import static verbena.foreign.rdma.VerbsStructs.QP_ATTR;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.DeviceAttributes;
@@ -109,9 +111,7 @@ final class CmTerms {
         if (mine.type() == QpType.UC) {
             return new Transition.ToRtsUnreliable(psn);
         }
-        int outstanding = Math.min(
-                mine.parameters().initiatorDepth(),
-                limits.maxQpInitiatorReadAtomic());
+        int outstanding = Math.min(mine.parameters().initiatorDepth(), limits.maxQpInitiatorReadAtomic());
         return new Transition.ToRts(
                 psn,
                 new AckTimeout(Memory.getUnsignedByte(at + QP_ATTR.at("timeout")) & 31),

@@ -1,16 +1,19 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE_ATTR_EX;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
 
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AtomicCapability;
 import verbena.verbs.Capability;

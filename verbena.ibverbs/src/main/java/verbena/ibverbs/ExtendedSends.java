@@ -1,15 +1,17 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.QP_EX;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.QP_EX;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Set;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Capability;
 
 /// The requests that `struct ibv_send_wr` has no room for, [Capability#ATOMIC_WRITE] and [Capability#FLUSH]: an
@@ -17,15 +19,15 @@ import verbena.verbs.Capability;
 /// the others (ibv_wr_post(3)). One thread at a time.
 final class ExtendedSends {
     /// `void wr_start(qp)`.
-    private static final MethodHandle START = handle(FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+    private static final MethodHandle START = NativeFunction.handle(FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
     /// `int wr_complete(qp)`.
     private static final MethodHandle COMPLETE =
-            handle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+            NativeFunction.handle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
     /// `void wr_atomic_write(qp, rkey, address, const void *value)`.
-    private static final MethodHandle ATOMIC_WRITE = handle(FunctionDescriptor.ofVoid(
+    private static final MethodHandle ATOMIC_WRITE = NativeFunction.handle(FunctionDescriptor.ofVoid(
             ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     /// `void wr_flush(qp, rkey, address, size_t length, uint8_t type, uint8_t level)`.
-    private static final MethodHandle FLUSH = handle(FunctionDescriptor.ofVoid(
+    private static final MethodHandle FLUSH = NativeFunction.handle(FunctionDescriptor.ofVoid(
             ValueLayout.JAVA_LONG,
             ValueLayout.JAVA_INT,
             ValueLayout.JAVA_LONG,
@@ -41,11 +43,6 @@ final class ExtendedSends {
     private final MemorySegment complete;
     private final MemorySegment atomicWrite;
     private final MemorySegment flush;
-
-    @SuppressWarnings("restricted") // calling C is what this room is for
-    private static MethodHandle handle(FunctionDescriptor descriptor) {
-        return Linker.nativeLinker().downcallHandle(descriptor);
-    }
 
     /// Makes a queue pair that takes them; as ibv_create_qp(3) does otherwise.
     ///

@@ -1,6 +1,6 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.GID_ENTRY;
+import static verbena.foreign.rdma.VerbsStructs.GID_ENTRY;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;

@@ -1,10 +1,13 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.AH;
-import static verbena.ibverbs.abi.VerbsStructs.AH_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.AH;
+import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
 
 import java.lang.foreign.Arena;
 import java.util.List;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.DeviceException;

@@ -1,11 +1,12 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.COMP_CHANNEL;
+import static verbena.foreign.rdma.VerbsStructs.COMP_CHANNEL;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Optional;
+import verbena.foreign.Memory;
 import verbena.provider.EventQueue;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;

@@ -1,7 +1,7 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.CQ;
-import static verbena.ibverbs.abi.VerbsStructs.WC;
+import static verbena.foreign.rdma.VerbsStructs.CQ;
+import static verbena.foreign.rdma.VerbsStructs.WC;
 
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -11,6 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
 import verbena.provider.Timeouts;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;

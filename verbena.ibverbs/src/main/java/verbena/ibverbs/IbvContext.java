@@ -1,9 +1,9 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.ASYNC_EVENT;
-import static verbena.ibverbs.abi.VerbsStructs.CONTEXT;
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE;
-import static verbena.ibverbs.abi.VerbsStructs.PORT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.ASYNC_EVENT;
+import static verbena.foreign.rdma.VerbsStructs.CONTEXT;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE;
+import static verbena.foreign.rdma.VerbsStructs.PORT_ATTR;
 
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
@@ -19,6 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
 import verbena.provider.Arguments;
 import verbena.provider.EventQueue;
 import verbena.provider.FailureWatch;
@@ -262,7 +264,8 @@ final class IbvContext extends OwnedObject implements Context {
             if (error != 0) {
                 throw new DeviceException("port " + port + " of " + device.name() + ": " + Errno.text(error));
             }
-            return PortQuery.attributes(at, isIwarp() ? OptionalInt.of(gidTable.addressCount(port)) : OptionalInt.empty());
+            return PortQuery.attributes(
+                    at, isIwarp() ? OptionalInt.of(gidTable.addressCount(port)) : OptionalInt.empty());
         }
     }
 

@@ -1,9 +1,10 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE;
 
 import java.util.List;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.DeviceException;

@@ -1,6 +1,6 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.MR;
+import static verbena.foreign.rdma.VerbsStructs.MR;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -8,7 +8,10 @@ import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;

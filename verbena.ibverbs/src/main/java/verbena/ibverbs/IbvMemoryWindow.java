@@ -1,8 +1,11 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.MW;
+import static verbena.foreign.rdma.VerbsStructs.MW;
 
 import java.util.List;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
 import verbena.verbs.DeviceException;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;

@@ -1,12 +1,14 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.PD;
+import static verbena.foreign.rdma.VerbsStructs.PD;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
 import verbena.provider.Arguments;
 import verbena.provider.Slabs;
 import verbena.verbs.Access;

@@ -1,9 +1,9 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.QP;
-import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.QP_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.QP;
+import static verbena.foreign.rdma.VerbsStructs.QP_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
 
 import java.lang.foreign.Arena;
 import java.security.SecureRandom;
@@ -11,7 +11,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
 import verbena.verbs.AsyncEvent;

@@ -1,10 +1,12 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.RECV_WR;
-import static verbena.ibverbs.abi.VerbsStructs.SGE;
+import static verbena.foreign.rdma.VerbsStructs.RECV_WR;
+import static verbena.foreign.rdma.VerbsStructs.SGE;
 
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
 import verbena.provider.Receives;
 import verbena.verbs.DeviceException;
 import verbena.verbs.MemoryRegion;

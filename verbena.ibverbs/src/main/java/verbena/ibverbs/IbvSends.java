@@ -1,14 +1,14 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsConstants.IBV_FLUSH_GLOBAL;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_FLUSH_MR;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_FLUSH_PERSISTENT;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_FLUSH_RANGE;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_WR_ATOMIC_WRITE;
-import static verbena.ibverbs.abi.VerbsConstants.IBV_WR_FLUSH;
-import static verbena.ibverbs.abi.VerbsStructs.MW_BIND;
-import static verbena.ibverbs.abi.VerbsStructs.SEND_WR;
-import static verbena.ibverbs.abi.VerbsStructs.SGE;
+import static verbena.foreign.rdma.VerbsConstants.IBV_FLUSH_GLOBAL;
+import static verbena.foreign.rdma.VerbsConstants.IBV_FLUSH_MR;
+import static verbena.foreign.rdma.VerbsConstants.IBV_FLUSH_PERSISTENT;
+import static verbena.foreign.rdma.VerbsConstants.IBV_FLUSH_RANGE;
+import static verbena.foreign.rdma.VerbsConstants.IBV_WR_ATOMIC_WRITE;
+import static verbena.foreign.rdma.VerbsConstants.IBV_WR_FLUSH;
+import static verbena.foreign.rdma.VerbsStructs.MW_BIND;
+import static verbena.foreign.rdma.VerbsStructs.SEND_WR;
+import static verbena.foreign.rdma.VerbsStructs.SGE;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -16,8 +16,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
-import verbena.ibverbs.abi.VerbsStructs;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.VerbsConstants;
+import verbena.foreign.rdma.VerbsStructs;
 import verbena.provider.Sends;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.DeviceException;

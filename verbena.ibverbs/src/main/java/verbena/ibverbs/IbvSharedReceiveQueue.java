@@ -1,15 +1,18 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.SRQ;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR;
-import static verbena.ibverbs.abi.VerbsStructs.SRQ_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.SRQ;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.SRQ_INIT_ATTR_EX;
 
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.verbs.DeviceException;
 import verbena.verbs.ProtectionDomain;

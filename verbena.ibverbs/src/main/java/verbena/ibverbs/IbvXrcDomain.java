@@ -1,11 +1,14 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.XRCD;
-import static verbena.ibverbs.abi.VerbsStructs.XRCD_INIT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.XRCD;
+import static verbena.foreign.rdma.VerbsStructs.XRCD_INIT_ATTR;
 
 import java.lang.foreign.Arena;
 import java.util.List;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.provider.TargetParts;
 import verbena.verbs.CompletionQueue;

@@ -1,9 +1,11 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.DEVICE;
+import static verbena.foreign.rdma.VerbsStructs.DEVICE;
 
 import java.util.List;
 import java.util.Optional;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeLibrary;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 import verbena.verbs.spi.Provider;

@@ -16,9 +16,8 @@ final class LockedMemory {
         try {
             for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
                 if (line.startsWith("Max locked memory")) {
-                    String soft = line.substring("Max locked memory".length())
-                            .strip()
-                            .split(" +", 2)[0];
+                    String soft =
+                            line.substring("Max locked memory".length()).strip().split(" +", 2)[0];
                     return soft.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(soft);
                 }
             }

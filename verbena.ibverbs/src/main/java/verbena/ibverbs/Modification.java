@@ -1,9 +1,10 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.QP_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.QP_ATTR;
 
 import java.util.EnumSet;
 import java.util.Set;
+import verbena.foreign.Memory;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;

@@ -1,14 +1,15 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.CONTEXT;
-import static verbena.ibverbs.abi.VerbsStructs.VERBS_CONTEXT;
+import static verbena.foreign.rdma.VerbsStructs.CONTEXT;
+import static verbena.foreign.rdma.VerbsStructs.VERBS_CONTEXT;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
 import verbena.verbs.DeviceException;
 
 /// The tables of function pointers of an opened device: what is inline in `verbs.h`.
@@ -26,13 +27,13 @@ final class Ops {
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
 
     /// `int post(void *queue, void *wr, void **bad)`, critical.
-    private static final MethodHandle POST = handle(THREE, Linker.Option.critical(false));
+    private static final MethodHandle POST = NativeFunction.criticalHandle(THREE);
     /// The same by the ordinary way.
-    private static final MethodHandle POST_SLOWLY = handle(THREE);
+    private static final MethodHandle POST_SLOWLY = NativeFunction.handle(THREE);
     /// `int poll_cq(void *cq, int entries, void *wc)`: every device's completions are in memory.
-    private static final MethodHandle POLL = handle(POLLING, Linker.Option.critical(false));
+    private static final MethodHandle POLL = NativeFunction.criticalHandle(POLLING);
 
-    private static final MethodHandle NOTIFY = handle(NOTIFYING);
+    private static final MethodHandle NOTIFY = NativeFunction.handle(NOTIFYING);
 
     private static final long IS_EXTENDED = -1;
     private static final long SANE_SIZE = 1 << 16;
@@ -47,11 +48,6 @@ final class Ops {
     private final MemorySegment postSharedReceive;
     private final MemorySegment pollCq;
     private final MemorySegment requestNotify;
-
-    @SuppressWarnings("restricted") // calling C is what this room is for
-    private static MethodHandle handle(FunctionDescriptor descriptor, Linker.Option... options) {
-        return Linker.nativeLinker().downcallHandle(descriptor, options);
-    }
 
     /// @param context of an opened device
     /// @param device that was opened

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.NativeLibrary;
 
 /// The one thread of a context that waits in the kernel, at all its event descriptors. So no thread of the
 /// application has to, and a virtual one is never pinned.

@@ -1,8 +1,9 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.PORT_ATTR;
+import static verbena.foreign.rdma.VerbsStructs.PORT_ATTR;
 
 import java.util.OptionalInt;
+import verbena.foreign.Memory;
 import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;

@@ -1,31 +1,35 @@
 package verbena.ibverbs;
 
-import static verbena.ibverbs.abi.VerbsStructs.CQ_EX;
-import static verbena.ibverbs.abi.VerbsStructs.CQ_INIT_ATTR_EX;
-import static verbena.ibverbs.abi.VerbsStructs.WC;
+import static verbena.foreign.rdma.VerbsStructs.CQ_EX;
+import static verbena.foreign.rdma.VerbsStructs.CQ_INIT_ATTR_EX;
+import static verbena.foreign.rdma.VerbsStructs.WC;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import verbena.ibverbs.abi.VerbsConstants;
+import verbena.foreign.Errno;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.rdma.VerbsConstants;
 
 /// Polling of an extended completion queue (`struct ibv_cq_ex`, ibv_create_cq_ex(3)), the only one whose completions
 /// have time stamps: its fields are asked for one by one, and written as `struct ibv_wc`, so all else is as with any
 /// other queue. Calls are critical ones, as [Ops#poll]. One thread at a time.
 final class TimestampedPoll {
     /// `int start_poll(cq, attributes)`.
-    private static final MethodHandle START =
-            handle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+    private static final MethodHandle START = NativeFunction.criticalHandle(
+            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     /// `int next_poll(cq)` and `uint32_t read_...(cq)`.
-    private static final MethodHandle INT = handle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    private static final MethodHandle INT =
+            NativeFunction.criticalHandle(FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
     /// `uint64_t read_...(cq)`.
     private static final MethodHandle LONG =
-            handle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
+            NativeFunction.criticalHandle(FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
     /// `void end_poll(cq)`.
-    private static final MethodHandle END = handle(FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
+    private static final MethodHandle END =
+            NativeFunction.criticalHandle(FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG));
 
     /// `struct ibv_poll_cq_attr`, which is read only: nothing is asked for.
     private static final long ATTRIBUTES = Arena.global().allocate(8, 8).address();
@@ -60,11 +64,6 @@ final class TimestampedPoll {
     private final MemorySegment readSourceQpn;
     private final MemorySegment readFlags;
     private final MemorySegment readTimestamp;
-
-    @SuppressWarnings("restricted") // calling C is what this room is for
-    private static MethodHandle handle(FunctionDescriptor descriptor) {
-        return Linker.nativeLinker().downcallHandle(descriptor, Linker.Option.critical(false));
-    }
 
     /// Makes a queue that can be polled so; as ibv_create_cq(3) does otherwise.
     ///

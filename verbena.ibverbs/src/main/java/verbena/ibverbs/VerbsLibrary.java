@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeFunction;
+import verbena.foreign.NativeLibrary;
 
 /// libibverbs: its functions. What is inline in `verbs.h` goes through an opened device's [Ops].
 final class VerbsLibrary {

@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import verbena.foreign.Memory;
+import verbena.foreign.NativeLibrary;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;

@@ -145,7 +145,7 @@ public final class Verbena implements Runnable {
             if (path != null) {
                 command.addAll(List.of("--module-path", path));
             }
-            command.add("--enable-native-access=verbena.nic,verbena.ibverbs");
+            command.add("--enable-native-access=verbena.foreign");
             command.addAll(List.of("--module", module.getName() + "/" + Verbena.class.getName()));
         } else {
             command.addAll(List.of("--class-path", System.getProperty("java.class.path")));

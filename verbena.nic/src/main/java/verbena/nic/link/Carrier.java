@@ -3,7 +3,7 @@ package verbena.nic.link;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
-import verbena.nic.link.LinuxAbi.Pollfd;
+import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.verbs.GidEntry;
 
 /// What carries a device's traffic to and from other processes, and what its engine sleeps in: a [Link] of frames,

@@ -1,5 +1,6 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
@@ -9,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.LinuxAbi.EpollEvent;
+import verbena.foreign.linux.LinuxAbi.EpollEvent;
 
 /// Descriptors that are watched together (epoll(7)), each with the object that it belongs to.
 ///

@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -7,11 +9,11 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import verbena.nic.link.LinuxAbi.Iovec;
-import verbena.nic.link.LinuxAbi.Linger;
-import verbena.nic.link.LinuxAbi.Msghdr;
-import verbena.nic.link.LinuxAbi.SockaddrIn;
-import verbena.nic.link.LinuxAbi.SockaddrIn6;
+import verbena.foreign.linux.LinuxAbi.Iovec;
+import verbena.foreign.linux.LinuxAbi.Linger;
+import verbena.foreign.linux.LinuxAbi.Msghdr;
+import verbena.foreign.linux.LinuxAbi.SockaddrIn;
+import verbena.foreign.linux.LinuxAbi.SockaddrIn6;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;

@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import java.net.InetSocketAddress;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;

@@ -9,8 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.LinuxAbi.Pollfd;
-import verbena.nic.link.LinuxAbi.SockaddrNl;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxAbi.Pollfd;
+import verbena.foreign.linux.LinuxAbi.SockaddrNl;
+import verbena.foreign.linux.LinuxSockets;
 
 /// Tells when this host's network changes: an interface goes up or down, an address comes or goes (rtnetlink(7)).
 /// There is one thread for the whole process, asleep in the kernel; none while nothing watches. Where there are no

@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
@@ -8,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.LinuxAbi.SockaddrUn;
+import verbena.foreign.linux.LinuxAbi.SockaddrUn;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;

@@ -1,5 +1,6 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxAbi;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;

@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 /// What the errno of a socket call means for a link.
 final class SocketFailure {
     private SocketFailure() {}

@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import verbena.verbs.Gid;

@@ -6,8 +6,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import verbena.nic.link.LinuxAbi.Pollfd;
-import verbena.nic.link.LinuxAbi.Timespec;
+import verbena.foreign.linux.LinuxAbi.Pollfd;
+import verbena.foreign.linux.LinuxAbi.Timespec;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxAbi.Pollfd;
+import verbena.foreign.linux.LinuxAbi.Timespec;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.Pollfds;
 import verbena.wire.Frame;
 
 /// What has arrived at the sockets of a [LinuxUdpLink]: messages of one or more packets, which are handed out one by

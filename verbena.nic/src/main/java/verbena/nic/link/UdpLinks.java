@@ -1,7 +1,9 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.verbs.GidEntry;
 
 /// Opens UDP links: the Linux one where it works, else the portable one.
@@ -107,7 +109,7 @@ public final class UdpLinks {
     // Asked here and not in LinuxSockets: that one cannot even be loaded where the answer is no, and by loading it
     // the JVM would grant, with a warning, what was not granted.
     private static boolean isNativeAccessGranted() {
-        return UdpLinks.class.getModule().isNativeAccessEnabled();
+        return LinuxAbi.class.getModule().isNativeAccessEnabled();
     }
 
     private static @Nullable String wrongPlatform() {
@@ -123,7 +125,7 @@ public final class UdpLinks {
     }
 
     private static String nativeAccessHint() {
-        Module module = UdpLinks.class.getModule();
+        Module module = LinuxAbi.class.getModule();
         return "native access is not granted: start java with --enable-native-access="
                 + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
     }

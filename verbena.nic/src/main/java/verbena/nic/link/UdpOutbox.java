@@ -1,10 +1,12 @@
 package verbena.nic.link;
 
-import static verbena.nic.link.LinuxAbi.IPPROTO_IP;
-import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
+import static verbena.foreign.linux.LinuxAbi.IPPROTO_IP;
+import static verbena.foreign.linux.LinuxAbi.IPPROTO_IPV6;
 
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;

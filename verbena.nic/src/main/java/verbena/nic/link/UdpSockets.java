@@ -1,14 +1,16 @@
 package verbena.nic.link;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static verbena.nic.link.LinuxAbi.IPPROTO_IP;
-import static verbena.nic.link.LinuxAbi.IPPROTO_IPV6;
+import static verbena.foreign.linux.LinuxAbi.IPPROTO_IP;
+import static verbena.foreign.linux.LinuxAbi.IPPROTO_IPV6;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.LinuxAbi.GroupReq;
-import verbena.nic.link.LinuxAbi.SockaddrIn6;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxAbi.GroupReq;
+import verbena.foreign.linux.LinuxAbi.SockaddrIn6;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 

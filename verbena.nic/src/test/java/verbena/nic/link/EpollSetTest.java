@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.foreign.linux.LinuxAbi;
 
 /// The C compiler is asked for every number of [LinuxAbi]: the constants by their own names, the fields of a class
 /// `SockaddrIn` as those of `struct sockaddr_in`.

@@ -12,6 +12,8 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 
 /// A witness: gets a copy of every UDP datagram for one IPv4 address, with its IP header. Needs CAP_NET_RAW.

@@ -1,5 +1,6 @@
 package verbena.nic.link;
 
+import verbena.foreign.linux.LinuxAbi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static verbena.nic.link.ServicesTest.request;
 

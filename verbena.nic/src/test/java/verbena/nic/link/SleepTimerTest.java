@@ -9,6 +9,9 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.SleepTimer;
 
 class SleepTimerTest {
     private static final long US = 1_000;

@@ -51,12 +51,12 @@ class HostChecksTest {
     @Test
     void nativeAccessThatIsNotGrantedIsAWarningThatNamesTheOption() {
         FakeSurroundings host = host();
-        host.whyPortable = Optional.of("start java with --enable-native-access=verbena.nic");
+        host.whyPortable = Optional.of("start java with --enable-native-access=verbena.foreign");
 
         Finding link = only(about("link", new JavaRuntime().look(host)));
 
         assertThat(link.level()).isEqualTo(Level.WARN);
-        assertThat(link.seen()).contains("--enable-native-access=verbena.nic");
+        assertThat(link.seen()).contains("--enable-native-access=verbena.foreign");
         assertThat(link.remedy()).startsWith("use it");
     }
 

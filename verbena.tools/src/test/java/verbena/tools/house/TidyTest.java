@@ -76,12 +76,11 @@ class TidyTest {
     }
 
     @Test
-    void cIsCalledInThreePlacesOnly() throws IOException {
+    void functionsOfCAreLinkedInTwoRooms() throws IOException {
         assertOnly(
                 reference -> reference.startsWith("java/lang/foreign/Linker"),
                 LIBRARIES,
-                "verbena/nic/link/",
-                "verbena/ibverbs/",
+                "verbena/foreign/",
                 "verbena/abi/");
     }
 

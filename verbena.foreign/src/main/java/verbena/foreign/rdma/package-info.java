@@ -1,3 +1,3 @@
 /// What libibverbs and librdmacm have in memory: the structs of `verbs.h` and `rdma_cma.h`, and the numbers of
 /// their enums. A test compares all of it with a C compiler's view of the headers.
-package verbena.ibverbs.abi;
+package verbena.foreign.rdma;

@@ -1,4 +1,4 @@
-package verbena.ibverbs.abi;
+package verbena.foreign;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

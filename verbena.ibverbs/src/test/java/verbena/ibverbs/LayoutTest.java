@@ -1,4 +1,4 @@
-package verbena.ibverbs.abi;
+package verbena.ibverbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -13,7 +13,11 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import verbena.ibverbs.CCompiler;
+import verbena.foreign.Struct;
+import verbena.foreign.rdma.CmConstants;
+import verbena.foreign.rdma.CmStructs;
+import verbena.foreign.rdma.VerbsConstants;
+import verbena.foreign.rdma.VerbsStructs;
 
 /// Every struct and number against what a C compiler makes of the installed headers.
 class LayoutTest {

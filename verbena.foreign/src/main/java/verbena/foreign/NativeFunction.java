@@ -1,4 +1,4 @@
-package verbena.ibverbs;
+package verbena.foreign;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /// A C function off the data path. Numbers and pointers go in and come out as `long`, the system's `errno` with
 /// them.
-final class NativeFunction {
+public final class NativeFunction {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final Linker.Option ERRNO_OPTION = Linker.Option.captureCallState("errno");
     private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
@@ -21,14 +21,14 @@ final class NativeFunction {
     ///
     /// @param value returned; a pointer as its address
     /// @param errno means something only when the value says so
-    record Result(long value, int errno) {
+    public record Result(long value, int errno) {
         /// Of a verb that returns 0, or an error number, or -1 and sets errno: the error number.
-        int error() {
+        public int error() {
             int code = (int) value;
             return code == 0 ? 0 : code == -1 ? errno : Math.abs(code);
         }
 
-        boolean isNull() {
+        public boolean isNull() {
             return value == 0;
         }
     }
@@ -46,10 +46,24 @@ final class NativeFunction {
         this.isInt = signature.startsWith("u32 ");
     }
 
+    /// A function at an address.
+    ///
     /// @param signature as `ptr ibv_reg_mr(ptr, ptr, u64, u32)`: what it returns, name, and parameters;
     ///     `...` stands before those that vary
-    static NativeFunction of(MemorySegment address, String signature) {
+    public static NativeFunction of(MemorySegment address, String signature) {
         return new NativeFunction(address, signature);
+    }
+
+    /// A handle of functions whose address is the first argument of each call: what C keeps in a table.
+    @SuppressWarnings("restricted") // calling C is what this room is for
+    public static MethodHandle handle(FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(descriptor);
+    }
+
+    /// The same of functions that return in a moment and never block.
+    @SuppressWarnings("restricted") // calling C is what this room is for
+    public static MethodHandle criticalHandle(FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(descriptor, Linker.Option.critical(false));
     }
 
     @SuppressWarnings("restricted") // calling C is what this room is for
@@ -91,7 +105,7 @@ final class NativeFunction {
     /// Calls it. May block as long as C does.
     ///
     /// @param arguments `Long`, `Integer`, `Short`, `Byte` as the signature says; a segment is its address
-    Result call(Object... arguments) {
+    public Result call(Object... arguments) {
         MethodHandle linked = handle;
         if (linked == null) {
             linked = link();

@@ -1,6 +1,7 @@
-package verbena.ibverbs.abi;
+package verbena.foreign.rdma;
 
 import java.util.List;
+import verbena.foreign.Struct;
 
 /// The structs of `rdma/rdma_cma.h`, and of the system's socket addresses, which it is full of.
 public final class CmStructs {

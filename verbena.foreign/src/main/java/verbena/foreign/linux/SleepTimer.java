@@ -1,10 +1,10 @@
-package verbena.nic.link;
+package verbena.foreign.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import verbena.nic.link.LinuxAbi.Itimerspec;
+import verbena.foreign.linux.LinuxAbi.Itimerspec;
 
 /// A timerfd(2) that ends the sleep of the thread that polls it. It stays set from one sleep to the next.
 ///
@@ -14,12 +14,12 @@ import verbena.nic.link.LinuxAbi.Itimerspec;
 /// sleeps until a deadline, because deadlines move with every message.
 ///
 /// For the sleeper only.
-final class SleepTimer {
+public final class SleepTimer {
     /// A sleep may last so much too long.
-    static final long LATE_NANOS = 20_000;
+    public static final long LATE_NANOS = 20_000;
     /// A time that is set serves as long as this part of the sleep is left before it: so it is set anew before it
     /// ends a sleep in vain.
-    static final int PART = 4;
+    public static final int PART = 4;
 
     private static final int NANOS_PER_SECOND = 1_000_000_000;
 
@@ -30,19 +30,19 @@ final class SleepTimer {
     private long setNanos;
 
     /// @param arena to be closed after this
-    SleepTimer(LinuxSockets linux, Arena arena) {
+    public SleepTimer(LinuxSockets linux, Arena arena) {
         fd = linux.timer();
         time = arena.allocate(Itimerspec.BYTES, 8);
         scratch = arena.allocate(JAVA_LONG);
     }
 
     /// To be polled; negative, the system's error, when it could not be had.
-    int fd() {
+    public int fd() {
         return fd;
     }
 
     /// Ends a sleep that begins now, after `timeoutNanos` or before.
-    void set(long now, long timeoutNanos) {
+    public void set(long now, long timeoutNanos) {
         if (serves(isSet, setNanos - now, timeoutNanos)) {
             return;
         }
@@ -54,17 +54,17 @@ final class SleepTimer {
     }
 
     /// Whether a timer that is set to end a sleep `left` nanoseconds from now need not be set to `timeoutNanos`.
-    static boolean serves(boolean isSet, long left, long timeoutNanos) {
+    public static boolean serves(boolean isSet, long left, long timeoutNanos) {
         return isSet && left > 0 && left <= timeoutNanos + LATE_NANOS && left >= timeoutNanos / PART;
     }
 
     /// The timer has ended a sleep.
-    void clear() {
+    public void clear() {
         isSet = false;
         LinuxSockets.clearEventCounter(fd, scratch); // a timer that ran out is read as an event counter is
     }
 
-    void close() {
+    public void close() {
         if (fd >= 0) {
             LinuxSockets.close(fd);
         }

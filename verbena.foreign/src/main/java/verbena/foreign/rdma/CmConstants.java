@@ -1,4 +1,4 @@
-package verbena.ibverbs.abi;
+package verbena.foreign.rdma;
 
 /// The numbers of `rdma/rdma_cma.h`, under their names in C.
 public final class CmConstants {

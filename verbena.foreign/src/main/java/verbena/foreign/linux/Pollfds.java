@@ -1,24 +1,24 @@
-package verbena.nic.link;
+package verbena.foreign.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.MemorySegment;
-import verbena.nic.link.LinuxAbi.Pollfd;
+import verbena.foreign.linux.LinuxAbi.Pollfd;
 
 /// Entries of poll(2).
-final class Pollfds {
+public final class Pollfds {
     private Pollfds() {}
 
     /// Lets the entry `i` wait for `events` of a descriptor.
-    static void watch(MemorySegment pollfds, int i, int fd, int events) {
+    public static void watch(MemorySegment pollfds, int i, int fd, int events) {
         pollfds.set(JAVA_INT, (long) i * Pollfd.BYTES + Pollfd.FD, fd);
         pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.EVENTS, (short) events);
         pollfds.set(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS, (short) 0);
     }
 
     /// Whether its descriptor is worth a look. Errors count: receiving is what takes them off a socket.
-    static boolean isReadable(MemorySegment pollfds, int i) {
+    public static boolean isReadable(MemorySegment pollfds, int i) {
         return (pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) & ~LinuxAbi.POLLOUT) != 0;
     }
 }

@@ -1,7 +1,7 @@
-package verbena.ibverbs;
+package verbena.foreign;
 
 /// Error numbers of Linux, those that verbs return, with what they mean there.
-enum Errno {
+public enum Errno {
     EPERM(1, "Operation not permitted"),
     ENOENT(2, "No such file or directory"),
     EINTR(4, "Interrupted system call"),
@@ -29,7 +29,7 @@ enum Errno {
     ECONNREFUSED(111, "Connection refused"),
     EHOSTUNREACH(113, "No route to host");
 
-    final int code;
+    public final int code;
     private final String words;
 
     Errno(int code, String words) {
@@ -37,12 +37,12 @@ enum Errno {
         this.words = words;
     }
 
-    boolean is(int error) {
+    public boolean is(int error) {
         return code == error;
     }
 
     /// An error in words, for messages: `EINVAL (Invalid argument)`.
-    static String text(int error) {
+    public static String text(int error) {
         for (Errno each : values()) {
             if (each.code == error) {
                 return each.name() + " (" + each.words + ")";
@@ -51,7 +51,7 @@ enum Errno {
         return "error " + error;
     }
 
-    static boolean isUnsupported(int error) {
+    public static boolean isUnsupported(int error) {
         return EOPNOTSUPP.is(error) || ENOSYS.is(error) || EPROTONOSUPPORT.is(error);
     }
 }

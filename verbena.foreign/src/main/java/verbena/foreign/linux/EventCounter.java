@@ -1,4 +1,4 @@
-package verbena.nic.link;
+package verbena.foreign.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -6,7 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /// An eventfd(2): ends the sleep of a thread that polls it.
-final class EventCounter {
+public final class EventCounter {
     private final int fd;
     private final MemorySegment one;
     /// The sleeper's.
@@ -14,7 +14,7 @@ final class EventCounter {
     private boolean open; // under the lock
 
     /// @param arena to be closed after this
-    EventCounter(LinuxSockets linux, Arena arena) {
+    public EventCounter(LinuxSockets linux, Arena arena) {
         fd = linux.eventCounter();
         open = fd >= 0;
         one = arena.allocate(JAVA_LONG);
@@ -23,24 +23,24 @@ final class EventCounter {
     }
 
     /// To be polled; negative, the system's error, when it could not be had.
-    int fd() {
+    public int fd() {
         return fd;
     }
 
     /// Any thread, also after [#close()]: the lock keeps the descriptor from being closed, and its number used
     /// again, during the call.
-    synchronized void ring() {
+    public synchronized void ring() {
         if (open) {
             LinuxSockets.addToEventCounter(fd, one);
         }
     }
 
     /// For the sleeper, when it was rung.
-    void clear() {
+    public void clear() {
         LinuxSockets.clearEventCounter(fd, scratch);
     }
 
-    synchronized void close() {
+    public synchronized void close() {
         if (open) {
             open = false;
             LinuxSockets.close(fd);

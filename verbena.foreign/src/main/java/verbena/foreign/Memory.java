@@ -1,4 +1,4 @@
-package verbena.ibverbs;
+package verbena.foreign;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import verbena.verbs.Gid;
 
 /// Native memory by absolute address: what the libraries' pointers point to.
-final class Memory {
+public final class Memory {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfLong LONG_BE = LONG.withOrder(ByteOrder.BIG_ENDIAN);
@@ -21,44 +21,44 @@ final class Memory {
 
     private Memory() {}
 
-    static byte getByte(long address) {
+    public static byte getByte(long address) {
         return ALL.get(ValueLayout.JAVA_BYTE, address);
     }
 
-    static int getUnsignedByte(long address) {
+    public static int getUnsignedByte(long address) {
         return getByte(address) & 0xFF;
     }
 
-    static int getUnsignedShort(long address) {
+    public static int getUnsignedShort(long address) {
         return ALL.get(SHORT, address) & 0xFFFF;
     }
 
-    static int getInt(long address) {
+    public static int getInt(long address) {
         return ALL.get(INT, address);
     }
 
-    static long getLong(long address) {
+    public static long getLong(long address) {
         return ALL.get(LONG, address);
     }
 
-    static void putByte(long address, int value) {
+    public static void putByte(long address, int value) {
         ALL.set(ValueLayout.JAVA_BYTE, address, (byte) value);
     }
 
-    static void putShort(long address, int value) {
+    public static void putShort(long address, int value) {
         ALL.set(SHORT, address, (short) value);
     }
 
-    static void putInt(long address, int value) {
+    public static void putInt(long address, int value) {
         ALL.set(INT, address, value);
     }
 
-    static void putLong(long address, long value) {
+    public static void putLong(long address, long value) {
         ALL.set(LONG, address, value);
     }
 
     /// Two numbers that lie side by side, in one store.
-    static void putInts(long address, int first, int second) {
+    public static void putInts(long address, int first, int second) {
         putLong(address, IS_BIG_ENDIAN ? pair(second, first) : pair(first, second));
     }
 
@@ -67,56 +67,56 @@ final class Memory {
     }
 
     /// The first of two numbers that lie side by side and were read together, by [#getLong].
-    static int first(long both) {
+    public static int first(long both) {
         return (int) (IS_BIG_ENDIAN ? both >>> Integer.SIZE : both);
     }
 
     /// The second of two numbers that were read together.
-    static int second(long both) {
+    public static int second(long both) {
         return (int) (IS_BIG_ENDIAN ? both : both >>> Integer.SIZE);
     }
 
     /// A number of this host in the network's order, or the other way.
-    static int swap(int value) {
+    public static int swap(int value) {
         return IS_BIG_ENDIAN ? value : Integer.reverseBytes(value);
     }
 
-    static long swap(long value) {
+    public static long swap(long value) {
         return IS_BIG_ENDIAN ? value : Long.reverseBytes(value);
     }
 
-    static int swapShort(int value) {
+    public static int swapShort(int value) {
         return IS_BIG_ENDIAN ? value & 0xFFFF : Short.reverseBytes((short) value) & 0xFFFF;
     }
 
-    static Gid getGid(long address) {
+    public static Gid getGid(long address) {
         return new Gid(ALL.get(LONG_BE, address), ALL.get(LONG_BE, address + 8));
     }
 
-    static void putGid(long address, Gid gid) {
+    public static void putGid(long address, Gid gid) {
         ALL.set(LONG_BE, address, gid.high());
         ALL.set(LONG_BE, address + 8, gid.low());
     }
 
     /// Text up to its zero.
-    static String getString(long address) {
+    public static String getString(long address) {
         return ALL.getString(address, StandardCharsets.UTF_8);
     }
 
-    static MemorySegment at(long address, long bytes) {
+    public static MemorySegment at(long address, long bytes) {
         return ALL.asSlice(address, bytes);
     }
 
-    static void fill(long address, long bytes) {
+    public static void fill(long address, long bytes) {
         ALL.asSlice(address, bytes).fill((byte) 0);
     }
 
     /// Copies a segment, heap or native, to an address.
-    static void copyFrom(MemorySegment from, long address, long bytes) {
+    public static void copyFrom(MemorySegment from, long address, long bytes) {
         MemorySegment.copy(from, 0, ALL, address, bytes);
     }
 
-    static byte[] bytes(long address, int count) {
+    public static byte[] bytes(long address, int count) {
         return ALL.asSlice(address, count).toArray(ValueLayout.JAVA_BYTE);
     }
 }

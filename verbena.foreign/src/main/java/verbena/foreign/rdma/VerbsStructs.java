@@ -1,6 +1,7 @@
-package verbena.ibverbs.abi;
+package verbena.foreign.rdma;
 
 import java.util.List;
+import verbena.foreign.Struct;
 
 /// The structs of `infiniband/verbs.h`, as of rdma-core 44. Those that grow have grown at their end since version
 /// 28, [#VERBS_CONTEXT] at its front.

@@ -1,10 +1,10 @@
-package verbena.nic.link;
+package verbena.foreign.linux;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static verbena.nic.link.LinuxAbi.SOCK_CLOEXEC;
-import static verbena.nic.link.LinuxAbi.SOCK_DGRAM;
-import static verbena.nic.link.LinuxAbi.SOCK_NONBLOCK;
+import static verbena.foreign.linux.LinuxAbi.SOCK_CLOEXEC;
+import static verbena.foreign.linux.LinuxAbi.SOCK_DGRAM;
+import static verbena.foreign.linux.LinuxAbi.SOCK_NONBLOCK;
 
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
@@ -25,7 +25,7 @@ import java.lang.invoke.MethodHandle;
 /// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop the
 /// garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and more.
 @SuppressWarnings("restricted") // FFM: this is the class that native access is granted for
-final class LinuxSockets {
+public final class LinuxSockets {
     private static final AddressLayout POINTER = ValueLayout.ADDRESS;
     private static final Linker LINKER = Linker.nativeLinker();
     private static final long ERRNO = Linker.Option.captureStateLayout().byteOffset(PathElement.groupElement("errno"));
@@ -72,7 +72,7 @@ final class LinuxSockets {
     private final MemorySegment optionLength;
     private final MemorySegment credentials;
 
-    LinuxSockets(Arena arena) {
+    public LinuxSockets(Arena arena) {
         state = arena.allocate(Linker.Option.captureStateLayout());
         option = arena.allocate(JAVA_INT);
         optionLength = arena.allocate(JAVA_INT);
@@ -94,7 +94,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking UDP socket.
-    int socket(int family) {
+    public int socket(int family) {
         try {
             return result((int) SOCKET.invokeExact(state, family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
         } catch (Throwable e) {
@@ -103,7 +103,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking socket for news of the host's network (rtnetlink(7)).
-    int netlinkSocket() {
+    public int netlinkSocket() {
         try {
             return result((int) SOCKET.invokeExact(
                     state,
@@ -116,7 +116,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking socket of this host (unix(7)) that connects, and keeps messages apart.
-    int localSocket() {
+    public int localSocket() {
         try {
             return result((int) SOCKET.invokeExact(
                     state, LinuxAbi.AF_UNIX, LinuxAbi.SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -125,7 +125,7 @@ final class LinuxSockets {
         }
     }
 
-    int listen(int fd, int backlog) {
+    public int listen(int fd, int backlog) {
         try {
             return result((int) LISTEN.invokeExact(state, fd, backlog));
         } catch (Throwable e) {
@@ -133,7 +133,7 @@ final class LinuxSockets {
         }
     }
 
-    int connect(int fd, MemorySegment address) {
+    public int connect(int fd, MemorySegment address) {
         try {
             return result((int) CONNECT.invokeExact(state, fd, address, (int) address.byteSize()));
         } catch (Throwable e) {
@@ -142,7 +142,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking socket; -1 when nobody has connected.
-    static int accept(int fd) {
+    public static int accept(int fd) {
         try {
             return (int) ACCEPT4.invokeExact(fd, MemorySegment.NULL, MemorySegment.NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         } catch (Throwable e) {
@@ -151,7 +151,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking TCP socket.
-    int streamSocket(int family) {
+    public int streamSocket(int family) {
         try {
             return result(
                     (int) SOCKET.invokeExact(state, family, LinuxAbi.SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -161,7 +161,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking socket, and who has connected; -1 when nobody has, or there is no descriptor for it.
-    static int accept(int fd, MemorySegment address, MemorySegment length) {
+    public static int accept(int fd, MemorySegment address, MemorySegment length) {
         try {
             return (int) ACCEPT4.invokeExact(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
         } catch (Throwable e) {
@@ -170,7 +170,7 @@ final class LinuxSockets {
     }
 
     /// Where a socket is bound.
-    int name(int fd, MemorySegment address, MemorySegment length) {
+    public int name(int fd, MemorySegment address, MemorySegment length) {
         try {
             return result((int) GETSOCKNAME.invokeExact(state, fd, address, length));
         } catch (Throwable e) {
@@ -178,7 +178,7 @@ final class LinuxSockets {
         }
     }
 
-    int shutdown(int fd, int how) {
+    public int shutdown(int fd, int how) {
         try {
             return result((int) SHUTDOWN.invokeExact(state, fd, how));
         } catch (Throwable e) {
@@ -187,7 +187,7 @@ final class LinuxSockets {
     }
 
     /// How many bytes of what a `struct msghdr` gathers were taken. The three segments stay alive meanwhile.
-    long sendGathered(int fd, MemorySegment msghdr, MemorySegment a, MemorySegment b, MemorySegment c) {
+    public long sendGathered(int fd, MemorySegment msghdr, MemorySegment a, MemorySegment b, MemorySegment c) {
         try {
             long sent = (long) SENDMSG.invokeExact(fd, msghdr, LinuxAbi.MSG_NOSIGNAL, a, b, c);
             if (sent >= 0) {
@@ -203,7 +203,7 @@ final class LinuxSockets {
 
     /// How many bytes were read into what the iovecs name; 0 at the end of a stream, -1 when there was nothing, or
     /// an error. `alive` stays alive meanwhile.
-    static long readScattered(int fd, MemorySegment iovecs, int count, MemorySegment alive) {
+    public static long readScattered(int fd, MemorySegment iovecs, int count, MemorySegment alive) {
         try {
             return (long) READV.invokeExact(fd, iovecs, count, alive);
         } catch (Throwable e) {
@@ -212,7 +212,7 @@ final class LinuxSockets {
     }
 
     /// Whether it was taken.
-    static boolean send(int fd, MemorySegment message) {
+    public static boolean send(int fd, MemorySegment message) {
         try {
             return (long) SEND.invokeExact(fd, message, message.byteSize(), LinuxAbi.MSG_NOSIGNAL) >= 0;
         } catch (Throwable e) {
@@ -222,7 +222,7 @@ final class LinuxSockets {
 
     /// The effective user who is at the other end of a connected [#localSocket()], or listened there; negative
     /// when nobody is.
-    int peerUser(int fd) {
+    public int peerUser(int fd) {
         try {
             optionLength.set(JAVA_INT, 0, LinuxAbi.Ucred.BYTES);
             int result = result((int) GETSOCKOPT.invokeExact(
@@ -234,7 +234,7 @@ final class LinuxSockets {
     }
 
     /// The effective user of this process.
-    static int effectiveUser() {
+    public static int effectiveUser() {
         try {
             return (int) GETEUID.invokeExact();
         } catch (Throwable e) {
@@ -243,7 +243,7 @@ final class LinuxSockets {
     }
 
     /// A set of descriptors to watch; itself one that can be polled (epoll(7)).
-    int watcher() {
+    public int watcher() {
         try {
             return result((int) EPOLL_CREATE1.invokeExact(state, LinuxAbi.EPOLL_CLOEXEC));
         } catch (Throwable e) {
@@ -252,7 +252,7 @@ final class LinuxSockets {
     }
 
     /// Adds a descriptor with what is to be told of it; it leaves the set when it is closed.
-    int watch(int watcher, int fd, MemorySegment event) {
+    public int watch(int watcher, int fd, MemorySegment event) {
         try {
             return result((int) EPOLL_CTL.invokeExact(state, watcher, LinuxAbi.EPOLL_CTL_ADD, fd, event));
         } catch (Throwable e) {
@@ -261,7 +261,7 @@ final class LinuxSockets {
     }
 
     /// What is to be told of a descriptor of the set from now on.
-    int rewatch(int watcher, int fd, MemorySegment event) {
+    public int rewatch(int watcher, int fd, MemorySegment event) {
         try {
             return result((int) EPOLL_CTL.invokeExact(state, watcher, LinuxAbi.EPOLL_CTL_MOD, fd, event));
         } catch (Throwable e) {
@@ -270,7 +270,7 @@ final class LinuxSockets {
     }
 
     /// How many of a set are ready now; what was to be told of them is in `events`.
-    static int ready(int watcher, MemorySegment events, int count) {
+    public static int ready(int watcher, MemorySegment events, int count) {
         try {
             return (int) EPOLL_WAIT.invokeExact(watcher, events, count, 0);
         } catch (Throwable e) {
@@ -278,7 +278,7 @@ final class LinuxSockets {
         }
     }
 
-    int bind(int fd, MemorySegment address) {
+    public int bind(int fd, MemorySegment address) {
         try {
             return result((int) BIND.invokeExact(state, fd, address, (int) address.byteSize()));
         } catch (Throwable e) {
@@ -286,12 +286,12 @@ final class LinuxSockets {
         }
     }
 
-    int setOption(int fd, int level, int name, int value) {
+    public int setOption(int fd, int level, int name, int value) {
         option.set(JAVA_INT, 0, value);
         return setOption(fd, level, name, option);
     }
 
-    int setOption(int fd, int level, int name, MemorySegment value) {
+    public int setOption(int fd, int level, int name, MemorySegment value) {
         try {
             return result((int) SETSOCKOPT.invokeExact(state, fd, level, name, value, (int) value.byteSize()));
         } catch (Throwable e) {
@@ -300,7 +300,7 @@ final class LinuxSockets {
     }
 
     /// The value, which is none below zero for the options asked for here.
-    int option(int fd, int level, int name) {
+    public int option(int fd, int level, int name) {
         try {
             optionLength.set(JAVA_INT, 0, (int) JAVA_INT.byteSize());
             int result = result((int) GETSOCKOPT.invokeExact(state, fd, level, name, option, optionLength));
@@ -312,7 +312,7 @@ final class LinuxSockets {
 
     /// How many messages were sent; an error only when it is the first that failed. A single one goes by sendmsg,
     /// which is some 150 ns quicker.
-    int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
+    public int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
             int sent = count == 1
                     ? sendMessage(fd, mmsghdrs)
@@ -334,7 +334,7 @@ final class LinuxSockets {
 
     /// How many messages were received; -1 when there was nothing, or an error, which the call has taken off the
     /// socket.
-    static int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
+    public static int receiveMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
             return (int) RECVMMSG.invokeExact(fd, mmsghdrs, count, 0, MemorySegment.NULL);
         } catch (Throwable e) {
@@ -344,7 +344,7 @@ final class LinuxSockets {
 
     /// How many of the descriptors are ready; -1 when a signal interrupted. `timeout` is a `struct timespec`,
     /// [MemorySegment#NULL] for no limit.
-    static int poll(MemorySegment pollfds, int count, MemorySegment timeout) {
+    public static int poll(MemorySegment pollfds, int count, MemorySegment timeout) {
         try {
             return (int) PPOLL.invokeExact(pollfds, (long) count, timeout, MemorySegment.NULL);
         } catch (Throwable e) {
@@ -353,7 +353,7 @@ final class LinuxSockets {
     }
 
     /// A non-blocking event counter.
-    int eventCounter() {
+    public int eventCounter() {
         try {
             return result((int) EVENTFD.invokeExact(state, 0, LinuxAbi.EFD_NONBLOCK | LinuxAbi.EFD_CLOEXEC));
         } catch (Throwable e) {
@@ -362,7 +362,7 @@ final class LinuxSockets {
     }
 
     /// Adds the number at `value`; can fail only when the counter is near 2^64, and then it is readable anyway.
-    static void addToEventCounter(int fd, MemorySegment value) {
+    public static void addToEventCounter(int fd, MemorySegment value) {
         try {
             long _ = (long) WRITE.invokeExact(fd, value, JAVA_LONG.byteSize());
         } catch (Throwable e) {
@@ -371,7 +371,7 @@ final class LinuxSockets {
     }
 
     /// Sets it to zero; that it is zero already is no failure.
-    static void clearEventCounter(int fd, MemorySegment scratch) {
+    public static void clearEventCounter(int fd, MemorySegment scratch) {
         try {
             long _ = (long) READ.invokeExact(fd, scratch, JAVA_LONG.byteSize());
         } catch (Throwable e) {
@@ -380,7 +380,7 @@ final class LinuxSockets {
     }
 
     /// A timer that can be polled.
-    int timer() {
+    public int timer() {
         try {
             return result((int) TIMERFD_CREATE.invokeExact(
                     state, LinuxAbi.CLOCK_MONOTONIC, LinuxAbi.TFD_NONBLOCK | LinuxAbi.TFD_CLOEXEC));
@@ -390,7 +390,7 @@ final class LinuxSockets {
     }
 
     /// `time` is a `struct itimerspec`, from now; fails only when it is none.
-    static void setTimer(int fd, MemorySegment time) {
+    public static void setTimer(int fd, MemorySegment time) {
         try {
             int _ = (int) TIMERFD_SETTIME.invokeExact(fd, 0, time, MemorySegment.NULL);
         } catch (Throwable e) {
@@ -399,7 +399,7 @@ final class LinuxSockets {
     }
 
     /// How many bytes were read; -1 when there was nothing, or an error.
-    static long read(int fd, MemorySegment into) {
+    public static long read(int fd, MemorySegment into) {
         try {
             return (long) READ.invokeExact(fd, into, into.byteSize());
         } catch (Throwable e) {
@@ -407,7 +407,7 @@ final class LinuxSockets {
         }
     }
 
-    static void close(int fd) {
+    public static void close(int fd) {
         try {
             int _ = (int) CLOSE.invokeExact(fd);
         } catch (Throwable e) {
@@ -429,7 +429,7 @@ final class LinuxSockets {
     }
 
     /// The C library's words for an errno.
-    static String message(int errno) {
+    public static String message(int errno) {
         try {
             MethodHandle strerror = LINKER.downcallHandle(symbol("strerror"), FunctionDescriptor.of(POINTER, JAVA_INT));
             var text = (MemorySegment) strerror.invokeExact(errno);

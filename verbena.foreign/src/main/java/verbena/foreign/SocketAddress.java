@@ -1,20 +1,22 @@
-package verbena.ibverbs;
+package verbena.foreign;
 
-import static verbena.ibverbs.abi.CmStructs.SOCKADDR_IN;
-import static verbena.ibverbs.abi.CmStructs.SOCKADDR_IN6;
+import static verbena.foreign.rdma.CmStructs.SOCKADDR_IN;
+import static verbena.foreign.rdma.CmStructs.SOCKADDR_IN6;
 
 import verbena.verbs.Gid;
 
 /// `struct sockaddr_in` and `struct sockaddr_in6`, there and back.
-final class SocketAddress {
-    static final int AF_INET = 2;
-    static final int AF_INET6 = 10;
+public final class SocketAddress {
+    public static final int AF_INET = 2;
+    public static final int AF_INET6 = 10;
 
     private SocketAddress() {}
 
+    /// Writes one of the family that the address has.
+    ///
     /// @param at zeroed, with room for the larger
     /// @param scope index of the interface of a link-local address; 0 for others
-    static void write(Gid address, int port, int scope, long at) {
+    public static void write(Gid address, int port, int scope, long at) {
         Memory.putShort(at, address.isIpv4() ? AF_INET : AF_INET6);
         Memory.putShort(at + SOCKADDR_IN.at("sin_port"), Memory.swapShort(port));
         if (address.isIpv4()) {
@@ -25,7 +27,7 @@ final class SocketAddress {
         }
     }
 
-    static Gid gid(long at) {
+    public static Gid gid(long at) {
         return Memory.getUnsignedShort(at) == AF_INET
                 ? new Gid(
                         0,
@@ -34,7 +36,7 @@ final class SocketAddress {
                 : Memory.getGid(at + SOCKADDR_IN6.at("sin6_addr"));
     }
 
-    static int port(long at) {
+    public static int port(long at) {
         return Memory.swapShort(Memory.getUnsignedShort(at + SOCKADDR_IN.at("sin_port")));
     }
 }

@@ -1,4 +1,4 @@
-package verbena.ibverbs.abi;
+package verbena.foreign.rdma;
 
 /// The numbers of `infiniband/verbs.h`, under their names in C. A few of FLUSH are newer than rdma-core 44.
 public final class VerbsConstants {

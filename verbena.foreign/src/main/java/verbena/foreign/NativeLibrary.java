@@ -1,11 +1,11 @@
-package verbena.ibverbs;
+package verbena.foreign;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.util.Optional;
 
 /// A shared library of the system. Looked up by the name that the loader knows, or by a path.
-final class NativeLibrary {
+public final class NativeLibrary {
     private final String name;
     private final SymbolLookup symbols;
 
@@ -14,9 +14,11 @@ final class NativeLibrary {
         this.symbols = symbols;
     }
 
+    /// Loads it, once for the process.
+    ///
     /// @throws MissingException when it is not there, or may not be loaded; says which and what to do
     @SuppressWarnings("restricted") // loading the system's library is what this room is for
-    static NativeLibrary load(String name, String hint) {
+    public static NativeLibrary load(String name, String hint) {
         try {
             return new NativeLibrary(
                     name,
@@ -27,14 +29,14 @@ final class NativeLibrary {
             throw new MissingException(name + " cannot be loaded: " + hint, e);
         } catch (IllegalCallerException e) {
             throw new MissingException(
-                    name + " may not be called: run with --enable-native-access=verbena.ibverbs (ALL-UNNAMED on the"
+                    name + " may not be called: run with --enable-native-access=verbena.foreign (ALL-UNNAMED on the"
                             + " class path)",
                     e);
         }
     }
 
     /// The C library's own functions.
-    static NativeFunction system(String signature) {
+    public static NativeFunction system(String signature) {
         return NativeFunction.of(
                 java.lang.foreign.Linker.nativeLinker()
                         .defaultLookup()
@@ -46,7 +48,7 @@ final class NativeLibrary {
     /// A function that every version has.
     ///
     /// @throws MissingException when this one has not
-    NativeFunction function(String signature) {
+    public NativeFunction function(String signature) {
         return optional(signature)
                 .orElseThrow(() -> new MissingException(
                         name + " has no function " + functionName(signature) + ": rdma-core 28 or newer is needed",
@@ -54,7 +56,7 @@ final class NativeLibrary {
     }
 
     /// A function that some versions have.
-    Optional<NativeFunction> optional(String signature) {
+    public Optional<NativeFunction> optional(String signature) {
         return symbols.find(functionName(signature)).map(address -> NativeFunction.of(address, signature));
     }
 
@@ -68,10 +70,10 @@ final class NativeLibrary {
     }
 
     /// A library or a function is not there; the message says so in a sentence.
-    static final class MissingException extends RuntimeException {
+    public static final class MissingException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        MissingException(String message, @org.jspecify.annotations.Nullable Throwable cause) {
+        public MissingException(String message, @org.jspecify.annotations.Nullable Throwable cause) {
             super(message, cause);
         }
     }

@@ -1,0 +1,310 @@
+package verbena.foreign.linux;
+
+/// Numbers of the Linux ABI, 64 bits, little-endian, alike on x86-64 and aarch64 and for glibc and musl. Names are
+/// those of the C headers. A test compiles a C program and compares every one of them.
+public final class LinuxAbi {
+    public static final int AF_UNIX = 1;
+    public static final int AF_INET = 2;
+    public static final int AF_INET6 = 10;
+    public static final int AF_NETLINK = 16;
+    public static final int SOCK_STREAM = 1;
+    public static final int SOCK_DGRAM = 2;
+    public static final int SOCK_RAW = 3;
+    public static final int SOCK_SEQPACKET = 5;
+    public static final int SOCK_NONBLOCK = 0x800;
+    public static final int SOCK_CLOEXEC = 0x8_0000;
+
+    public static final int SOL_SOCKET = 1;
+    public static final int SO_REUSEADDR = 2;
+    public static final int SO_ERROR = 4;
+    public static final int SO_SNDBUF = 7;
+    public static final int SO_RCVBUF = 8;
+    public static final int SO_KEEPALIVE = 9;
+    public static final int SO_LINGER = 13;
+    public static final int SO_REUSEPORT = 15;
+    public static final int SO_PEERCRED = 17;
+    public static final int SO_SNDBUFFORCE = 32;
+    public static final int SO_RCVBUFFORCE = 33;
+    /// Also the type of the control message that it brings: a `struct timespec`.
+    public static final int SO_TIMESTAMPNS = 35;
+    public static final int SO_ATTACH_REUSEPORT_CBPF = 51;
+    public static final int SO_BINDTOIFINDEX = 62;
+
+    public static final int IPPROTO_IP = 0;
+    public static final int IP_TOS = 1;
+    public static final int IP_TTL = 2;
+    public static final int IP_MTU_DISCOVER = 10;
+    public static final int IP_PMTUDISC_DO = 2;
+    public static final int IP_RECVTTL = 12;
+    public static final int IP_RECVTOS = 13;
+    public static final int IP_BIND_ADDRESS_NO_PORT = 24;
+    public static final int IP_MULTICAST_IF = 32;
+    public static final int IP_MULTICAST_LOOP = 34;
+    /// Also a name of IPPROTO_IPV6's (RFC 3678).
+    public static final int MCAST_JOIN_GROUP = 42;
+
+    public static final int IPPROTO_IPV6 = 41;
+    public static final int IPV6_UNICAST_HOPS = 16;
+    public static final int IPV6_MULTICAST_IF = 17;
+    public static final int IPV6_MULTICAST_LOOP = 19;
+    public static final int IPV6_MTU_DISCOVER = 23;
+    public static final int IPV6_PMTUDISC_DO = 2;
+    public static final int IPV6_V6ONLY = 26;
+    public static final int IPV6_RECVHOPLIMIT = 51;
+    public static final int IPV6_HOPLIMIT = 52;
+    public static final int IPV6_DONTFRAG = 62;
+    public static final int IPV6_RECVTCLASS = 66;
+    public static final int IPV6_TCLASS = 67;
+    public static final int IPV6_FREEBIND = 78;
+
+    public static final int IPPROTO_TCP = 6;
+    public static final int TCP_NODELAY = 1;
+    public static final int TCP_MAXSEG = 2;
+    public static final int TCP_KEEPIDLE = 4;
+    public static final int TCP_KEEPINTVL = 5;
+    public static final int TCP_KEEPCNT = 6;
+    public static final int TCP_USER_TIMEOUT = 18;
+    public static final int SHUT_WR = 1;
+
+    public static final int IPPROTO_UDP = 17;
+    public static final int UDP_NO_CHECK6_RX = 102;
+    /// Also the type of the control message that asks for it: 16 bits.
+    public static final int UDP_SEGMENT = 103;
+    /// Also the type of the control message that tells of it: an int.
+    public static final int UDP_GRO = 104;
+
+    public static final int NETLINK_ROUTE = 0;
+    public static final int RTMGRP_LINK = 1;
+    public static final int RTMGRP_IPV4_IFADDR = 0x10;
+    public static final int RTMGRP_IPV6_IFADDR = 0x100;
+
+    public static final int MSG_TRUNC = 0x20;
+    public static final int MSG_NOSIGNAL = 0x4000;
+
+    public static final int EFD_NONBLOCK = 0x800;
+    public static final int EFD_CLOEXEC = 0x8_0000;
+
+    public static final int CLOCK_MONOTONIC = 1;
+    public static final int TFD_NONBLOCK = 0x800;
+    public static final int TFD_CLOEXEC = 0x8_0000;
+
+    public static final int EPOLL_CLOEXEC = 0x8_0000;
+    public static final int EPOLL_CTL_ADD = 1;
+    public static final int EPOLL_CTL_MOD = 3;
+    public static final int EPOLLIN = 1;
+    public static final int EPOLLOUT = 4;
+    public static final int EPOLLERR = 8;
+    public static final int EPOLLHUP = 0x10;
+
+    public static final int BPF_LD = 0x00;
+    public static final int BPF_ALU = 0x04;
+    public static final int BPF_JMP = 0x05;
+    public static final int BPF_RET = 0x06;
+    public static final int BPF_W = 0x00;
+    public static final int BPF_H = 0x08;
+    public static final int BPF_B = 0x10;
+    public static final int BPF_ABS = 0x20;
+    public static final int BPF_K = 0x00;
+    public static final int BPF_A = 0x10;
+    public static final int BPF_AND = 0x50;
+    public static final int BPF_JA = 0x00;
+    public static final int BPF_JEQ = 0x10;
+
+    public static final int POLLIN = 1;
+    public static final int POLLOUT = 4;
+
+    public static final int EPERM = 1;
+    public static final int EINTR = 4;
+    public static final int EIO = 5;
+    public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
+    public static final int EAFNOSUPPORT = 97;
+    public static final int EADDRINUSE = 98;
+    public static final int EADDRNOTAVAIL = 99;
+    public static final int ENODEV = 19;
+    public static final int EINVAL = 22;
+    public static final int EPIPE = 32;
+    public static final int EMSGSIZE = 90;
+    public static final int ECONNRESET = 104;
+    public static final int ENOBUFS = 105;
+    public static final int ETIMEDOUT = 110;
+    public static final int ECONNREFUSED = 111;
+    public static final int EHOSTUNREACH = 113;
+    public static final int EINPROGRESS = 115;
+
+    private LinuxAbi() {}
+
+    /// `struct sockaddr_in`.
+    public static final class SockaddrIn {
+        public static final int BYTES = 16;
+        public static final int SIN_FAMILY = 0; // 16 bits, native order
+        public static final int SIN_PORT = 2; // 16 bits, network order
+        public static final int SIN_ADDR = 4; // 32 bits, network order
+
+        private SockaddrIn() {}
+    }
+
+    /// `struct sockaddr_in6`.
+    public static final class SockaddrIn6 {
+        public static final int BYTES = 28;
+        public static final int SIN6_FAMILY = 0; // 16 bits, native order
+        public static final int SIN6_PORT = 2; // 16 bits, network order
+        public static final int SIN6_FLOWINFO = 4; // 32 bits, network order
+        public static final int SIN6_ADDR = 8; // 128 bits, network order
+        public static final int SIN6_SCOPE_ID = 24; // 32 bits, native order
+
+        private SockaddrIn6() {}
+    }
+
+    /// `struct sockaddr_un`.
+    public static final class SockaddrUn {
+        public static final int BYTES = 110;
+        public static final int SUN_FAMILY = 0; // 16 bits
+        public static final int SUN_PATH = 2;
+
+        private SockaddrUn() {}
+    }
+
+    /// `struct sockaddr_nl`.
+    public static final class SockaddrNl {
+        public static final int BYTES = 12;
+        public static final int NL_FAMILY = 0; // 16 bits
+        public static final int NL_GROUPS = 8; // 32 bits
+
+        private SockaddrNl() {}
+    }
+
+    /// `struct group_req`: an interface and a multicast group, as a socket address, on it.
+    public static final class GroupReq {
+        public static final int BYTES = 136;
+        public static final int GR_INTERFACE = 0; // 32 bits
+        public static final int GR_GROUP = 8;
+
+        private GroupReq() {}
+    }
+
+    /// `struct iovec`.
+    public static final class Iovec {
+        public static final int BYTES = 16;
+        public static final int IOV_BASE = 0; // 64 bits
+        public static final int IOV_LEN = 8; // 64 bits
+
+        private Iovec() {}
+    }
+
+    /// `struct msghdr`.
+    public static final class Msghdr {
+        public static final int BYTES = 56;
+        public static final int MSG_IOV = 16; // 64 bits
+        public static final int MSG_IOVLEN = 24; // 64 bits; musl: 32 and padding, which little-endian cannot tell
+
+        private Msghdr() {}
+    }
+
+    /// `struct linger`.
+    public static final class Linger {
+        public static final int BYTES = 8;
+        public static final int L_ONOFF = 0; // 32 bits
+        public static final int L_LINGER = 4; // 32 bits, seconds
+
+        private Linger() {}
+    }
+
+    /// `struct mmsghdr`: a `struct msghdr` and the bytes moved.
+    public static final class Mmsghdr {
+        public static final int BYTES = 64;
+        public static final int MSG_NAME = 0; // 64 bits
+        public static final int MSG_NAMELEN = 8; // 32 bits
+        public static final int MSG_IOV = 16; // 64 bits
+        public static final int MSG_IOVLEN = 24; // 64 bits; musl: 32 and padding, which little-endian cannot tell
+        public static final int MSG_CONTROL = 32; // 64 bits
+        public static final int MSG_CONTROLLEN = 40; // 64 bits; musl likewise
+        public static final int MSG_FLAGS = 48; // 32 bits
+        public static final int MSG_LEN = 56; // 32 bits
+
+        private Mmsghdr() {}
+    }
+
+    /// `struct cmsghdr`; data follow it at [#BYTES], and the next one at a multiple of 8.
+    public static final class Cmsghdr {
+        public static final int BYTES = 16;
+        public static final int CMSG_LEN = 0; // 64 bits; header and data, without padding
+        public static final int CMSG_LEVEL = 8; // 32 bits
+        public static final int CMSG_TYPE = 12; // 32 bits
+        /// `CMSG_LEN(sizeof(int))`.
+        public static final int LEN_OF_INT = 20;
+        /// `CMSG_LEN(sizeof(uint16_t))`.
+        public static final int LEN_OF_SHORT = 18;
+        /// `CMSG_SPACE(sizeof(int))`, and of anything smaller.
+        public static final int SPACE_OF_INT = 24;
+
+        private Cmsghdr() {}
+    }
+
+    /// `struct ucred`.
+    public static final class Ucred {
+        public static final int BYTES = 12;
+        public static final int UID = 4; // 32 bits
+
+        private Ucred() {}
+    }
+
+    /// `struct epoll_event`: packed on x86-64, and there only.
+    public static final class EpollEvent {
+        private static final boolean PACKED = System.getProperty("os.arch").equals("amd64");
+
+        public static final int BYTES = PACKED ? 12 : 16;
+        public static final int EVENTS = 0; // 32 bits
+        public static final int DATA = PACKED ? 4 : 8; // 64 bits
+
+        private EpollEvent() {}
+    }
+
+    /// `struct sock_fprog`.
+    public static final class SockFprog {
+        public static final int BYTES = 16;
+        public static final int LEN = 0; // 16 bits
+        public static final int FILTER = 8; // 64 bits
+
+        private SockFprog() {}
+    }
+
+    /// `struct sock_filter`.
+    public static final class SockFilter {
+        public static final int BYTES = 8;
+        public static final int CODE = 0; // 16 bits
+        public static final int JT = 2; // 8 bits
+        public static final int JF = 3; // 8 bits
+        public static final int K = 4; // 32 bits
+
+        private SockFilter() {}
+    }
+
+    /// `struct pollfd`.
+    public static final class Pollfd {
+        public static final int BYTES = 8;
+        public static final int FD = 0; // 32 bits
+        public static final int EVENTS = 4; // 16 bits
+        public static final int REVENTS = 6; // 16 bits
+
+        private Pollfd() {}
+    }
+
+    /// `struct timespec`.
+    public static final class Timespec {
+        public static final int BYTES = 16;
+        public static final int TV_SEC = 0; // 64 bits
+        public static final int TV_NSEC = 8; // 64 bits
+
+        private Timespec() {}
+    }
+
+    /// `struct itimerspec`.
+    public static final class Itimerspec {
+        public static final int BYTES = 32;
+        public static final int IT_VALUE = 16; // a struct timespec
+
+        private Itimerspec() {}
+    }
+}
