@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Errno;
 import verbena.foreign.Memory;
-import verbena.foreign.SocketAddress;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.foreign.rdma.CmConstants;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
-import verbena.foreign.SocketAddress;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;

@@ -1,6 +1,5 @@
 package verbena.nic;
 
-import verbena.foreign.linux.LinuxSockets;
 import java.util.Arrays;
 
 /// Threads that sleep in a system call of the link, which Java takes for running.

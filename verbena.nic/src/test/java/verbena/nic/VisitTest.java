@@ -127,7 +127,8 @@ class VisitTest {
     @Test
     void oneThreadAtATimeVisits() {
         assertThat(begin()).isPositive();
-        assertThat(CompletableFuture.supplyAsync(() -> channel.visit(pollfds)).join()).isEqualTo(WaitableChannel.ELSEWHERE);
+        assertThat(CompletableFuture.supplyAsync(() -> channel.visit(pollfds)).join())
+                .isEqualTo(WaitableChannel.ELSEWHERE);
         send(1);
         int answer = channel.goOn(pollfds);
         while (answer > 0) {

@@ -71,8 +71,8 @@ class ProseDocTest {
         for (String paragraph : paragraphs(document)) {
             String prose =
                     LINK.matcher(CODE.matcher(paragraph).replaceAll("code")).replaceAll("$1");
-            for (String sentence : SENTENCE_END.split(prose)) {
-                long words = Arrays.stream(sentence.split("\\s+"))
+            for (String sentence : SENTENCE_END.split(prose, -1)) {
+                long words = Arrays.stream(sentence.split("\\s+", -1))
                         .filter(word -> word.chars().anyMatch(Character::isLetterOrDigit))
                         .count();
                 if (words > WORDS_MAX && !paragraph.startsWith("|")) {

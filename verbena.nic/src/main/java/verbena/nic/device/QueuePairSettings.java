@@ -47,7 +47,7 @@ final class QueuePairSettings {
         setDatagramMtu();
     }
 
-    /// A datagram may be as long as the port allows (IBTA 10.2.4).
+    /// A datagram may be as long as the port allows.
     private void setDatagramMtu() {
         if (type == QpType.UD) {
             parameters.pathMtu = portMtu.bytes();

@@ -49,7 +49,6 @@ import verbena.verbs.spi.OwnedObject;
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
 /// the engine. Modifying it is a command to the engine.
 public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, ObservedQueuePair, QueuePairEvents {
-    private static final int MASK_24 = 0xFF_FFFF;
 
     private final SoftProtectionDomain domain;
     private final DeviceContext context;

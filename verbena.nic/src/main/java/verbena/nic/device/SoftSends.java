@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.SendOperation;
 import verbena.provider.Sends;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;

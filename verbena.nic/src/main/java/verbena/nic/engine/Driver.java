@@ -441,9 +441,11 @@ final class Driver {
                 Thread.onSpinWait();
             } else {
                 if (mayFallAsleep(Math.min(due, untilNanos), isOver, policy == null)) {
-                    work.link().await(due == Protocol.NEVER && untilNanos == Protocol.NEVER
-                            ? -1
-                            : Math.max(0, Math.min(due, untilNanos) - turnNanos));
+                    work.link()
+                            .await(
+                                    due == Protocol.NEVER && untilNanos == Protocol.NEVER
+                                            ? -1
+                                            : Math.max(0, Math.min(due, untilNanos) - turnNanos));
                 }
                 wake();
             }
@@ -528,11 +530,7 @@ final class Driver {
         // Now no thread leaves work, or interrupts a guest, without seeing that; what was left before, and deadlines
         // that `until` does not know, are seen here.
         boolean isInterrupted = isGuest && Thread.currentThread().isInterrupted();
-        return !work.hasLeft()
-                && ownership.turns() == turnsSeen
-                && !closed
-                && !isInterrupted
-                && !isOver.getAsBoolean();
+        return !work.hasLeft() && ownership.turns() == turnsSeen && !closed && !isInterrupted && !isOver.getAsBoolean();
     }
 
     private void wake() {

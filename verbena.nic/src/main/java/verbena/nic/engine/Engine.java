@@ -212,8 +212,8 @@ public final class Engine implements AutoCloseable {
     public static final int ELSEWHERE = -1;
 
     /// Attends as [#attend] does, for a caller that sleeps by a system call of its own: returns when it is to poll(2),
-    /// and then comes again, or [ends the visit][#endVisit()]. No method of ours is on its stack meanwhile. The same
-    /// thread. If it never comes again the device can still be closed, and does nothing else.
+    /// and then the same thread comes again, or [ends the visit][#endVisit()]. No method of ours is on its stack
+    /// meanwhile. If it never comes again the device can still be closed, and does nothing else.
     ///
     /// @param pollfds where to put the `struct pollfd`s; has what poll(2) has found when the caller comes again
     /// @return how many they are; zero when it is over, or nearly so; [#ELSEWHERE] when this cannot be, or not any

@@ -1,6 +1,5 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi.EpollEvent;
+import verbena.foreign.linux.LinuxSockets;
 
 /// Descriptors that are watched together (epoll(7)), each with the object that it belongs to.
 ///

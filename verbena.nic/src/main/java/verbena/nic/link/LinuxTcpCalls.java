@@ -1,7 +1,5 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
-import verbena.foreign.linux.LinuxAbi;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -9,11 +7,13 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Iovec;
 import verbena.foreign.linux.LinuxAbi.Linger;
 import verbena.foreign.linux.LinuxAbi.Msghdr;
 import verbena.foreign.linux.LinuxAbi.SockaddrIn;
 import verbena.foreign.linux.LinuxAbi.SockaddrIn6;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;

@@ -1,28 +1,17 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.Pollfds;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.linux.LinuxAbi.Pollfd;
-import verbena.foreign.linux.LinuxAbi.Timespec;
 import verbena.foreign.linux.EventCounter;
 import verbena.foreign.linux.LinuxAbi;
-import verbena.foreign.linux.LinuxAbi.EpollEvent;
-import verbena.foreign.linux.LinuxAbi.Iovec;
-import verbena.foreign.linux.LinuxAbi.Linger;
-import verbena.foreign.linux.LinuxAbi.Msghdr;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
-import verbena.foreign.linux.LinuxAbi.SockaddrIn;
-import verbena.foreign.linux.LinuxAbi.SockaddrIn6;
 import verbena.foreign.linux.LinuxAbi.Timespec;
 import verbena.foreign.linux.LinuxSockets;
-import verbena.transport.iwarp.StreamBuffer;
-import verbena.transport.iwarp.StreamOutput;
-import verbena.transport.iwarp.StreamTarget;
+import verbena.foreign.linux.Pollfds;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 

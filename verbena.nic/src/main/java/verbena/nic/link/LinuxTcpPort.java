@@ -1,7 +1,7 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 
 /// A port of a [LinuxTcpLink].

@@ -1,8 +1,8 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
-import verbena.foreign.linux.LinuxAbi;
 import java.net.InetSocketAddress;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;

@@ -1,7 +1,5 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
-import verbena.foreign.linux.LinuxAbi;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
@@ -10,7 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.SockaddrUn;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;

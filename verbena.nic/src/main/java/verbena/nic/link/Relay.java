@@ -1,9 +1,9 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxAbi;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.wire.Frame;
 
 /// Decides which link of a shared address gets what has arrived here, and passes it on.

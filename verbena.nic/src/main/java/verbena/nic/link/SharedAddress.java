@@ -10,8 +10,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
-import verbena.foreign.linux.LinuxAbi.EpollEvent;
-import verbena.foreign.linux.LinuxAbi.SockaddrUn;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;

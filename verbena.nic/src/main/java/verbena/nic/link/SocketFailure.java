@@ -1,7 +1,8 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
+
 /// What the errno of a socket call means for a link.
 final class SocketFailure {
     private SocketFailure() {}

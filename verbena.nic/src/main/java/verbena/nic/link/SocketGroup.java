@@ -1,9 +1,9 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
-import verbena.foreign.linux.LinuxAbi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;

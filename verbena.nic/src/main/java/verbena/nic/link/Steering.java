@@ -27,8 +27,6 @@ import verbena.foreign.linux.LinuxAbi.SockFilter;
 import verbena.foreign.linux.LinuxAbi.SockFprog;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.foreign.linux.LinuxAbi.SockFilter;
-import verbena.foreign.linux.LinuxAbi.SockFprog;
 import verbena.wire.cm.Mad;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrRep;

@@ -6,8 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import verbena.foreign.linux.LinuxAbi.Pollfd;
-import verbena.foreign.linux.LinuxAbi.Timespec;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxAbi.Timespec;

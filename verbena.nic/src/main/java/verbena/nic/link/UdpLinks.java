@@ -1,6 +1,5 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;

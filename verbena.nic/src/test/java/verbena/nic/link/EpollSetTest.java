@@ -1,7 +1,5 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxSockets;
-import verbena.foreign.linux.LinuxAbi;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,6 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
 
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
 class EpollSetTest {

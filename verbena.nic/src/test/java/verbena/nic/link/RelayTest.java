@@ -1,6 +1,5 @@
 package verbena.nic.link;
 
-import verbena.foreign.linux.LinuxAbi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static verbena.nic.link.ServicesTest.request;
 
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.nic.link.Services.Offer;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;

@@ -4,7 +4,8 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// Keys, bounds, rights and domains that a request may violate: NAK remote access error (IBTA 10.6.3, 9.9.3.1).
+/// Keys, bounds, rights and domains that a request may violate: NAK remote access error (IBTA 9.7.4.1.5, 9.9.3.1,
+/// 10.6.3).
 class AccessTest {
     @Test
     void aWriteWithAnUnknownKeyIsRefused() {

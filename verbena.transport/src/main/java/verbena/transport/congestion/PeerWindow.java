@@ -1,7 +1,6 @@
 package verbena.transport.congestion;
 
 import java.util.ArrayDeque;
-import verbena.transport.Protocol;
 import verbena.verbs.Gid;
 
 /// What all reliable connections of one engine to one peer address have under way together. Counted in PSNs: packets
@@ -128,6 +127,6 @@ public final class PeerWindow {
 
     /// Whether to ask what became of a packet that has no answer by then: once a round trip is known.
     boolean mayProbe() {
-        return roundTrip.isKnown() && probeNanosMin != Protocol.NEVER;
+        return roundTrip.isKnown() && probeNanosMin != PeerWindows.NO_PROBES;
     }
 }

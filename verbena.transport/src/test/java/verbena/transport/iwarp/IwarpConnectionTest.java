@@ -14,7 +14,7 @@ import verbena.verbs.spi.SendOperation;
 import verbena.wire.iwarp.Fpdu;
 
 /// All operations between two ends of ours, over streams of every kind: with CRCs and markers or without, and of
-/// segments of every size (RFC 5044 4.1, 4.2, 4.3, 4.4).
+/// segments of every size (RFC 5040 5.2; RFC 5044 4.1, 4.2, 4.3, 4.4).
 class IwarpConnectionTest {
     private static final int MAX = 200_000;
 

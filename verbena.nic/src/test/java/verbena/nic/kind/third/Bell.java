@@ -1,8 +1,8 @@
 package verbena.nic.kind.third;
 
 import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import verbena.nic.link.Carrier;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -11,9 +11,7 @@ import verbena.verbs.GidType;
 /// A carrier that carries nothing: an engine sleeps in it until another rings.
 final class Bell implements Carrier {
     private final List<GidEntry> gids;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition rung = lock.newCondition();
-    private boolean isRung;
+    private final Semaphore rings = new Semaphore(0);
 
     Bell(Gid address) {
         gids = List.of(new GidEntry(0, address, GidType.ROCE_V2, "switchboard", 1));
@@ -31,30 +29,21 @@ final class Bell implements Carrier {
 
     @Override
     public void await(long timeoutNanos) {
-        lock.lock();
-        try {
-            if (!isRung && timeoutNanos < 0) {
-                rung.awaitUninterruptibly();
-            } else if (!isRung && timeoutNanos > 0) {
-                long _ = rung.awaitNanos(timeoutNanos);
+        if (timeoutNanos < 0) {
+            rings.acquireUninterruptibly();
+        } else {
+            try {
+                boolean _ = rings.tryAcquire(timeoutNanos, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
             }
-            isRung = false;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            lock.unlock();
         }
+        int _ = rings.drainPermits();
     }
 
     @Override
     public void wakeup() {
-        lock.lock();
-        try {
-            isRung = true;
-            rung.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        rings.release();
     }
 
     @Override

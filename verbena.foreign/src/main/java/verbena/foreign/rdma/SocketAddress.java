@@ -1,8 +1,9 @@
-package verbena.foreign;
+package verbena.foreign.rdma;
 
 import static verbena.foreign.rdma.CmStructs.SOCKADDR_IN;
 import static verbena.foreign.rdma.CmStructs.SOCKADDR_IN6;
 
+import verbena.foreign.Memory;
 import verbena.verbs.Gid;
 
 /// `struct sockaddr_in` and `struct sockaddr_in6`, there and back.
