@@ -3,7 +3,7 @@ package verbena.fuzz;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.Consumer;
-import verbena.nic.OptionsTarget;
+import verbena.nic.kind.roce.OptionsTarget;
 import verbena.tools.PingpongTarget;
 import verbena.tools.files.FilesTarget;
 import verbena.tools.perf.PerfExchangeTarget;

@@ -16,6 +16,7 @@ import org.openjdk.jcstress.infra.results.JJJ_Result;
 import org.openjdk.jcstress.infra.results.LI_Result;
 import org.openjdk.jcstress.infra.results.LL_Result;
 import org.openjdk.jcstress.infra.results.L_Result;
+import verbena.transport.memory.MaskedAtomics;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
@@ -177,7 +178,7 @@ public final class Memory {
         @Actor
         public void another(JJJ_Result r) {
             check(other, region.key());
-            other.fetchAdd(region.key(), 0, 2, Long.MIN_VALUE);
+            MaskedAtomics.fetchAdd(other, region.key(), 0, 2, Long.MIN_VALUE);
             r.r2 = other.original();
         }
 

@@ -1,8 +1,7 @@
 package verbena.transport.memory;
 
-/// Atomics on parts of 8 bytes (RFC 7306 5.1), made of the atomics of a [MemoryTable] on the whole of them, so that
-/// they
-/// are atomic among each other. [MemoryTable#original()] is the value before. Engine-confined.
+/// Atomics on parts of 8 bytes (RFC 7306 5.1). They are made of a [MemoryTable]'s atomics on all 8 bytes, so that all of
+/// them are atomic among each other. [MemoryTable#original()] is the value before. Engine-confined.
 public final class MaskedAtomics {
     private MaskedAtomics() {}
 

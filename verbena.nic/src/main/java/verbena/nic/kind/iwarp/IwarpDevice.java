@@ -22,16 +22,18 @@ import verbena.verbs.TransportType;
 ///
 /// @param name as [Device#name()]
 /// @param host the interface; its GIDs are the device's
-record IwarpDevice(String name, HostInterface host, Options options) implements Device {
+public record IwarpDevice(String name, HostInterface host, Options options) implements Device {
     /// What stands behind the first comma of its name.
     ///
     /// @param link how its sockets are made
     /// @param crc whether it asks for CRCs (RFC 5044, 7.1)
     /// @param capture where its streams are written, null for nowhere
-    record Options(
+    public record Options(
             UdpLinks.Kind link, boolean crc, @Nullable CaptureFile capture) {
+        /// Reads options as they stand behind the first comma of a name.
+        ///
         /// @throws IllegalArgumentException when there is no such option or it has no such value
-        static Options parse(String name, String text) {
+        public static Options parse(String name, String text) {
             var options = new Options(UdpLinks.Kind.AUTO, true, null);
             for (String setting : text.isEmpty() ? List.<String>of() : HostProvider.settings(text)) {
                 try {

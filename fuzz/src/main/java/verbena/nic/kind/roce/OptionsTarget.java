@@ -1,10 +1,11 @@
-package verbena.nic;
+package verbena.nic.kind.roce;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.function.Function;
 import verbena.fuzz.Contract;
 import verbena.nic.capture.CaptureFile;
+import verbena.nic.kind.iwarp.IwarpDevice;
 import verbena.nic.link.Faults;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Endpoint;
@@ -12,8 +13,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.RemoteMemory;
 
 /// Text from command lines and peers: options of devices, faults, captures, addresses, endpoints, memory. The input is
-/// the
-/// text. It is in this package because that is where options are read.
+/// the text. It is in this package because that is where options are read.
 public final class OptionsTarget {
     private OptionsTarget() {}
 
