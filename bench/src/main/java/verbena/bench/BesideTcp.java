@@ -410,7 +410,8 @@ public final class BesideTcp implements Callable<Integer> {
 
     /// What the client says.
     ///
-    /// @param port that the server listens on by TCP; 0 when it does not, and clients are started until one finds it.
+    /// @param port that the server listens on by TCP; 0 when it does not: clients are then started until one
+    ///     finds it
     ///     Those of fio say that they were rejected, and end well
     private List<String> run(
             Way way, String device, Map<String, String> environment, int port, String server, String client)

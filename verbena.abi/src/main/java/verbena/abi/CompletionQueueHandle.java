@@ -65,7 +65,8 @@ final class CompletionQueueHandle extends Handle {
             CompletionQueue cq, long context, Optional<ChannelHandle> channel, long programsOwn) {
         long pointer = Native.allocate(CQ_EX.size());
         Native.putLong(pointer + CQ.at("context"), context);
-        Native.putLong(pointer + CQ.at("channel"), channel.map(each -> each.pointer).orElse(0L));
+        Native.putLong(
+                pointer + CQ.at("channel"), channel.map(each -> each.pointer).orElse(0L));
         Native.putLong(pointer + CQ_CONTEXT, programsOwn);
         Native.putInt(pointer + CQ.at("cqe"), cq.capacity());
         return Handles.put(new CompletionQueueHandle(pointer, cq, context, channel.orElse(null)));

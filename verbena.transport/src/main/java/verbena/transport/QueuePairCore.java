@@ -7,7 +7,6 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
-import verbena.verbs.spi.SendOperation;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;

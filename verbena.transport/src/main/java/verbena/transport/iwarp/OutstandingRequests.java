@@ -6,10 +6,10 @@ import verbena.transport.QueuePairParameters;
 import verbena.transport.SendCompletions;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.CompletionRing;
-import verbena.verbs.spi.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.WcStatus;
+import verbena.verbs.spi.SendOperation;
 
 /// The requests of the application, oldest first: those before `head` are done, those before `next` have been sent, the
 /// one at `next` is being sent or comes next. A request that needs no answer is done when its last byte has been given

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.verbs.spi.SendOperation;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;

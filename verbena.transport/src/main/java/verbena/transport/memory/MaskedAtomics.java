@@ -1,6 +1,6 @@
 package verbena.transport.memory;
 
-/// Atomics on parts of 8 bytes (RFC 7306 5.1). They are made of a [MemoryTable]'s atomics on all 8 bytes, so that all of
+/// Atomics on parts of 8 bytes (RFC 7306 5.1). They are made of a [MemoryTable]'s atomics on all 8 bytes, so all of
 /// them are atomic among each other. [MemoryTable#original()] is the value before. Engine-confined.
 public final class MaskedAtomics {
     private MaskedAtomics() {}

@@ -1,9 +1,9 @@
 package verbena.transport.rc;
 
 import org.jspecify.annotations.Nullable;
-import verbena.verbs.spi.SendOperation;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
+import verbena.verbs.spi.SendOperation;
 import verbena.wire.ib.Psn;
 
 /// Where a [Requester] stands in its send queue, and in the sequence of PSNs. Engine-confined.
