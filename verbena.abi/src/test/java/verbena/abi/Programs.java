@@ -21,7 +21,8 @@ import java.util.stream.Stream;
 final class Programs implements AutoCloseable {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     private static final Path NATIVE = ROOT.resolve("verbena.abi/target/native");
-    private static final String MODULES = Stream.of("verbs", "wire", "transport", "cm", "nic", "ibverbs", "abi")
+    private static final String MODULES = Stream.of(
+                    "verbs", "foreign", "provider", "wire", "transport", "cm", "nic", "ibverbs", "abi")
             .map(room -> ROOT.resolve("verbena." + room + "/target/classes").toString())
             .collect(Collectors.joining(":"));
     private static final long PATIENCE_SECONDS = 120;
