@@ -65,7 +65,7 @@ class TidyTest {
                         || reference.startsWith("java/util/Timer"),
                 LIBRARIES,
                 // When a device was opened, for people.
-                "verbena/nic/Management",
+                "verbena/nic/observe/Management",
                 // When a packet was seen, for readers of the file.
                 "verbena/nic/capture/Capture",
                 // Compared with the kernel's stamp of the same clock: a jump costs the datagrams that wait at that
