@@ -1,8 +1,8 @@
 import java.time.Duration;
 import verbena.verbs.*;
 
-/// Unreliable datagrams: one queue pair sends to anyone, and an answer needs nothing but the question. Each datagram
-/// arrives behind 40 bytes that tell where it comes from.
+/// Unreliable datagrams: one queue pair sends to any peer, and a datagram contains all that an answer needs. Each
+/// datagram arrives behind 40 bytes that name its sender.
 ///
 /// Prints: ping, pong
 public class Datagrams {

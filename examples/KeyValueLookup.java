@@ -6,7 +6,7 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// A hash table that clients look up by READ. The server fills it once and then does nothing: for each lookup the
+/// A hash table that clients look up by READ. The server fills it once and then does nothing. For each lookup, the
 /// client reads the server's memory, from the slot of the key's hash on.
 ///
 /// Prints: rose is red, violet is blue, nettle is unknown
@@ -43,7 +43,7 @@ public class KeyValueLookup {
             var note = connection.allocate(SLOT_BYTES * 4);
             note.segment().setString(0, table.remote().format());
             connection.send(note, 0, SLOT_BYTES * 4);
-            done.await(); // the lookups need none of its time
+            done.await(); // the lookups need no work of the server
             return null;
         }
     }

@@ -4,8 +4,8 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// RDMA WRITE: the client puts text into the server's memory. The server's thread does nothing for that; it only
-/// learns by a message that it happened.
+/// RDMA WRITE: the client puts text into the server's memory. The server's thread does nothing for that; a message
+/// then tells it that the text is there.
 ///
 /// Prints: the server finds: written from afar
 public class OneSidedWrite {
@@ -21,7 +21,7 @@ public class OneSidedWrite {
     private static String serve(ConnectionListener listener) throws InterruptedException {
         try (var connection = listener.accept()) {
             var memory = connection.allocate(4096, Access.remoteAll()); // the peer may read and write it
-            var note = connection.allocate(100); // nobody else may touch it
+            var note = connection.allocate(100); // no peer may access it
             note.segment().setString(0, memory.remote().format()); // address, key and length, as text
             connection.send(note, 0, 100);
             connection.receive(note, 0, 100); // the client has written

@@ -11,8 +11,8 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// Atomics: four clients count in one place by FETCH_ADD, and elect one of them by COMPARE_SWAP. The server's device
-/// carries out one request after the other, so no count is lost and one client wins.
+/// Atomics: four clients count in one place by FETCH_ADD, and elect one of them by COMPARE_SWAP. The server's
+/// device runs one request after the other, so no count is lost and one client wins.
 ///
 /// Prints: 400 counted, 1 leader
 public class SharedCounter {
@@ -56,7 +56,7 @@ public class SharedCounter {
             connection.receive(note, 0, 100);
             var place = RemoteMemory.parse(note.segment().getString(0));
 
-            var before = connection.allocate(8); // each request brings the value that was there
+            var before = connection.allocate(8); // each request returns the value before it
             var queuePair = connection.queuePair();
             for (int i = 0; i < COUNTS; i++) {
                 queuePair.postFetchAdd(i, before, 0, place.address(), place.rkey(), 1);

@@ -86,9 +86,8 @@ static struct companion *new_companion(void) {
     }
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
-    sigset_t all, before; /* signals are for the program's threads */
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    sigset_t before; /* signals are for the program's threads */
+    verbena_block_signals(&before);
     pthread_t thread;
     int error = pthread_create(&thread, NULL, accompany, made);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

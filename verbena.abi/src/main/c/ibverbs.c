@@ -73,7 +73,7 @@ static int read_whole(int fd, void *into, size_t bytes) {
 }
 
 /* Java says whether the object is still there; an event of one that is gone is passed over. */
-EXPORT int ibv_get_async_event(void *context, void *event) { /* struct ibv_async_event: 8 bytes whom, 4 what */
+EXPORT int ibv_get_async_event(void *context, void *event) { /* struct ibv_async_event: 8 bytes for the object, 4 for the event */
     int fd = number(java(async_fd, context));
     if (fd < 0) {
         return -1;

@@ -112,7 +112,7 @@ EXPORT int rgetsockopt(int s, int level, int name, void *value, uint32_t *length
 EXPORT int rfcntl(int s, int command, ...) {
     va_list arguments;
     va_start(arguments, command);
-    long argument = va_arg(arguments, long); /* some commands have none; nobody looks at it then */
+    long argument = va_arg(arguments, long); /* some commands have none; it is not looked at then */
     va_end(arguments);
     return number(java(rfcntl, s, command, (int) argument));
 }

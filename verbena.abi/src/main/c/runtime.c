@@ -171,7 +171,7 @@ static void remove_folder(const char *path) {
     rmdir(path);
 }
 
-/* Made by this user, and by nobody else. */
+/* Made by this user, and by no other. */
 static int is_ours(const char *folder) {
     struct stat status;
     return lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;

@@ -131,6 +131,23 @@ static int find_jvm(struct dl_phdr_info *library, size_t size, void *address) {
     return 0;
 }
 
+/* ---- masks */
+
+/* Keeps the program's signals from a thread that may run Java. Faults stay: Java's code causes them on purpose, and the kernel
+ * ends a process that has blocked the fault it causes. So they are not in `before` either, the mask to return to. */
+void verbena_block_signals(sigset_t *before) {
+    sigset_t signals;
+    sigfillset(&signals);
+    pthread_sigmask(SIG_BLOCK, NULL, before);
+    for (size_t i = 0; i < FAULTS; i++) {
+        sigdelset(&signals, faults[i]);
+        sigdelset(before, faults[i]);
+    }
+    sigdelset(&signals, SIGTRAP);
+    sigdelset(before, SIGTRAP);
+    pthread_sigmask(SIG_SETMASK, &signals, NULL);
+}
+
 /* ---- taking and giving back */
 
 /* Before the JVM starts, whose code is at `jvm`. */

@@ -38,6 +38,40 @@ static long no_device(long a, long b, long c, long d, long e, long f) {
     return -ENODEV;
 }
 
+/* Linking a method to a function of C takes a moment, and most programs make few of the calls. So the table begins with functions
+ * that have Java link their method, put the outcome in their own place, and call it. */
+static jclass java_part;
+static jmethodID link_method;
+
+static verbena_function link_call(enum verbena_call which) {
+    JNIEnv *env;
+    long linked = 0;
+    if ((*running)->AttachCurrentThreadAsDaemon(running, (void **) &env, NULL) == JNI_OK) { /* most often it is so already */
+        linked = (*env)->CallStaticLongMethod(env, java_part, link_method, (jlong) call_names[which]);
+        if ((*env)->ExceptionCheck(env)) {
+            (*env)->ExceptionDescribe(env);
+            (*env)->ExceptionClear(env);
+            linked = 0;
+        }
+    }
+    verbena_function function = linked ? (verbena_function) linked : no_device;
+    __atomic_store_n(&calls[which], function, __ATOMIC_RELEASE);
+    return function;
+}
+
+#define CALL(name, arguments) \
+    static long first_##name(long a, long b, long c, long d, long e, long f) { \
+        return link_call(VERBENA_##name)(a, b, c, d, e, f); \
+    }
+VERBENA_CALLS(CALL)
+#undef CALL
+
+static const verbena_function first_calls[] = {
+#define CALL(name, arguments) first_##name,
+    VERBENA_CALLS(CALL)
+#undef CALL
+};
+
 static void answer_no_device(void) {
     for (int i = 0; i < VERBENA_CALL_COUNT; i++) {
         calls[i] = no_device;
@@ -252,16 +286,19 @@ static int start_java(void) {
     recording = more && strstr(more, "-XX:AOTCacheOutput=") ? vm : NULL;
 
     jclass abi = (*env)->FindClass(env, "verbena/abi/Abi");
-    jmethodID start = abi ? (*env)->GetStaticMethodID(env, abi, "start", "(JJIJJI)V") : NULL;
-    if (start) {
-        (*env)->CallStaticVoidMethod(env, abi, start, (jlong) calls, (jlong) call_names, (jint) VERBENA_CALL_COUNT,
-            (jlong) verbena_operations, (jlong) verbena_operation_names, (jint) VERBENA_OPERATION_COUNT);
+    jmethodID start = abi ? (*env)->GetStaticMethodID(env, abi, "start", "(JJI)V") : NULL;
+    link_method = start ? (*env)->GetStaticMethodID(env, abi, "link", "(J)J") : NULL;
+    if (link_method) {
+        java_part = (*env)->NewGlobalRef(env, abi);
+        (*env)->CallStaticVoidMethod(env, abi, start, (jlong) verbena_operations, (jlong) verbena_operation_names,
+            (jint) VERBENA_OPERATION_COUNT);
     }
     if ((*env)->ExceptionCheck(env)) {
         (*env)->ExceptionDescribe(env);
         (*env)->ExceptionClear(env);
         return fail("Java part of the library did not start", NULL);
     }
+    memcpy(calls, first_calls, sizeof calls);
     return 0;
 }
 
@@ -293,10 +330,9 @@ const verbena_function *verbena_java(void) {
     pthread_mutex_lock(&starting);
     if (!started) {
         /* The program's signals are not for the JVM's threads: they inherit this mask. */
-        sigset_t all, before;
+        sigset_t before;
         static int is_first = 1;
-        sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &before);
+        verbena_block_signals(&before);
         if (is_first) {
             pthread_key_create(&attached, detach);
         }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,7 +19,7 @@ enum verbena_call {
     VERBENA_CALL_COUNT
 };
 
-/* Any call: who calls it casts its arguments. With up to six arguments in registers, more or fewer do no harm. */
+/* Any call: the caller casts its arguments. With up to six arguments in registers, more or fewer do no harm. */
 typedef long (*verbena_function)(long, long, long, long, long, long);
 
 /* The calls, with the JVM started; each answers -ENODEV when there is none. Any thread. */
@@ -43,6 +44,9 @@ void *verbena_load_jvm(const char *path, int is_forked);
 const char *verbena_why_no_jvm(void);
 /* Once the JVM has started that this function is of, and before it has loaded more: its sockets are not the program's. */
 void verbena_keep_sockets(void *function);
+
+/* Blocks the program's signals in this thread; `before` is the mask to return to. */
+void verbena_block_signals(sigset_t *before);
 
 /* The signals of faults: before the JVM starts, whose code is at this address; when it has; when there is none any more. */
 void verbena_take_faults(void *jvm);

@@ -211,6 +211,61 @@ static void a_connection_of_the_programs_own_queue_pairs(void) {
     EXPECT_CODE(0, ibv_destroy_cq(cq));
 }
 
+/* rdma_resolve_addr binds an identifier that is not bound, as rdma_cm does, and the peer is told the port. */
+static void the_asking_end_has_a_port_from_resolving_on(void) {
+    enum { IDS = 64 };
+    struct rdma_cm_id *listener = create_id(), *ids[IDS], *taker = create_id(), *bound = create_id();
+    EXPECT_CODE(0, bind4(listener, "127.0.0.1", 0));
+    EXPECT_CODE(0, rdma_listen(listener, 1));
+    struct sockaddr_in to = ipv4("127.0.0.1", ntohs(rdma_get_src_port(listener)));
+    for (int i = 0; i < IDS; i++) {
+        ids[i] = create_id();
+        EXPECT(rdma_get_src_port(ids[i]) == 0);
+        EXPECT_CODE(0, rdma_resolve_addr(ids[i], NULL, (struct sockaddr *) &to, 1000));
+        PASS_OVER(RDMA_CM_EVENT_ADDR_RESOLVED);
+        EXPECT(rdma_get_src_port(ids[i]) != 0);
+        EXPECT(((struct sockaddr_in *) rdma_get_local_addr(ids[i]))->sin_port == rdma_get_src_port(ids[i]));
+        EXPECT(rdma_get_src_port(ids[i]) != rdma_get_src_port(listener));
+        for (int j = 0; j < i; j++) {
+            EXPECT(rdma_get_src_port(ids[i]) != rdma_get_src_port(ids[j]));
+        }
+    }
+    int port = ntohs(rdma_get_src_port(ids[0])), other = ntohs(rdma_get_src_port(ids[1]));
+    EXPECT_ERRNO(EADDRINUSE, bind4(taker, "127.0.0.1", port) == -1);
+    EXPECT_CODE(0, rdma_destroy_id(ids[1]));
+    EXPECT_CODE(0, bind4(taker, "127.0.0.1", other)); /* it went with its identifier */
+    EXPECT_CODE(0, rdma_destroy_id(taker));
+    EXPECT_CODE(0, bind4(bound, "127.0.0.1", other)); /* a port of the program's choice stays */
+    EXPECT_CODE(0, rdma_resolve_addr(bound, NULL, (struct sockaddr *) &to, 1000));
+    PASS_OVER(RDMA_CM_EVENT_ADDR_RESOLVED);
+    EXPECT_CODE(other, ntohs(rdma_get_src_port(bound)));
+    EXPECT_CODE(0, rdma_destroy_id(bound));
+
+    EXPECT_CODE(0, rdma_resolve_route(ids[0], 1000));
+    PASS_OVER(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    struct ibv_cq *cq = ibv_create_cq(ids[0]->verbs, 16, NULL, NULL, 0);
+    struct ibv_qp *qp = give_own(ids[0], cq);
+    struct rdma_conn_param parameters = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 7};
+    EXPECT_CODE(0, rdma_connect(ids[0], &parameters));
+    struct rdma_cm_event *event = NEXT(RDMA_CM_EVENT_CONNECT_REQUEST);
+    EXPECT_CODE(port, ntohs(rdma_get_dst_port(event->id)));
+    EXPECT_CODE(port, ntohs(((struct sockaddr_in *) rdma_get_peer_addr(event->id))->sin_port));
+    struct rdma_cm_id *asked = event->id;
+    rdma_ack_cm_event(event);
+    EXPECT_CODE(0, rdma_reject(asked, NULL, 0));
+    PASS_OVER(RDMA_CM_EVENT_REJECTED);
+    EXPECT_CODE(0, rdma_destroy_id(asked));
+    EXPECT_CODE(0, ibv_destroy_qp(qp));
+    ids[0]->qp = NULL;
+    EXPECT_CODE(0, ibv_destroy_cq(cq));
+    for (int i = 0; i < IDS; i++) {
+        if (i != 1) {
+            EXPECT_CODE(0, rdma_destroy_id(ids[i]));
+        }
+    }
+    EXPECT_CODE(0, rdma_destroy_id(listener));
+}
+
 /* As uDAPL does: the queue pair of one identifier answers the request that another one brings. */
 static void a_queue_pair_moves_to_another_identifier(void) {
     struct rdma_cm_id *listener = create_id(), *client = create_id(), *spare = create_id();
@@ -319,6 +374,7 @@ int main(void) {
     families_are_apart_when_they_are_to_be();
     addresses_by_name();
     a_connection_of_the_programs_own_queue_pairs();
+    the_asking_end_has_a_port_from_resolving_on();
     a_queue_pair_moves_to_another_identifier();
     events_that_are_not_read_yet_move_with_their_identifier();
     an_identifier_goes_when_its_events_are_acknowledged();

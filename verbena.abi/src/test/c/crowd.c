@@ -1,5 +1,5 @@
 /* Threads that each make connections to themselves, wait for events of all kinds, send and end, at once over one device:
- * nobody waits for ever. Usage: crowd THREADS ROUNDS */
+ * no thread waits for ever. Usage: crowd THREADS ROUNDS */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ static int readable(int fd) {
     return poll(&what, 1, 30000) == 1;
 }
 
-/* The next event, which is to be this one; its id, which is new when somebody asks. */
+/* The next event, which is to be this one; its id, which is new when a peer asks. */
 static struct rdma_cm_id *next(struct rdma_event_channel *channel, enum rdma_cm_event_type wanted) {
     struct rdma_cm_event *event;
     if (!readable(channel->fd) || rdma_get_cm_event(channel, &event)) {

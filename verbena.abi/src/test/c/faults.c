@@ -9,8 +9,21 @@ static struct ibv_pd *pd, *other;
 static struct ibv_mr *mr, *others;
 static struct ibv_cq *cq;
 static struct ibv_ah *ah, *others_ah;
+static union ibv_gid gid;
 
 enum { RIGHTS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND };
+
+static void connect_uc(struct ibv_qp *qp) {
+    struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+    struct ibv_qp_attr rtr = {
+        .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num,
+        .ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = gid, .hop_limit = 64}},
+    };
+    struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
+    EXPECT_CODE(0, ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+    EXPECT_CODE(0, ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN));
+    EXPECT_CODE(0, ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN));
+}
 
 /* Each mistake ends its queue pair, so each has one of its own, connected to itself. */
 static struct ibv_qp *create(enum ibv_qp_type type) {
@@ -18,7 +31,7 @@ static struct ibv_qp *create(enum ibv_qp_type type) {
         .send_cq = cq, .recv_cq = cq, .qp_type = type, .pd = pd,
         .cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2, .max_recv_sge = 1},
         .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-        .send_ops_flags = type == IBV_QPT_UD
+        .send_ops_flags = type != IBV_QPT_RC
             ? IBV_QP_EX_WITH_SEND
             : IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV,
     };
@@ -29,6 +42,10 @@ static struct ibv_qp *create(enum ibv_qp_type type) {
     }
     if (type == IBV_QPT_RC) {
         EXPECT_CODE(0, connect_to(qp, qp));
+        return qp;
+    }
+    if (type == IBV_QPT_UC) {
+        connect_uc(qp);
         return qp;
     }
     struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x11};
@@ -142,6 +159,33 @@ static void completions(void) {
     EXPECT_CODE(0, ibv_dealloc_mw(others_mw));
 }
 
+/* Operations that there are, and that queue pairs of a type do not have: the queue pair finds out. */
+static void operations_of_other_types(void) {
+    static const enum ibv_wr_opcode not_of_ud[] = {
+        IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
+        IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV,
+    };
+    static const enum ibv_wr_opcode not_of_uc[] = {
+        IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV};
+    struct ibv_sge eight = piece(8);
+    for (size_t i = 0; i < sizeof not_of_ud / sizeof *not_of_ud; i++) {
+        struct ibv_qp *qp = create(IBV_QPT_UD);
+        struct ibv_send_wr wr = datagram(2, &eight, qp, ah);
+        wr.opcode = not_of_ud[i];
+        ENDS_WITH(IBV_WC_LOC_QP_OP_ERR, IBV_QPT_UD, qp, wr);
+    }
+    struct ibv_qp *ud = create(IBV_QPT_UD); /* the address lies where a datagram has its address handle */
+    struct ibv_send_wr read = {.wr_id = 2, .opcode = IBV_WR_RDMA_READ, .sg_list = &eight, .num_sge = 1};
+    read.wr.rdma.remote_addr = (uintptr_t) buffer;
+    read.wr.rdma.rkey = mr->rkey;
+    ENDS_WITH(IBV_WC_LOC_QP_OP_ERR, IBV_QPT_UD, ud, read);
+    for (size_t i = 0; i < sizeof not_of_uc / sizeof *not_of_uc; i++) {
+        struct ibv_send_wr wr = atomic(2, &eight, 1);
+        wr.opcode = not_of_uc[i];
+        ENDS_WITH(IBV_WC_LOC_QP_OP_ERR, IBV_QPT_UC, create(IBV_QPT_UC), wr);
+    }
+}
+
 /* The same by ibv_wr_*(3). */
 static void one_call_at_a_time(void) {
     struct ibv_qp *qp = create(IBV_QPT_RC);
@@ -171,6 +215,17 @@ static void one_call_at_a_time(void) {
     EXPECT_WC(3, IBV_WC_LOC_QP_OP_ERR, cq);
     EXPECT_CODE(0, ibv_destroy_qp(qp));
 
+    qp = create(IBV_QPT_UD);
+    requests = ibv_qp_to_qp_ex(qp);
+    ibv_wr_start(requests);
+    requests->wr_id = 5;
+    ibv_wr_rdma_read(requests, mr->rkey, (uintptr_t) buffer);
+    ibv_wr_set_ud_addr(requests, ah, qp->qp_num, 0x11);
+    ibv_wr_set_sge(requests, mr->lkey, (uintptr_t) buffer, 8);
+    EXPECT_CODE(0, ibv_wr_complete(requests));
+    EXPECT_WC(5, IBV_WC_LOC_QP_OP_ERR, cq);
+    EXPECT_CODE(0, ibv_destroy_qp(qp));
+
     struct ibv_mw *mw = ibv_alloc_mw(other, IBV_MW_TYPE_2);
     struct ibv_mw_bind_info info = {.mr = mr, .addr = (uintptr_t) buffer, .length = 64};
     qp = create(IBV_QPT_RC);
@@ -192,9 +247,6 @@ static void at_once(void) {
     EXPECT_CODE(EINVAL, ibv_post_send(qp, &unknown, &bad)); /* invalid operation type */
     struct ibv_send_wr many = {.wr_id = 1, .opcode = IBV_WR_SEND, .sg_list = three, .num_sge = 3};
     EXPECT_CODE(EINVAL, ibv_post_send(qp, &many, &bad)); /* invalid list length */
-    struct ibv_send_wr read = datagram(1, &eight, ud, ah);
-    read.opcode = IBV_WR_RDMA_READ;
-    EXPECT_CODE(EINVAL, ibv_post_send(ud, &read, &bad)); /* an operation that UD does not have */
     struct ibv_send_wr nowhere = datagram(1, &eight, ud, NULL);
     EXPECT_CODE(EINVAL, ibv_post_send(ud, &nowhere, &bad)); /* invalid address handle */
     struct ibv_send_wr good = atomic(2, &eight, 1);
@@ -212,12 +264,12 @@ int main(void) {
     mr = ibv_reg_mr(pd, buffer, BYTES, RIGHTS);
     others = ibv_reg_mr(other, buffer, BYTES, RIGHTS);
     cq = ibv_create_cq(context, 64, NULL, NULL, 0);
-    union ibv_gid gid;
     ibv_query_gid(context, 1, 0, &gid);
     struct ibv_ah_attr way = {.is_global = 1, .port_num = 1, .grh = {.dgid = gid, .hop_limit = 64}};
     ah = ibv_create_ah(pd, &way);
     others_ah = ibv_create_ah(other, &way);
     completions();
+    operations_of_other_types();
     one_call_at_a_time();
     at_once();
     EXPECT_CODE(0, ibv_close_device(context));

@@ -124,6 +124,10 @@ static void names(void) {
     length = 4;
     EXPECT(rgetsockname(p.b, (struct sockaddr *) &name, &length) == 0);
     EXPECT(length == sizeof name);
+    struct sockaddr_in own;
+    EXPECT(rgetsockname(p.a, (struct sockaddr *) &own, &length) == 0);
+    EXPECT(rgetpeername(p.b, (struct sockaddr *) &name, &length) == 0);
+    EXPECT(own.sin_port != 0 && name.sin_port == own.sin_port && name.sin_addr.s_addr == own.sin_addr.s_addr);
     length = 0;
     EXPECT(rgetsockname(p.b, NULL, &length) == 0 && length == sizeof name);
     EXPECT(get(p.a, SOL_SOCKET, SO_DOMAIN) == AF_INET);
@@ -367,7 +371,7 @@ static void much_both_ways(int buffer, int depth) {
     end(p);
 }
 
-/* More messages than there are credits, while nobody reads. */
+/* More messages than there are credits, while the peer does not read. */
 static void many_small_ones(void) {
     struct pair p = connected();
     for (int i = 0; i < 2000; i++) {

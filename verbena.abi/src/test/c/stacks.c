@@ -1,5 +1,6 @@
 /* Calls from where a JVM does not expect them: coroutines, threads with small stacks, signal handlers, exit(3) in one.
  * Without an argument: all of it; the others are processes of the test's own. */
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -63,6 +64,37 @@ static void *in_thread(void *nothing) {
     run_coroutine();
     write_once();
     return nothing;
+}
+
+/* A thread in Java takes faults on purpose: one that blocks SIGSEGV would end the process, now and then. */
+static void no_thread_blocks_faults(void) {
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *each = readdir(threads); each; each = readdir(threads)) {
+        char path[300], line[200];
+        unsigned long long blocked;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", each->d_name);
+        FILE *status = each->d_name[0] == '.' ? NULL : fopen(path, "r");
+        while (status && fgets(line, sizeof line, status)) {
+            if (sscanf(line, "SigBlk: %llx", &blocked) == 1) {
+                EXPECT((blocked >> (SIGSEGV - 1) & 1) == 0);
+            }
+        }
+        if (status) {
+            fclose(status);
+        }
+    }
+    closedir(threads);
+}
+
+/* A program whose threads block all signals, as daemons do, which wait for them with sigwait(3). */
+static void open_with_all_signals_blocked(void) {
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    context = open_first();
+    no_thread_blocks_faults();
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
 static void threads_with_small_stacks(void) {
@@ -136,6 +168,7 @@ static int ended(const char *program, const char *what, int kill_by) {
 int main(int count, char **arguments) {
     if (count == 1) {
         EXPECT_CODE(0, ended(arguments[0], "coroutine", 0));
+        EXPECT_CODE(0, ended(arguments[0], "blocked", 0));
         EXPECT_CODE(0, ended(arguments[0], "signals", 0));
         EXPECT_CODE(0, ended(arguments[0], "exit", 0));
         EXPECT_CODE(SIGTERM, ended(arguments[0], "poll", SIGTERM));
@@ -143,6 +176,9 @@ int main(int count, char **arguments) {
     }
     if (strcmp(arguments[1], "coroutine") == 0) {
         run_coroutine();
+        no_thread_blocks_faults();
+    } else if (strcmp(arguments[1], "blocked") == 0) {
+        open_with_all_signals_blocked();
     } else {
         context = open_first();
     }

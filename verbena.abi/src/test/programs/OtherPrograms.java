@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /// `verbena test --programs [NAME ...]`: programs that people use, unmodified, over our libraries, between processes on
 /// loopback. Prints a line for each run: what it is, whether it did what it should, how long it took. A program that is
@@ -64,6 +65,13 @@ public final class OtherPrograms {
             this(what, DEVICE, environment, server, client, says, false);
         }
 
+        /// The same through memory that the processes share.
+        Run overShm() {
+            var ucx = new HashMap<>(environment);
+            ucx.computeIfPresent("UCX_NET_DEVICES", (_, _) -> "shm:1");
+            return new Run(what, "shm", ucx, server, client, says, serverStays);
+        }
+
         /// At the namespace's interface.
         static Run onCable(
                 String what, Map<String, String> environment, String server, String client, List<String> says) {
@@ -83,6 +91,7 @@ public final class OtherPrograms {
     private static final String UCX_EXAMPLE = "/usr/share/doc/libucx-dev/examples/ucp_client_server.c";
     private static final List<Made> MADE = List.of(
             new Made("openmpi", "mpicc.openmpi", "mpi.c", List.of()),
+            new Made("shm", "mpicc.openmpi", "mpi.c", List.of()),
             new Made("mpich", "mpicc.mpich", "mpi.c", List.of()),
             new Made("rdmacm", "cc", UCX_EXAMPLE, List.of("-lucp", "-lucs")),
             new Made("librpma", "cc", "rpma.c", List.of("-lrpma", "-libverbs")),
@@ -155,7 +164,7 @@ public final class OtherPrograms {
                         "openmpi",
                         List.of("mpirun.openmpi", "mpicc.openmpi"),
                         "openmpi-bin libopenmpi-dev",
-                        List.of(openMpi("rc_v", 2), openMpi("ud_v", 2))),
+                        List.of(openMpi("openmpi", "rc_v", 2), openMpi("openmpi", "ud_v", 2))),
                 new Program(
                         "mpich",
                         List.of("mpirun.mpich", "mpicc.mpich"),
@@ -180,13 +189,9 @@ public final class OtherPrograms {
                         iscsi("what is this disk", "iscsi-inq -i NAME URL", "VIRTUAL-DISK"),
                         iscsi("32 reads at once", "iscsi-perf -i NAME -t 1 URL", "finished."))),
                 new Program("fio", List.of("fio"), "fio", List.of(fio("write"), fio("read"), fio("send"))),
-                new Program("qperf", List.of("qperf"), "qperf", List.of(new Run(
-                        "rc, connections by rdma_cm",
-                        Map.of(),
-                        "qperf -lp PORT",
-                        "qperf -lp PORT -cm 1 -t 1 127.0.0.1 rc_lat rc_bw rc_rdma_read_bw rc_rdma_write_lat rc_rdma_write_bw"
-                                + " quit",
-                        List.of("rc_rdma_write_bw", "bw  =")))),
+                new Program("qperf", List.of("qperf"), "qperf", List.of(qperf())),
+                new Program("shm", List.of("ucx_perftest", "mpirun.openmpi", "mpicc.openmpi", "fio", "qperf"),
+                        "ucx-utils openmpi-bin libopenmpi-dev fio qperf", overShm()),
                 new Program("ibstatus", List.of("ibstatus"), "infiniband-diags", List.of(new Run(
                         "a script that reads /sys",
                         Map.of(),
@@ -199,9 +204,10 @@ public final class OtherPrograms {
                         "ncat -l 127.0.0.1 PORT --send-only < " + NUMBERS,
                         "ncat 127.0.0.1 PORT --recv-only",
                         numbers()))),
+                // ncat stays until curl leaves: after a close, the other end of an rsocket cannot send
                 new Program("curl", List.of("curl", "ncat", librspreload()), "curl ncat librdmacm1", List.of(overRsockets(
                         "an answer by HTTP",
-                        "ncat -l 127.0.0.1 PORT --send-only < " + ANSWER,
+                        "ncat -l 127.0.0.1 PORT < " + ANSWER,
                         "curl -s http://127.0.0.1:PORT/",
                         "served by an rsocket"))),
                 new Program("rstream", List.of("rstream"), "rdmacm-utils", List.of(
@@ -210,6 +216,23 @@ public final class OtherPrograms {
                 new Program("udpong", List.of("udpong"), "rdmacm-utils", List.of(
                         udpong("datagrams one way", "-C 1000 -S 1000"),
                         udpong("datagrams there and back", "-C 20 -S 1536 -T e"))));
+    }
+
+    private List<Run> overShm() {
+        return Stream.of(
+                        ucp("rc_v", "tag_lat", 8, 1_000),
+                        ucp("rc_v", "ucp_put_lat", 8, 1_000),
+                        ucp("rc_v", "ucp_get", 8, 1_000),
+                        ucp("rc_v", "ucp_fadd", 8, 1_000),
+                        ucp("rc_v", "tag_bw", 65_536, 1_000),
+                        ucp("rc_v", "ucp_put_bw", 65_536, 1_000),
+                        ucp("ud_v", "tag_lat", 8, 1_000),
+                        openMpi("shm", "rc_v", 2),
+                        fio("write"),
+                        fio("read"),
+                        qperf())
+                .map(Run::overShm)
+                .toList();
     }
 
     private static List<Run> uct() {
@@ -260,13 +283,13 @@ public final class OtherPrograms {
         return Map.of("UCX_TLS", transport + ",self", "UCX_NET_DEVICES", DEVICE + ":1");
     }
 
-    private Run openMpi(String transport, int processes) {
+    private Run openMpi(String program, String transport, int processes) {
         return new Run(
                 transport + ", " + processes + " processes: messages, collectives, one-sided, every byte checked",
                 overUcx(transport),
                 null,
                 "mpirun.openmpi --allow-run-as-root --oversubscribe -n " + processes
-                        + " --mca pml ucx --mca osc ucx --mca btl self " + folder.resolve("openmpi"),
+                        + " --mca pml ucx --mca osc ucx --mca btl self " + folder.resolve(program),
                 List.of(processes + " processes: done"));
     }
 
@@ -407,6 +430,16 @@ public final class OtherPrograms {
                 "fio --name=server --rw=read" + engine + common,
                 "fio --name=client --rw=write" + engine + " --hostname=127.0.0.1 --verb=" + verb + common,
                 List.of("err= 0", "WRITE: bw="));
+    }
+
+    private static Run qperf() {
+        return new Run(
+                "rc, connections by rdma_cm",
+                Map.of(),
+                "qperf -lp PORT",
+                "qperf -lp PORT -cm 1 -t 1 127.0.0.1 rc_lat rc_bw rc_rdma_read_bw rc_rdma_write_lat rc_rdma_write_bw"
+                        + " quit",
+                List.of("rc_rdma_write_bw", "bw  ="));
     }
 
     // ---- running them

@@ -1,7 +1,7 @@
 import org.jspecify.annotations.NullMarked;
 
-/// The communication manager without input and output: how connections are made and ended, a function of state,
-/// message and time.
+/// How connections are made and ended, without input and output: the communication manager of RoCE, and MPA of iWARP. A
+/// function of state, message and time.
 @NullMarked
 module verbena.cm {
     requires static org.jspecify;
@@ -9,4 +9,5 @@ module verbena.cm {
     requires transitive verbena.wire;
 
     exports verbena.cm;
+    exports verbena.cm.mpa;
 }

@@ -13,6 +13,8 @@ module verbena.foreign {
             verbena.ibverbs,
             verbena.nic;
     exports verbena.foreign.linux to
+            verbena.abi,
+            verbena.ibverbs,
             verbena.nic;
     exports verbena.foreign.rdma to
             verbena.abi,

@@ -23,5 +23,6 @@ module verbena.nic {
 
     provides verbena.verbs.spi.Provider with
             verbena.nic.kind.roce.RoceV2Provider,
-            verbena.nic.kind.iwarp.IwarpProvider;
+            verbena.nic.kind.iwarp.IwarpProvider,
+            verbena.nic.kind.shm.ShmProvider;
 }

@@ -22,10 +22,28 @@ module verbena.tools {
 
     opens verbena.tools to
             info.picocli;
+    opens verbena.tools.check to
+            info.picocli;
+    opens verbena.tools.decode to
+            info.picocli;
+    opens verbena.tools.demo to
+            info.picocli;
+    opens verbena.tools.device to
+            info.picocli;
+    opens verbena.tools.doctor to
+            info.picocli;
     opens verbena.tools.explain to
             info.picocli;
     opens verbena.tools.files to
             info.picocli;
+    opens verbena.tools.kit to
+            info.picocli;
+    opens verbena.tools.observe to
+            info.picocli;
     opens verbena.tools.perf to
+            info.picocli;
+    opens verbena.tools.pingpong to
+            info.picocli;
+    opens verbena.tools.rdmacm to
             info.picocli;
 }

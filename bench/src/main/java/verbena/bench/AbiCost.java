@@ -17,9 +17,9 @@ import verbena.verbs.QpState;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
-/// What a post and a poll cost a C program more than a Java program: the way through libibverbs.so.1. Both do the
-/// same on a queue pair in ERR, where requests end at once; they take turns, each in a process of its own, warmed
-/// up.
+/// The additional cost of a post and a poll in a C program through libibverbs.so.1, compared with a Java program.
+/// Both do the same on a queue pair in ERR, where requests end at once. They take turns, each in a process of its
+/// own, warmed up.
 public final class AbiCost {
     private static final int BATCH = 16;
     private static final int ROUNDS = 5;

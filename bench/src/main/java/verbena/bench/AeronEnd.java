@@ -1,7 +1,6 @@
 package verbena.bench;
 
 import io.aeron.Aeron;
-import io.aeron.CommonContext;
 import io.aeron.Publication;
 import io.aeron.Subscription;
 import io.aeron.driver.MediaDriver;
@@ -15,19 +14,20 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.report.Result;
 
-/// Aeron, over UDP or between processes by memory (IPC), as it does best on two cores: the thread that sends and polls
-/// does its media driver's work, too. It lives for one measurement, so that it takes nothing from others.
+/// Aeron, over UDP or between processes by memory (IPC), in its best form for two cores: the thread that sends and
+/// polls does its media driver's work, too. A driver lives for one measurement, so that it takes no time from
+/// other contenders.
 final class AeronEnd implements Worker.End {
     private static final int THERE = 10;
     private static final int BACK = 11;
-    /// The packets of Aeron over UDP: larger ones were not faster.
+    /// The packet size of Aeron over UDP; larger packets were not faster.
     private static final int MTU = 65_504;
 
     private static final int BUFFER_BYTES = 2 << 20;
     private static final int TERM_BYTES = 16 << 20;
-    /// A peer that has gone is noticed so soon.
+    /// The silence after which a peer counts as gone.
     private static final long LIVENESS_NANOS = 500_000_000;
-    private static final long PATIENCE_NANOS = 20_000_000_000L;
+    private static final long WAIT_NANOS = 20_000_000_000L;
     private static final int SAMPLES_MAX = 1_000_000;
     private static final int ROUND_TRIPS_FIRST = 100;
     private static final int FRAGMENTS = 10;
@@ -44,7 +44,7 @@ final class AeronEnd implements Worker.End {
             }
             case "end" -> {
                 CountDownLatch last = served;
-                yield Map.of("ended", last == null || last.await(PATIENCE_NANOS, TimeUnit.NANOSECONDS));
+                yield Map.of("ended", last == null || last.await(WAIT_NANOS, TimeUnit.NANOSECONDS));
             }
             default -> {
                 int size = Integer.parseInt(words[4]);
@@ -88,8 +88,7 @@ final class AeronEnd implements Worker.End {
 
         End(String way, boolean isServer, String folder, int port) {
             boolean udp = way.equals("udp");
-            String directory =
-                    CommonContext.getAeronDirectoryName() + "-" + folder + (udp && !isServer ? "-client" : "");
+            String directory = System.getenv("TMPDIR") + "/" + folder + (udp && !isServer ? "-client" : "");
             if (udp || isServer) {
                 driver = MediaDriver.launch(new MediaDriver.Context()
                         .aeronDirectoryName(directory)
@@ -124,13 +123,13 @@ final class AeronEnd implements Worker.End {
             if (driving != null) {
                 driving.invoke();
             }
-            if ((++turns & 0xFF) == 0) { // it looks after timeouts and new images
+            if ((++turns & 0xFF) == 0) { // the client handles timeouts and new images
                 conducting.invoke();
             }
         }
 
         private void awaitPeer() {
-            long end = System.nanoTime() + PATIENCE_NANOS;
+            long end = System.nanoTime() + WAIT_NANOS;
             while (!in.isConnected() || !out.isConnected()) {
                 turn();
                 if (System.nanoTime() - end > 0) {
@@ -147,7 +146,7 @@ final class AeronEnd implements Worker.End {
                 turn();
             }
             if (driving != null) {
-                driving.invoke(); // it leaves now
+                driving.invoke(); // the message leaves now
             }
         }
 
@@ -162,8 +161,8 @@ final class AeronEnd implements Worker.End {
             }
         }
 
-        /// Until the client goes: sends back what comes, or nothing, and at the end one message that says that all has
-        /// come.
+        /// Sends back all messages, or none, until the client goes. At the end, it sends one message to report
+        /// that all have come.
         void answer(boolean echoes) {
             awaitPeer();
             while (in.isConnected()) {
@@ -173,7 +172,7 @@ final class AeronEnd implements Worker.End {
                 if (echoes && received > before) {
                     offer((int) (received - before));
                 } else if (!echoes && received >= Bench.HUGE) {
-                    received -= Bench.HUGE; // one token for each MiB: the client knows what has come
+                    received -= Bench.HUGE; // one token for each MiB tells the client how much has come
                     offer(Long.BYTES);
                 }
             }

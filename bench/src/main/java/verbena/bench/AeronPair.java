@@ -3,9 +3,10 @@ package verbena.bench;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import verbena.tools.report.Result;
 
-/// Aeron: what the JVM has that is fastest.
+/// Aeron: the fastest messaging of the JVM.
 final class AeronPair implements Contender {
     static final String UDP = "Aeron UDP";
     static final String IPC = "Aeron IPC";
@@ -13,17 +14,24 @@ final class AeronPair implements Contender {
 
     private final Child server = Worker.start("aeron");
     private final Child client = Worker.start("aeron");
+    private final List<String> ways;
     private int measured;
 
-    AeronPair() throws Exception {}
+    /// @param ways [#UDP], [#IPC]
+    AeronPair(String... ways) throws Exception {
+        this.ways = List.of(ways);
+    }
+
+    @Override
+    public String name() {
+        return "Aeron";
+    }
 
     @Override
     public List<Entry> start() {
-        return List.of(
-                entry(UDP, Bench.LARGE, "stream"),
-                entry(UDP, Bench.SMALL, "pingpong"),
-                entry(IPC, Bench.LARGE, "stream"),
-                entry(IPC, Bench.SMALL, "pingpong"));
+        return ways.stream()
+                .flatMap(way -> Stream.of(entry(way, Bench.LARGE, "stream"), entry(way, Bench.SMALL, "pingpong")))
+                .toList();
     }
 
     private Entry entry(String series, int size, String order) {

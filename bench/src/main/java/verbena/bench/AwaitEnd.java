@@ -18,15 +18,14 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Verbena as a program uses it that has no core to give away: small messages to and fro, each of them waited for in
-/// one
-/// of the ways that there are.
+/// Verbena in a program that has no core to give away: small messages to and fro, each awaited in one of the
+/// possible ways.
 final class AwaitEnd implements Worker.End {
     static final int PORT = 7_473;
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final int SAMPLES_MAX = 1_000_000;
     private static final int ROUND_TRIPS_FIRST = 100;
-    /// Receives that are posted, and sends between two that are signaled.
+    /// How many receives are posted, and how many sends lie between two signaled ones.
     private static final int DEPTH = 16;
 
     /// How a message is waited for.
@@ -71,14 +70,14 @@ final class AwaitEnd implements Worker.End {
         return at.getAddress().getHostAddress();
     }
 
-    /// Answers one client until it goes. Says that it is ready at once.
+    /// Answers one client until it goes. Reports at once that it is ready.
     private Object serve(String name, Way way) throws Exception {
         ConnectionListener waiting = listener;
         if (waiting == null) {
             throw new IllegalStateException("listen first");
         }
         Thread thread = thread(way, () -> {
-            try (var connection = waiting.accept(PATIENCE).orElseThrow();
+            try (var connection = waiting.accept(TIMEOUT).orElseThrow();
                     var exchange = new Exchange(connection, way, 4_096)) {
                 while (exchange.receive()) {
                     exchange.send(exchange.received());
@@ -111,7 +110,7 @@ final class AwaitEnd implements Worker.End {
                 : Thread.ofPlatform().daemon().unstarted(work);
     }
 
-    /// A queue pair's two ends of messages.
+    /// The messages between two ends of a queue pair.
     private static final class Exchange implements AutoCloseable {
         private final Connection connection;
         private final Way way;
@@ -146,8 +145,8 @@ final class AwaitEnd implements Worker.End {
                 while (!receives.poll(wc)) {
                     Thread.onSpinWait();
                 }
-            } else if (!receives.await(wc, PATIENCE)) {
-                throw new IllegalStateException("nothing came for " + PATIENCE);
+            } else if (!receives.await(wc, TIMEOUT)) {
+                throw new IllegalStateException("nothing came for " + TIMEOUT);
             }
             if (wc.status() != WcStatus.SUCCESS) {
                 return false;

@@ -1,7 +1,6 @@
 package verbena.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,21 +11,17 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import verbena.tools.report.Goal;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
 import verbena.tools.report.Result;
 
-/// `verbena bench programs`: programs of others over our libraries, beside the same programs over their own TCP. The
-/// two take turns, so that what else happens on the machine happens to both.
+/// `verbena bench programs`: other projects' programs over our libraries, compared with the same programs over
+/// their own TCP. The two take turns, so that other load on the machine hits both.
 @Command(
         name = "verbena bench programs",
         sortOptions = false,
@@ -40,27 +35,23 @@ import verbena.tools.report.Result;
         },
         footer = {"", "Exit status: 0 measured (whatever the figures), 1 failed, 2 wrong usage."})
 public final class BesideTcp implements Callable<Integer> {
-    private static final int ROUNDS = 5;
-    private static final int ROUNDS_MAX = 1_000;
-    /// How long each is measured, about; before that it warms up, if it can.
-    private static final double SECONDS = 1;
     private static final int TRIES = 20;
     private static final String REJECTED = "RDMA_CM_EVENT_REJECTED";
 
     private static final double TAG_AT_MOST = 2;
     private static final double PUT_AT_LEAST = 1;
-    /// What the virtual machine needs until it has compiled what is measured.
+    /// How many messages the virtual machine needs until it has compiled the measured code.
     private static final int TAG_WARM_UP = 50_000;
-    private static final int PUT_WARM_UP = 10_000;
+    private static final int PUT_WARM_UP = 30_000;
 
     private static final double MEGA = 1 << 20;
     private static final double DECIMAL_MEGA = 1e6;
     private static final double NANOS_PER_MICRO = 1e3;
 
     private static final String LOOPBACK = "127.0.0.1";
-    private static final String LOOPBACK_DEVICE = "rocev2_lo";
-    /// Set by the launcher in a network namespace that it has made. That has an interface beside loopback, which
-    /// libfabric needs.
+    private static final String ROCE_DEVICE = "rocev2_lo";
+    /// Set by the launcher in a network namespace that it has made. The namespace has an interface besides
+    /// loopback, which libfabric needs.
     private static final String INSIDE = "VERBENA_PROGRAMS_INSIDE";
 
     private static final String CABLE_ADDRESS = "10.77.0.1";
@@ -80,7 +71,7 @@ public final class BesideTcp implements Callable<Integer> {
         Result measure(Way way, long iterations) throws Exception;
     }
 
-    /// A figure of a program, over both.
+    /// A figure of a program, over both transports.
     private record Figure(String name, Entry verbena, Entry tcp, Optional<Limit> limit) {
         double[] values(Entry entry) {
             return entry.results.stream().mapToDouble(Figure::value).toArray();
@@ -95,7 +86,7 @@ public final class BesideTcp implements Callable<Integer> {
             return verbena.results.getFirst().latencyUs() != null;
         }
 
-        /// Of the rounds.
+        /// The ratios of the rounds.
         double[] ratios() {
             double[] above = values(verbena);
             double[] below = values(tcp);
@@ -110,38 +101,21 @@ public final class BesideTcp implements Callable<Integer> {
         }
     }
 
-    /// What the ratio is to reach: a latency at most, a bandwidth at least.
+    /// The ratio to reach: at most for a latency, at least for a bandwidth.
     private record Limit(double ratio) {}
 
-    @Spec
-    private CommandSpec spec;
-
-    @Option(names = "--rounds", paramLabel = "N", description = "How often each is measured (default 5).")
-    private int rounds = ROUNDS;
+    @Mixin
+    private final Settings settings = new Settings();
 
     @Option(
-            names = "--only",
-            paramLabel = "TEXT",
-            split = ",",
-            description = "Only what has one of these in its name, e.g. UCX or latency.")
-    private List<String> only = List.of();
-
-    @Option(names = "--json", description = "Print one JSON object, and nothing else.")
-    private boolean json;
-
-    @Option(names = "--html", paramLabel = "FILE", description = "Write a page with plots, for a browser.")
-    private @Nullable Path page;
-
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help and exit.")
-    private boolean help;
+            names = {"-d", "--device"},
+            defaultValue = ROCE_DEVICE)
+    private String ours = ROCE_DEVICE;
 
     private final String launcher;
     private final Path source;
     private final List<Figure> figures = new ArrayList<>();
-    private final List<String> missing = new ArrayList<>();
+    private final Rounds rounds = new Rounds(settings);
 
     private BesideTcp(String launcher, Path source) {
         this.launcher = launcher;
@@ -150,97 +124,46 @@ public final class BesideTcp implements Callable<Integer> {
 
     /// Measures, and exits with the status.
     ///
-    /// @param args the start script of Verbena, the source of the MPI program; then what the user said
+    /// @param args the start script of Verbena, the source of the MPI program; then the user's arguments
     public static void main(String[] args) {
         Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
-        var line = new CommandLine(new BesideTcp(args[0], Path.of(args[1])));
-        line.setParameterExceptionHandler((e, _) -> {
-            System.err.println("verbena bench programs: " + e.getMessage() + ". See 'verbena bench programs --help'.");
-            return 2;
-        });
-        line.setExecutionExceptionHandler((e, _, _) -> {
-            System.err.println("verbena bench programs: " + (e instanceof Child.Failed ? e.getMessage() : e));
-            return 1;
-        });
-        System.exit(line.execute(Arrays.copyOfRange(args, 2, args.length)));
+        System.exit(Settings.run(new BesideTcp(args[0], Path.of(args[1])), Arrays.copyOfRange(args, 2, args.length)));
     }
 
     @Override
     public Integer call() throws Exception {
-        if (rounds < 1 || rounds > ROUNDS_MAX) {
-            throw new ParameterException(spec.commandLine(), "--rounds: 1 to " + ROUNDS_MAX + ", got " + rounds);
-        }
-        if (page != null) {
-            Path folder = page.toAbsolutePath().getParent();
-            if (folder == null || !Files.isDirectory(folder)) {
-                throw new ParameterException(spec.commandLine(), "--html: no such folder: " + folder);
-            }
-        }
-        Map<String, String> facts = Machine.facts(); // the load is that before the measurement
-        Path folder = Files.createTempDirectory("verbena-bench");
-        Path mpi = folder.resolve("mpi_speed");
-        try {
-            ucx();
-            mpi(mpi);
-            fio();
-            qperf();
-            libfabric();
-            for (int round = 1; round <= rounds; round++) {
-                for (Figure figure : List.copyOf(figures)) {
-                    Bench.progress("round " + round + " of " + rounds + ": " + figure.name);
-                    measure(figure);
-                }
-            }
-        } finally {
-            Files.deleteIfExists(mpi);
-            Files.delete(folder);
-        }
-        Bench.progress("");
-        facts.put("measured", "medians of " + rounds + " rounds, Verbena and TCP in turn; two processes on loopback");
-        if (!missing.isEmpty()) {
-            facts.put("missing", String.join("; ", missing));
-        }
+        settings.check();
+        Map<String, String> facts = Machine.facts(); // the machine's load before the measurement
+        ucx();
+        mpi(Child.folder().resolve("mpi_speed"));
+        fio();
+        qperf();
+        libfabric();
+        rounds.measure();
+        rounds.describe(facts, "Verbena (" + ours + ") and TCP in turn, two processes on loopback", List.of());
+        // A program that could not be measured over one of them has nothing to compare.
+        figures.removeIf(figure -> !rounds.entries.containsAll(List.of(figure.verbena, figure.tcp)));
         var report = new Report(
-                "Programs of others over Verbena, beside their own TCP",
+                "Programs of others over Verbena (" + ours + "), beside their own TCP",
                 facts,
                 figures.stream().flatMap(figure -> goal(figure).stream()).toList(),
                 figures.stream()
                         .flatMap(figure -> Stream.of(figure.verbena, figure.tcp))
                         .map(entry -> Medians.of(entry.results))
                         .toList());
-        if (json) {
-            System.out.println(report.json());
-        } else {
-            print(report);
-        }
-        if (page != null) {
-            Files.writeString(page, report.html());
-        }
+        settings.show(report, text(report));
         return 0;
-    }
-
-    // What one of them cannot do is no reason to leave out the others.
-    private void measure(Figure figure) throws InterruptedException {
-        try {
-            figure.verbena.measure(SECONDS, true);
-            figure.tcp.measure(SECONDS, true);
-        } catch (InterruptedException e) {
-            throw e;
-        } catch (Exception e) {
-            missing.add(figure.name + ": " + (e instanceof Child.Failed ? e.getMessage() : e));
-            figures.remove(figure);
-        }
     }
 
     // ---- the programs
 
-    private void ucx() {
+    private void ucx() throws InterruptedException {
         if (isInstalled("ucx_perftest", "ucx-utils")) {
             add("UCX tag latency", Bench.SMALL, 20_000, TAG_AT_MOST, (way, n) -> {
-                return latency(Bench.SMALL, n, ucx(way, "tag_lat -w " + TAG_WARM_UP, Bench.SMALL, n)[1]);
+                return Programs.latency(Bench.SMALL, n, ucx(way, "tag_lat -w " + TAG_WARM_UP, Bench.SMALL, n)[1]);
             });
             add("UCX put", Bench.LARGE, 10_000, PUT_AT_LEAST, (way, n) -> {
-                return bandwidth(Bench.LARGE, n, ucx(way, "ucp_put_bw -w " + PUT_WARM_UP, Bench.LARGE, n)[5]);
+                return Programs.bandwidth(Bench.LARGE, n, ucx(way, "ucp_put_bw -w " + PUT_WARM_UP, Bench.LARGE, n)[5]);
             });
         }
     }
@@ -250,12 +173,12 @@ public final class BesideTcp implements Callable<Integer> {
         int port = Ports.free();
         String server = "ucx_perftest -p " + port;
         String client = server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + n;
-        return Programs.numbers(run(way, LOOPBACK_DEVICE, overUcx(way), port, server, client), "Final:");
+        return Programs.numbers(run(way, ours, overUcx(way), port, server, client), "Final:");
     }
 
-    private static Map<String, String> overUcx(Way way) {
+    private Map<String, String> overUcx(Way way) {
         return way == Way.VERBENA
-                ? Map.of("UCX_TLS", "rc_v,self", "UCX_NET_DEVICES", LOOPBACK_DEVICE + ":1")
+                ? Map.of("UCX_TLS", "rc_v,self", "UCX_NET_DEVICES", ours + ":1")
                 : Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo");
     }
 
@@ -268,23 +191,22 @@ public final class BesideTcp implements Callable<Integer> {
             compiler.result();
         }
         add("Open MPI latency", Bench.SMALL, 20_000, Double.NaN, (way, n) -> {
-            return latency(Bench.SMALL, n, mpi(way, program + " latency ", n));
+            return Programs.latency(Bench.SMALL, n, mpi(way, program + " latency ", n));
         });
         add("Open MPI bandwidth", Bench.LARGE, 10_000, Double.NaN, (way, n) -> {
-            return bandwidth(Bench.LARGE, n, mpi(way, program + " bandwidth ", n));
+            return Programs.bandwidth(Bench.LARGE, n, mpi(way, program + " bandwidth ", n));
         });
     }
 
     private double mpi(Way way, String program, long n) throws Exception {
         String command = (way == Way.VERBENA ? MPI_OVER_UCX : MPI_OVER_TCP) + program + n;
-        try (var processes =
-                new Child(words(way, LOOPBACK_DEVICE, command), way == Way.VERBENA ? overUcx(way) : Map.of())) {
+        try (var processes = new Child(words(way, ours, command), way == Way.VERBENA ? overUcx(way) : Map.of())) {
             String begin = program.strip().replaceAll(".* ", "");
             return Programs.numbers(processes.result(), begin)[0];
         }
     }
 
-    private void fio() {
+    private void fio() throws InterruptedException {
         if (isInstalled("fio", "fio")) {
             for (String verb : List.of("write", "read")) {
                 add("fio " + verb, Bench.LARGE, 10_000, Double.NaN, (way, n) -> fio(way, verb, n));
@@ -300,7 +222,7 @@ public final class BesideTcp implements Callable<Integer> {
         String serves = way == Way.TCP && verb.equals("read") ? "write" : "read";
         List<String> said = run(
                 way,
-                LOOPBACK_DEVICE,
+                ours,
                 Map.of(),
                 way == Way.VERBENA ? 0 : port,
                 "fio --name=server --rw=" + serves + common + (way == Way.VERBENA ? "" : " --listen"),
@@ -311,16 +233,16 @@ public final class BesideTcp implements Callable<Integer> {
         double bytesPerSecond = Math.max(
                 job.at("/read/bw_bytes").doubleValue(),
                 job.at("/write/bw_bytes").doubleValue());
-        return bandwidth(Bench.LARGE, n, bytesPerSecond / MEGA);
+        return Programs.bandwidth(Bench.LARGE, n, bytesPerSecond / MEGA);
     }
 
-    private void qperf() {
+    private void qperf() throws InterruptedException {
         if (isInstalled("qperf", "qperf")) {
             add("qperf bandwidth", Bench.LARGE, 1, Double.NaN, (way, n) -> {
-                return bandwidth(Bench.LARGE, n, qperf(way, "bw", Bench.LARGE) / MEGA);
+                return Programs.bandwidth(Bench.LARGE, n, qperf(way, "bw", Bench.LARGE) / MEGA);
             });
             add("qperf latency, waiting", Bench.SMALL, 1, Double.NaN, (way, n) -> {
-                return latency(Bench.SMALL, n, qperf(way, "lat", Bench.SMALL) / NANOS_PER_MICRO);
+                return Programs.latency(Bench.SMALL, n, qperf(way, "lat", Bench.SMALL) / NANOS_PER_MICRO);
             });
         }
     }
@@ -331,25 +253,28 @@ public final class BesideTcp implements Callable<Integer> {
         String what = way == Way.VERBENA ? " -cm 1 " + LOOPBACK + " rc_" : " " + LOOPBACK + " tcp_";
         List<String> said = run(
                 way,
-                LOOPBACK_DEVICE,
+                ours,
                 Map.of(),
                 port,
                 server,
-                server + " -uu -m " + size + " -t " + Math.round(2 * SECONDS) + what + test);
+                server + " -uu -m " + size + " -t " + Math.max(1, Math.round(2 * settings.seconds())) + what + test);
         return Programs.numbers(said, test.equals("bw") ? "bw" : "latency")[1];
     }
 
-    private void libfabric() {
-        if (isInstalled("fi_pingpong", "libfabric-bin")) {
+    private void libfabric() throws InterruptedException {
+        rounds.attempt("libfabric", () -> {
+            Contender.need("fi_pingpong", "libfabric-bin");
+            if (!ours.equals(ROCE_DEVICE)) {
+                throw new Child.Failed("is measured over rocev2 alone, because it does not use loopback");
+            }
             if (System.getenv(INSIDE) == null) {
-                missing.add("libfabric: needs a network namespace, because it does not use loopback");
-                return;
+                throw new Child.Failed("needs a network namespace, because it does not use loopback");
             }
             add("libfabric, back and forth", Bench.LARGE, 2_000, Double.NaN, (way, n) -> {
                 // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
-                return bandwidth(Bench.LARGE, n, libfabric(way, n)[4] * DECIMAL_MEGA / MEGA);
+                return Programs.bandwidth(Bench.LARGE, n, libfabric(way, n)[4] * DECIMAL_MEGA / MEGA);
             });
-        }
+        });
     }
 
     private double[] libfabric(Way way, long n) throws Exception {
@@ -368,35 +293,22 @@ public final class BesideTcp implements Callable<Integer> {
 
     // ---- measuring
 
-    private boolean isInstalled(String program, String debianPackage) {
-        try {
-            Contender.need(program, debianPackage);
-            return true;
-        } catch (Child.Failed e) {
-            missing.add(Objects.requireNonNull(e.getMessage()));
-            return false;
-        }
+    private boolean isInstalled(String program, String debianPackage) throws InterruptedException {
+        return rounds.attempt(program, () -> Contender.need(program, debianPackage));
     }
 
     /// @param first how many messages to begin with
-    /// @param limit of the ratio, NaN for none
+    /// @param limit the limit of the ratio, NaN for none
     private void add(String name, int size, long first, double limit, Measurement measurement) {
-        if (only.isEmpty() || only.stream().anyMatch(name::contains)) {
-            figures.add(new Figure(
+        if (settings.isWanted(name)) {
+            var figure = new Figure(
                     name + ", " + Table.size(size),
                     new Entry(name + " over Verbena", size, first, (_, n) -> measurement.measure(Way.VERBENA, n)),
                     new Entry(name + " over TCP", size, first, (_, n) -> measurement.measure(Way.TCP, n)),
-                    Double.isNaN(limit) ? Optional.empty() : Optional.of(new Limit(limit))));
+                    Double.isNaN(limit) ? Optional.empty() : Optional.of(new Limit(limit)));
+            figures.add(figure);
+            rounds.entries.addAll(List.of(figure.verbena, figure.tcp));
         }
-    }
-
-    private static Result latency(int size, long n, double micros) {
-        return new Result(
-                null, size, n, null, null, new Latency(Double.NaN, micros, Double.NaN, Double.NaN, Double.NaN));
-    }
-
-    private static Result bandwidth(int size, long n, double megabytes) {
-        return new Result(null, size, n, megabytes, megabytes * MEGA / size / DECIMAL_MEGA, null);
     }
 
     private List<String> words(Way way, String device, String command) {
@@ -408,11 +320,10 @@ public final class BesideTcp implements Callable<Integer> {
         return words;
     }
 
-    /// What the client says.
+    /// Runs a server and a client; returns the client's output.
     ///
-    /// @param port that the server listens on by TCP; 0 when it does not: clients are then started until one
-    ///     finds it
-    ///     Those of fio say that they were rejected, and end well
+    /// @param port the TCP port that the server listens on. 0 when it uses none: clients are then started until
+    ///     one finds the server. Clients of fio report a rejection, and end well
     private List<String> run(
             Way way, String device, Map<String, String> environment, int port, String server, String client)
             throws Exception {
@@ -432,7 +343,7 @@ public final class BesideTcp implements Callable<Integer> {
         }
     }
 
-    // ---- what came of it
+    // ---- results
 
     private static Optional<Goal> goal(Figure figure) {
         return figure.limit.map(limit -> {
@@ -451,19 +362,22 @@ public final class BesideTcp implements Callable<Integer> {
         });
     }
 
-    private void print(Report report) {
-        report.facts().forEach((name, fact) -> System.out.printf("%-14s%s%n", name, fact));
-        System.out.printf(
-                "%n%-36s %-34s %-34s %s%n", "MB/s (2^20 bytes), or us one way", "over Verbena", "over TCP", "ratio");
+    private String text(Report report) {
+        var out = new StringBuilder();
+        report.facts().forEach((name, fact) -> Table.add(out, "%-14s%s", name, fact));
+        Table.add(
+                out, "%n%-36s %-34s %-34s %s", "MB/s (2^20 bytes), or us one way", "over Verbena", "over TCP", "ratio");
         for (Figure figure : figures) {
-            System.out.printf(
-                    "%-36s %-34s %-34s %s%n",
+            Table.add(
+                    out,
+                    "%-36s %-34s %-34s %s",
                     figure.name + (figure.isLatency() ? ", us" : ", MB/s"),
                     spread(Medians.of(figure.values(figure.verbena)), figure.values(figure.verbena)),
                     spread(Medians.of(figure.values(figure.tcp)), figure.values(figure.tcp)),
                     spread(figure.ratio(), figure.ratios())
                             + goal(figure).map(BesideTcp::words).orElse(""));
         }
+        return out.toString();
     }
 
     private static String words(Goal goal) {

@@ -2,15 +2,15 @@ package verbena.bench;
 
 import java.util.Map;
 
-/// A thread that wants a processor all the time, and says how much it got: what the neighbours of a program that spins
-/// notice.
+/// A thread that wants a processor all the time, and reports how much it got: what a spinning program does to its
+/// neighbours.
 final class BusyEnd implements Worker.End {
     private static final int STEPS = 1_000;
 
     private volatile boolean stopped = true;
     private volatile long steps;
 
-    /// `go`, and `stop`, which tells how far it came.
+    /// Orders are `go`, and `stop`, which returns how far the thread came.
     @Override
     public Object order(String[] words) {
         if (words[0].equals("stop")) {

@@ -5,9 +5,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/// A contender of the comparison: what it brings along, and its figures.
+/// A contender of the comparison: its processes and its figures.
 interface Contender extends AutoCloseable {
-    /// Starts what runs throughout; returns what is to be measured, each by itself.
+    /// What failures call it.
+    String name();
+
+    /// Starts the processes that run throughout; returns the entries to measure, one at a time.
     ///
     /// @throws Child.Failed when something is missing; the message says what to install
     List<Entry> start() throws Exception;

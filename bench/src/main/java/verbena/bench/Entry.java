@@ -5,12 +5,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.report.Result;
 
-/// One figure of the comparison: the contender, what it does, with which size; and its results, round by round.
+/// One figure of the comparison: the contender, its operation and size, and its results, round by round.
 final class Entry {
     /// Measures once.
     interface Measurement {
-        /// @param iterations how many messages take about as long as was asked for; what measures by time looks at
-        ///     that
+        /// @param iterations how many messages take about the requested time; ignored by measurements with a time
+        ///     limit
         Result measure(double seconds, long iterations) throws Exception;
     }
 
@@ -21,7 +21,8 @@ final class Entry {
     final List<Result> results = new ArrayList<>();
     private @Nullable Result last;
 
-    /// @param first how many messages to begin with, before it is known how fast they are
+    /// @param size of the messages; 0 when there are none
+    /// @param first how many messages to begin with, before their speed is known
     Entry(String series, long size, long first, Measurement measurement) {
         this.series = series;
         this.size = size;
@@ -43,7 +44,7 @@ final class Entry {
         }
     }
 
-    // Not too few: what is slow at first would be measured ever shorter.
+    // Not too few: otherwise an entry that is slow at first would be measured ever more briefly.
     private long iterations(double seconds) {
         if (last == null) {
             return first;
@@ -54,7 +55,7 @@ final class Entry {
         return Math.max(first / 10, (long) (perSecond * seconds));
     }
 
-    /// What it measured last, more than 0: a latency, a rate or a bandwidth. 1 before it has measured.
+    /// Its last result, more than 0: a latency, a rate or a bandwidth. 1 before the first measurement.
     double figure() {
         Result known = last;
         if (known == null) {
@@ -68,6 +69,6 @@ final class Entry {
 
     @Override
     public String toString() {
-        return series + ", " + Table.size(size);
+        return size == 0 ? series : series + ", " + Table.size(size);
     }
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
 
-/// Results of what was counted.
+/// Results made from counts.
 final class Figures {
     private static final double MEGA = 1 << 20;
 

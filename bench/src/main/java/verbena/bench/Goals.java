@@ -2,20 +2,21 @@ package verbena.bench;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
+import verbena.bench.Comparison.Costs;
 import verbena.tools.report.Goal;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
 
-/// What is to be reached: ratios of medians in one run, each with the least and the greatest ratio of a round.
+/// The goals: ratios of medians in one run, each with the least and the greatest ratio of a round.
 final class Goals {
     private static final double OVER_UCX = 1.5;
     private static final double OF_THE_CEILING = 0.5;
-    private static final double BARE_OF_THE_CEILING = 0.7;
     private static final double OF_WRITE = 0.85;
     private static final double IWARP_OVER_UCX = 1;
     private static final double BARE_IWARP_OF_IPERF = 0.7;
@@ -25,64 +26,126 @@ final class Goals {
     private static final double RATE_ALONE_MPPS = 0.5;
     private static final double OF_TCP = 0.8;
     private static final double IDLE_PERCENT = 1;
-    /// So much less than the smallest object that it is none, and so much more than what two runs differ by.
+    /// Far less than the smallest object, and more than the difference of two runs.
     private static final double ALLOCATED_BYTES = 0.1;
+
+    private static final double OF_MEMCPY = 0.8;
+    private static final double AWAITED_US = 3;
+    private static final double ATOMIC_US = 0.3;
+    private static final double CONNECT_US = 100;
+    private static final double MEMORY_RATE_MPPS = 10;
+    private static final double IDLE_BYTES = 16 << 10;
 
     final List<Goal> known = new ArrayList<>();
     final List<String> unknown = new ArrayList<>();
     private final Collection<Entry> entries;
 
-    Goals(Collection<Entry> entries, List<Double> allocated, List<Double> idle) {
+    private Goals(Collection<Entry> entries) {
         this.entries = entries;
+    }
+
+    /// The goals of `bench`.
+    static Goals overLoopback(Collection<Entry> entries, Costs costs) {
+        var goals = new Goals(entries);
+        goals.overLoopback();
+        goals.costs(costs);
+        return goals;
+    }
+
+    /// The goals of `bench shm`.
+    static Goals inMemory(Collection<Entry> entries, Costs costs) {
+        var goals = new Goals(entries);
+        goals.inMemory();
+        goals.costs(costs);
+        goals.values("an idle connection, at its dearer end", "B", IDLE_BYTES, true, costs.bytes());
+        return goals;
+    }
+
+    private void inMemory() {
+        noLaterThan(VerbenaPair.WRITE, Programs.PUT);
+        noLaterThan(VerbenaPair.SEND, Programs.TAG);
+        time("8-byte SEND, both ends await", AWAITED_US, VerbenaPair.AWAITED_SEND, Bench.SMALL);
+        time("FETCH_ADD, there and back", ATOMIC_US, VerbenaPair.FETCH_ADD, Bench.SMALL);
+        time("a connection made", CONNECT_US, ConnectionsPair.CONNECT, 0);
         for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
-            // Peers are at their best with 64 KiB.
-            atLeast(OVER_UCX, VerbenaPair.WRITE, size, Programs.Ucx.PUT, Bench.LARGE);
+            noLessThan(VerbenaPair.WRITE, size, Programs.PUT);
+            noLessThan(VerbenaPair.READ, size, Programs.GET);
+            atLeast(OF_MEMCPY, VerbenaPair.WRITE, size, Memcpy.NAME, size);
+            atLeast(OF_MEMCPY, VerbenaPair.READ, size, Memcpy.NAME, size);
+        }
+        rate("8-byte WRITEs in batches", MEMORY_RATE_MPPS, VerbenaPair.BATCHES);
+        manyOverFew();
+    }
+
+    private void overLoopback() {
+        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            // Other libraries are fastest with 64 KiB.
+            atLeast(OVER_UCX, VerbenaPair.WRITE, size, Programs.PUT_OVER_TCP, Bench.LARGE);
             atLeast(OF_THE_CEILING, VerbenaPair.WRITE, size, JavaPair.CEILING, Bench.LARGE);
             atLeast(OF_TCP, VerbenaPair.WRITE, size, JavaPair.TCP, size);
-            atLeast(BARE_OF_THE_CEILING, VerbenaPair.BARE_WRITE, size, JavaPair.CEILING, Bench.LARGE);
             atLeast(OF_WRITE, VerbenaPair.READ, size, VerbenaPair.WRITE, size);
             atLeast(OF_WRITE, VerbenaPair.SEND, size, VerbenaPair.WRITE, size);
         }
         atLeast(1, VerbenaPair.WRITE, Bench.LARGE, AeronPair.UDP, Bench.LARGE);
-        latency(1, VerbenaPair.WRITE, Programs.Ucx.TAG);
+        latency(1, VerbenaPair.WRITE, Programs.TAG_OVER_TCP);
         latency(1, VerbenaPair.WRITE, AeronPair.UDP);
+        manyOverFew();
+        rate("8-byte WRITEs in batches", RATE_MPPS, VerbenaPair.BATCHES);
+        rate("8-byte WRITEs of 10 queue pairs, a doorbell each", RATE_ALONE_MPPS, VerbenaPair.FEW);
+        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            atLeast(IWARP_OVER_UCX, VerbenaPair.IWARP_WRITE, size, Programs.PUT_OVER_TCP, Bench.LARGE);
+            atLeast(BARE_IWARP_OF_IPERF, VerbenaPair.BARE_IWARP_WRITE, size, Programs.STREAM, Bench.LARGE);
+        }
+        latency(IWARP_LATENCY, VerbenaPair.IWARP_WRITE, Programs.TAG_OVER_TCP);
+    }
+
+    private void manyOverFew() {
         ratio(
                 MANY_OVER_FEW,
                 true,
                 result -> 1 / Objects.requireNonNull(result.messageRateMpps()),
-                VerbenaPair.MANY,
-                Bench.SMALL,
-                VerbenaPair.FEW,
-                Bench.SMALL,
+                find(VerbenaPair.MANY, Bench.SMALL),
+                find(VerbenaPair.FEW, Bench.SMALL),
                 "cost of a message with 1000 queue pairs over that with 10");
-        rate("8-byte WRITEs in batches", RATE_MPPS, VerbenaPair.BATCHES);
-        rate("8-byte WRITEs of 10 queue pairs, a doorbell each", RATE_ALONE_MPPS, VerbenaPair.FEW);
-        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
-            atLeast(IWARP_OVER_UCX, VerbenaPair.IWARP_WRITE, size, Programs.Ucx.PUT, Bench.LARGE);
-            atLeast(BARE_IWARP_OF_IPERF, VerbenaPair.BARE_IWARP_WRITE, size, Programs.Iperf.STREAM, Bench.LARGE);
-        }
-        latency(IWARP_LATENCY, VerbenaPair.IWARP_WRITE, Programs.Ucx.TAG);
-        values("allocated for each WRITE, by both ends", "B", ALLOCATED_BYTES, true, allocated);
-        values("a process with " + IdlePair.CONNECTIONS + " idle connections", "% of a core", IDLE_PERCENT, true, idle);
+    }
+
+    private void costs(Costs costs) {
+        values("allocated for each WRITE, by both ends", "B", ALLOCATED_BYTES, true, costs.allocated());
+        values(
+                "a process with " + ConnectionsPair.IDLE_COUNT + " idle connections",
+                "% of a core",
+                IDLE_PERCENT,
+                true,
+                costs.idle());
     }
 
     private void atLeast(double limit, String series, int size, String reference, int referenceSize) {
         String name = series.replace("Verbena ", "") + ", " + Table.size(size) + ", over "
                 + reference.replace("Verbena ", "") + (size == referenceSize ? "" : ", " + Table.size(referenceSize));
-        ratio(
-                limit,
-                false,
-                result -> Objects.requireNonNull(result.bandwidthMBps()),
-                series,
-                size,
-                reference,
-                referenceSize,
-                name);
+        ratio(limit, false, Goals::bandwidth, find(series, size), find(reference, referenceSize), name);
+    }
+
+    /// As fast as the fastest of those whose names begin so.
+    private void noLessThan(String series, int size, String references) {
+        String name = series.replace("Verbena ", "") + ", " + Table.size(size) + ", over UCX's best "
+                + references.replaceAll("UCX |, ", "");
+        ratio(1, false, Goals::bandwidth, find(series, size), best(references, size, Goals::bandwidth, false), name);
+    }
+
+    private void noLaterThan(String series, String references) {
+        String name = series.replace("Verbena ", "") + ", 8 B, latency over that of UCX's best "
+                + references.replaceAll("UCX |, ", "");
+        Entry best = best(references, Bench.SMALL, Goals::median, true);
+        ratio(1, true, Goals::median, find(series, Bench.SMALL), best, name);
     }
 
     private void latency(double limit, String series, String reference) {
         String name = series.replace("Verbena ", "") + ", 8 B, latency over that of " + reference;
-        ratio(limit, true, Goals::median, series, Bench.SMALL, reference, Bench.SMALL, name);
+        ratio(limit, true, Goals::median, find(series, Bench.SMALL), find(reference, Bench.SMALL), name);
+    }
+
+    private static double bandwidth(Result result) {
+        return Objects.requireNonNull(result.bandwidthMBps());
     }
 
     private static double median(Result result) {
@@ -91,27 +154,31 @@ final class Goals {
     }
 
     private void rate(String name, double limit, String series) {
-        Entry entry = find(series, Bench.SMALL);
-        List<Double> rates = entry == null
+        values(
+                name,
+                "million/s",
+                limit,
+                false,
+                figures(find(series, Bench.SMALL), result -> Objects.requireNonNull(result.messageRateMpps())));
+    }
+
+    private void time(String name, double limit, String series, int size) {
+        values(name, "us", limit, true, figures(find(series, size), Goals::median));
+    }
+
+    private static List<Double> figures(@Nullable Entry entry, ToDoubleFunction<Result> figure) {
+        return entry == null
                 ? List.of()
-                : entry.results.stream()
-                        .map(Result::messageRateMpps)
-                        .map(Objects::requireNonNull)
-                        .toList();
-        values(name, "million/s", limit, false, rates);
+                : entry.results.stream().mapToDouble(figure).boxed().toList();
     }
 
     private void ratio(
             double limit,
             boolean atMost,
             ToDoubleFunction<Result> figure,
-            String series,
-            int size,
-            String reference,
-            int referenceSize,
+            @Nullable Entry ours,
+            @Nullable Entry theirs,
             String name) {
-        Entry ours = find(series, size);
-        Entry theirs = find(reference, referenceSize);
         if (ours == null || theirs == null) {
             unknown.add(name);
             return;
@@ -137,6 +204,15 @@ final class Goals {
         double low = all.stream().mapToDouble(v -> v).min().orElse(value);
         double high = all.stream().mapToDouble(v -> v).max().orElse(value);
         known.add(new Goal(name, unit, value, low, high, limit, atMost, atMost ? value <= limit : value >= limit));
+    }
+
+    private @Nullable Entry best(String begin, int size, ToDoubleFunction<Result> figure, boolean isLeast) {
+        Comparator<Entry> byMedian = Comparator.comparingDouble(
+                entry -> Medians.of(entry.results.stream().mapToDouble(figure).toArray()));
+        return entries.stream()
+                .filter(entry -> entry.series.startsWith(begin) && entry.size == size && !entry.results.isEmpty())
+                .min(isLeast ? byMedian : byMedian.reversed())
+                .orElse(null);
     }
 
     private @Nullable Entry find(String series, int size) {

@@ -42,9 +42,9 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 
-/// What `verbena.ibverbs` adds to posting and polling: a WRITE and its completion through a libibverbs whose
-/// operations do nothing (`stub.c`, compiled here), and two C loops that do the same. Needs cc and
-/// `infiniband/verbs.h`. On a machine that others use too take medians, `-bm sample`.
+/// The additional cost of `verbena.ibverbs` in posting and polling. It measures a WRITE and its completion through
+/// a libibverbs whose operations do nothing (`stub.c`, compiled here), and two C loops that do the same. Needs cc
+/// and `infiniband/verbs.h`. On a machine with other users, take medians, `-bm sample`.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -112,7 +112,7 @@ public class IbverbsBenchmark {
         }
     }
 
-    /// The library looks at it when a device is opened.
+    /// Sets a variable that the library reads when a device is opened.
     private static void setEnvironment(String name, String value) {
         try (Arena arena = Arena.ofConfined()) {
             Linker.nativeLinker()
@@ -138,7 +138,7 @@ public class IbverbsBenchmark {
         context.close();
     }
 
-    /// Writes the fields of a request that Verbena writes, and reads what it reads of a completion.
+    /// Writes those fields of a request that Verbena writes, and reads those of a completion that Verbena reads.
     @Benchmark
     @OperationsPerInvocation(REQUESTS)
     public long c() throws Throwable {

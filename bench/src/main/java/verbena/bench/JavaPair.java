@@ -4,9 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import verbena.tools.report.Result;
 
-/// Contenders in Java whose ends find each other by themselves: two [Worker] processes of one kind.
+/// Contenders in Java whose ends connect by themselves: two [Worker] processes of one kind.
 final class JavaPair implements Contender {
     static final String TCP = "Java TCP socket";
+    static final String UNIX = "Java UNIX-domain socket";
     static final String CEILING = "raw UDP, GSO and GRO";
     /// A packet of 4 KiB with the headers of a WRITE's middle: BTH and ICRC.
     private static final int SEGMENT_BYTES = 4_096 + 16;
@@ -25,9 +26,15 @@ final class JavaPair implements Contender {
     }
 
     @Override
+    public String name() {
+        return kind;
+    }
+
+    @Override
     public List<Entry> start() throws Exception {
-        Worker.order(server, kind.equals("udp") ? "open" : "listen", 0);
-        int port = Worker.answer(server, JsonNode.class).get("port").intValue();
+        Object any = kind.equals("unix") ? Child.folder().resolve("socket-" + server.pid()) : 0;
+        Worker.order(server, kind.equals("udp") ? "open" : "listen", any);
+        String port = Worker.answer(server, JsonNode.class).get("port").asText();
         return switch (kind) {
             case "udp" ->
                 List.of(new Entry(CEILING, Bench.LARGE, FIRST, (seconds, _) -> {
@@ -36,11 +43,8 @@ final class JavaPair implements Contender {
                     Worker.answer(client, JsonNode.class);
                     return Worker.answer(server, Result.class);
                 }));
-            case "tcp" ->
-                List.of(
-                        entry(TCP, Bench.LARGE, "stream", port, ""),
-                        entry(TCP, Bench.HUGE, "stream", port, ""),
-                        entry(TCP, Bench.SMALL, "pingpong", port, ""));
+            case "tcp" -> socket(TCP, port);
+            case "unix" -> socket(UNIX, port);
             default ->
                 List.of(
                         entry("Netty echo", Bench.LARGE, "echo", port, " " + NETTY_WINDOW),
@@ -48,7 +52,14 @@ final class JavaPair implements Contender {
         };
     }
 
-    private Entry entry(String series, int size, String order, int port, String more) {
+    private List<Entry> socket(String series, String port) {
+        return List.of(
+                entry(series, Bench.LARGE, "stream", port, ""),
+                entry(series, Bench.HUGE, "stream", port, ""),
+                entry(series, Bench.SMALL, "pingpong", port, ""));
+    }
+
+    private Entry entry(String series, int size, String order, String port, String more) {
         return new Entry(series, size, FIRST, (seconds, _) -> {
             Worker.order(client, order, port, size, seconds + more);
             return Worker.answer(client, Result.class);

@@ -26,8 +26,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// A packet from one link to another over loopback, by one thread that does both sides: ICRC sealed, sent,
-/// received, ICRC verified. With `-prof gc` it shows that none of this allocates.
+/// A packet from one link to another over loopback, by one thread that serves both: ICRC sealed, sent, received,
+/// ICRC verified. With `-prof gc` it shows that none of this allocates.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -38,8 +38,8 @@ public class LinkBenchmark {
     private static final int BATCH = 64;
     private static final int HEADERS = Bth.BYTES + 4;
 
-    /// The kind; `-shared` when the receiver is alone at an address that it would share, `-steered` when it has a
-    /// neighbour there.
+    /// The kind of link; `-shared` when the receiver is alone at an address that it would share, `-steered` when
+    /// it has a neighbour there.
     @Param({"linux", "linux-shared", "linux-steered", "portable"})
     private String link;
 
@@ -71,7 +71,7 @@ public class LinkBenchmark {
         if (link.endsWith("-steered")) {
             neighbour = openShared(destination.address());
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
-            while (System.nanoTime() < end) { // they get to know each other
+            while (System.nanoTime() < end) { // until the links know each other
                 receiver.receive(received, 0, BATCH);
                 neighbour.receive(received, 0, BATCH);
             }
@@ -112,7 +112,7 @@ public class LinkBenchmark {
         int taken = sender.transmit(sent, 0, BATCH);
         int arrived = 0;
         int last;
-        do { // 4 KiB come by 15 in a row
+        do { // packets of 4 KiB come 15 at a time
             last = receiver.receive(received, 0, BATCH);
             arrived += last;
         } while (arrived < taken && last > 0);

@@ -20,7 +20,7 @@ final class Medians {
         return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
     }
 
-    /// A result each figure of which is the median of that figure.
+    /// A result of which each figure is the median of that figure in `results`.
     static Result of(List<Result> results) {
         Result any = results.getFirst();
         return new Result(

@@ -26,9 +26,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import verbena.tools.report.Result;
 
-/// Netty's echo, over its epoll transport where that works: what comes in goes out again.
+/// Netty's echo, over its epoll transport where that works: it sends back all that it receives.
 final class NettyEnd implements Worker.End {
-    private static final long PATIENCE_SECONDS = 20;
+    private static final long TIMEOUT_SECONDS = 20;
     private static final int SAMPLES_MAX = 1_000_000;
 
     private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, factory());
@@ -75,7 +75,7 @@ final class NettyEnd implements Worker.End {
                 .sync()
                 .channel();
         try {
-            return client.result.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return client.result.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } finally {
             channel.close().sync();
         }

@@ -12,11 +12,11 @@ import java.util.function.BooleanSupplier;
 
 /// TCP ports of this host.
 final class Ports {
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private Ports() {}
 
-    /// One that no process listens on.
+    /// A port on which no process listens.
     static int free() throws IOException {
         try (var socket = new ServerSocket()) {
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -24,14 +24,14 @@ final class Ports {
         }
     }
 
-    /// Waits until a process listens, without connecting, which would be taken for a client (proc(5),
-    /// `/proc/net/tcp`).
+    /// Waits until a process listens, without connecting, because the server would take that for a client
+    /// (proc(5), `/proc/net/tcp`).
     ///
-    /// @param hasGivenUp whether the server will not listen any more
-    /// @return false when it has given up
+    /// @param hasGivenUp whether the server has given up
+    /// @return false when the server has given up
     static boolean awaitListener(int port, BooleanSupplier hasGivenUp) throws IOException, InterruptedException {
         String row = String.format(Locale.ROOT, ":%04X 0", port);
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + WAIT_NANOS;
         while (!listens(Path.of("/proc/net/tcp"), row) && !listens(Path.of("/proc/net/tcp6"), row)) {
             if (hasGivenUp.getAsBoolean()) {
                 return false;

@@ -1,19 +1,51 @@
 package verbena.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
 
-/// Contenders that are programs: a server and a client for each measurement, over TCP on loopback.
+/// Contenders that are programs: a server and a client for each measurement, on loopback or in shared memory.
 final class Programs {
+    static final String PUT_OVER_TCP = "UCX put over TCP";
+    static final String TAG_OVER_TCP = "UCX tagged message over TCP";
+    /// What the names of UCX's entries in shared memory begin with.
+    static final String PUT = "UCX put, ";
+
+    static final String GET = "UCX get, ";
+    static final String TAG = "UCX tagged message, ";
+    static final String STREAM = "iperf3, TCP";
+
     private static final String LOOPBACK = "127.0.0.1";
     private static final double MEGA = 1 << 20;
+    /// The megabyte of libfabric.
+    private static final double DECIMAL_MEGA = 1e6;
     private static final int WARM_UP_SHARE = 10;
+    private static final long FIRST_LARGE = 2_000;
+    private static final long FIRST_SMALL = 10_000;
 
     private Programs() {}
+
+    /// @param program what has to be installed, from a Debian package
+    private record Program(String name, String program, String debianPackage, List<Entry> entries)
+            implements Contender {
+        @Override
+        public List<Entry> start() {
+            Contender.need(program, debianPackage);
+            return entries;
+        }
+
+        @Override
+        public boolean getsWarm() {
+            return false;
+        }
+
+        @Override
+        public void close() {}
+    }
 
     private static List<String> run(Map<String, String> environment, int port, String server, String client)
             throws Exception {
@@ -27,7 +59,7 @@ final class Programs {
         }
     }
 
-    /// The numbers of the last line that begins like that.
+    /// The numbers of the last line with this beginning.
     static double[] numbers(List<String> lines, String begin) {
         return lines.stream()
                 .map(String::strip)
@@ -41,109 +73,118 @@ final class Programs {
                 .orElseThrow(() -> new Child.Failed("no line with " + begin + " in: " + String.join(" / ", lines)));
     }
 
-    private static Latency mean(double micros) {
-        return new Latency(Double.NaN, micros, Double.NaN, Double.NaN, Double.NaN);
+    static Result latency(long size, long messages, double micros) {
+        return new Result(
+                null, size, messages, null, null, new Latency(Double.NaN, micros, Double.NaN, Double.NaN, Double.NaN));
     }
 
-    /// UCX, its TCP transport alone.
-    static final class Ucx implements Contender {
-        static final String PUT = "UCX put over TCP";
-        static final String TAG = "UCX tagged message over TCP";
-        private static final Map<String, String> OVER_TCP = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo");
+    static Result bandwidth(long size, long messages, double megabytes) {
+        return new Result(null, size, messages, megabytes, megabytes * MEGA / size / 1e6, null);
+    }
 
-        @Override
-        public List<Entry> start() {
-            Contender.need("ucx_perftest", "ucx-utils");
-            // Of 1 MiB it is slower than of 64 KiB, and stalls for a second at the end of many a run.
-            var put = new Entry(PUT, Bench.LARGE, 2_000, (_, n) -> {
-                // Final: iterations, median, average twice, bandwidth twice, rate twice.
-                double[] found = run("ucp_put_bw", Bench.LARGE, n);
-                return new Result(null, Bench.LARGE, (long) found[0], found[5], found[7] / 1e6, null);
-            });
-            var tag = new Entry(TAG, Bench.SMALL, 10_000, (_, n) -> {
-                double[] found = run("tag_lat", Bench.SMALL, n);
-                var latency = new Latency(Double.NaN, found[1], Double.NaN, Double.NaN, Double.NaN);
-                return new Result(null, Bench.SMALL, (long) found[0], null, null, latency);
-            });
-            return List.of(put, tag);
+    // ---- UCX
+
+    static Contender ucxOverTcp() {
+        Map<String, String> overTcp = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo");
+        return ucx(List.of(
+                // With 1 MiB it is slower than with 64 KiB, and many runs stall for a second at the end.
+                ucx(PUT_OVER_TCP, Bench.LARGE, overTcp, "ucp_put_bw"),
+                ucx(TAG_OVER_TCP, Bench.SMALL, overTcp, "tag_lat")));
+    }
+
+    /// UCX between two processes of this host. It puts and gets in memory that both have mapped, which POSIX or
+    /// System V shares. Of large messages, the receiver copies the sender's memory, by cma: process_vm_readv(2).
+    static Contender ucxInMemory() {
+        var entries = new ArrayList<Entry>();
+        for (String way : List.of("posix", "sysv")) {
+            Map<String, String> over = Map.of("UCX_TLS", way);
+            entries.add(ucx(PUT + way, Bench.SMALL, over, "ucp_put_lat"));
+            entries.add(ucx(TAG + way, Bench.SMALL, over, "tag_lat"));
+            for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+                entries.add(ucx(PUT + way, size, over, "ucp_put_bw"));
+                entries.add(ucx(GET + way, size, over, "ucp_get"));
+            }
         }
+        for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
+            entries.add(ucx(TAG + "cma", size, Map.of("UCX_TLS", "posix,cma"), "tag_bw"));
+        }
+        return ucx(entries);
+    }
 
-        private static double[] run(String test, int size, long iterations) throws Exception {
+    private static Contender ucx(List<Entry> entries) {
+        return new Program("UCX", "ucx_perftest", "ucx-utils", entries);
+    }
+
+    private static Entry ucx(String series, int size, Map<String, String> environment, String test) {
+        boolean isLatency = test.endsWith("_lat");
+        return new Entry(series, size, isLatency ? FIRST_SMALL : FIRST_LARGE, (_, n) -> {
             int port = Ports.free();
             String server = "ucx_perftest -p " + port;
-            String client = server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + iterations + " -w "
-                    + iterations / WARM_UP_SHARE;
-            return numbers(Programs.run(OVER_TCP, port, server, client), "Final:");
-        }
-
-        @Override
-        public boolean getsWarm() {
-            return false;
-        }
-
-        @Override
-        public void close() {}
+            String client =
+                    server + " " + LOOPBACK + " -t " + test + " -s " + size + " -n " + n + " -w " + n / WARM_UP_SHARE;
+            return ucxResult(run(environment, port, server, client), size, isLatency);
+        });
     }
 
-    /// libfabric, its TCP provider. It tells the mean only.
-    static final class Libfabric implements Contender {
-        @Override
-        public List<Entry> start() {
-            Contender.need("fi_pingpong", "libfabric-bin");
-            return List.of(new Entry("libfabric message over TCP (mean)", Bench.SMALL, 10_000, (_, n) -> {
-                int port = Ports.free();
-                String options = " -p tcp -e msg -S " + Bench.SMALL + " -I " + n;
-                List<String> said = run(
-                        Map.of(),
-                        port,
-                        "fi_pingpong -B " + port + options,
-                        "fi_pingpong -P " + port + options + " " + LOOPBACK);
-                // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
-                return new Result(null, Bench.SMALL, n, null, null, mean(numbers(said, Bench.SMALL + " ")[5]));
-            }));
-        }
-
-        @Override
-        public boolean getsWarm() {
-            return false;
-        }
-
-        @Override
-        public void close() {}
+    static Result ucxResult(List<String> lines, int size, boolean isLatency) {
+        // Final: iterations, median, average twice, bandwidth twice, rate twice.
+        double[] found = numbers(lines, "Final:");
+        return isLatency ? latency(size, (long) found[0], found[1]) : bandwidth(size, (long) found[0], found[5]);
     }
 
-    /// iperf3: what the kernel's TCP carries.
-    static final class Iperf implements Contender {
-        static final String STREAM = "iperf3, TCP";
+    // ---- libfabric: it prints the mean only
 
-        @Override
-        public List<Entry> start() {
-            Contender.need("iperf3", "iperf3");
-            return List.of(new Entry(STREAM, Bench.LARGE, 10_000, (_, n) -> {
-                int port = Ports.free();
-                List<String> said = run(
-                        Map.of(),
-                        port,
-                        "iperf3 -s -1 -B " + LOOPBACK + " -p " + port,
-                        "iperf3 -c " + LOOPBACK + " -p " + port + " -J -l " + Bench.LARGE + " -n " + n * Bench.LARGE);
-                JsonNode sum = Bench.JSON.readTree(String.join("\n", said)).at("/end/sum_received");
-                double bytesPerSecond = sum.get("bits_per_second").doubleValue() / 8;
-                return new Result(
-                        null,
-                        Bench.LARGE,
-                        sum.get("bytes").longValue() / Bench.LARGE,
-                        bytesPerSecond / MEGA,
-                        bytesPerSecond / Bench.LARGE / 1e6,
-                        null);
-            }));
-        }
+    static Contender libfabricOverTcp() {
+        return libfabric(libfabric("libfabric message over TCP (mean)", Bench.SMALL, "-p tcp -e msg"));
+    }
 
-        @Override
-        public boolean getsWarm() {
-            return false;
-        }
+    static Contender libfabricInMemory() {
+        return libfabric(
+                libfabric("libfabric message, shm (mean)", Bench.SMALL, "-p shm -e rdm"),
+                libfabric("libfabric message, shm, back and forth", Bench.LARGE, "-p shm -e rdm"));
+    }
 
-        @Override
-        public void close() {}
+    private static Contender libfabric(Entry... entries) {
+        return new Program("libfabric", "fi_pingpong", "libfabric-bin", List.of(entries));
+    }
+
+    private static Entry libfabric(String series, int size, String provider) {
+        return new Entry(series, size, size == Bench.SMALL ? FIRST_SMALL : FIRST_LARGE, (_, n) -> {
+            int port = Ports.free();
+            String options = " " + provider + " -S " + size + " -I " + n;
+            List<String> said = run(
+                    Map.of(),
+                    port,
+                    "fi_pingpong -B " + port + options,
+                    "fi_pingpong -P " + port + options + " " + LOOPBACK);
+            return libfabricResult(said, size, n);
+        });
+    }
+
+    static Result libfabricResult(List<String> lines, int size, long messages) {
+        // bytes, sent, acknowledged, total, time, MB/sec, usec/xfer, Mxfers/sec
+        double[] found = numbers(lines, size == Bench.LARGE ? "64k " : size + " ");
+        return size == Bench.LARGE
+                ? bandwidth(size, messages, found[4] * DECIMAL_MEGA / MEGA)
+                : latency(size, messages, found[5]);
+    }
+
+    // ---- iperf3: the throughput of the kernel's TCP
+
+    static Contender iperf() {
+        var entry = new Entry(STREAM, Bench.LARGE, 10_000, (_, n) -> {
+            int port = Ports.free();
+            List<String> said = run(
+                    Map.of(),
+                    port,
+                    "iperf3 -s -1 -B " + LOOPBACK + " -p " + port,
+                    "iperf3 -c " + LOOPBACK + " -p " + port + " -J -l " + Bench.LARGE + " -n " + n * Bench.LARGE);
+            JsonNode sum = Bench.JSON.readTree(String.join("\n", said)).at("/end/sum_received");
+            return bandwidth(
+                    Bench.LARGE,
+                    sum.get("bytes").longValue() / Bench.LARGE,
+                    sum.get("bits_per_second").doubleValue() / 8 / MEGA);
+        });
+        return new Program("iperf3", "iperf3", "iperf3", List.of(entry));
     }
 }

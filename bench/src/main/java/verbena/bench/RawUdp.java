@@ -15,9 +15,9 @@ import java.lang.invoke.MethodHandle;
 import java.nio.ByteOrder;
 import java.util.Map;
 
-/// What the kernel's UDP carries when no program looks at the bytes: sendmsg(2) with UDP_SEGMENT from the same 64 KiB
-/// again and again, recvmmsg(2) with UDP_GRO into the same 1 MiB (udp(7)). It is the ceiling of everything over
-/// UDP, and has nothing in common with the links of Verbena. Linux, 64 bits.
+/// The throughput of the kernel's UDP when no program looks at the bytes: sendmsg(2) with UDP_SEGMENT from the
+/// same 64 KiB again and again, recvmmsg(2) with UDP_GRO into the same 1 MiB (udp(7)). It is the ceiling of
+/// everything over UDP, and shares no code with the links of Verbena. Linux, 64 bits.
 final class RawUdp implements Worker.End {
     private static final int AF_INET = 2;
     private static final int SOCK_DGRAM = 2;
@@ -39,7 +39,7 @@ final class RawUdp implements Worker.End {
     private static final int MESSAGE_BYTES_MAX = 65_507;
     private static final int SEGMENTS_MAX = 64;
     private static final int BATCH = 16;
-    /// Some of them are lost, and those that are there at once do not count.
+    /// Some messages are lost, and those that are there at first do not count.
     private static final int MESSAGES_MIN = 1_000;
     private static final int SILENCE_MICROS = 200_000;
     private static final int SILENCES_MAX = 50;
@@ -108,9 +108,9 @@ final class RawUdp implements Worker.End {
         return Short.toUnsignedInt(address.get(JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 2));
     }
 
-    /// Until nothing has come for a while.
+    /// Receives until nothing has come for a while.
     ///
-    /// @param payload bytes of a segment that count
+    /// @param payload the bytes of a segment that count
     private Object receive(int segment, int payload) throws Throwable {
         try (Arena mine = Arena.ofConfined()) {
             MemorySegment messages = mine.allocate((long) BATCH * MMSGHDR_BYTES, 8);
@@ -126,7 +126,7 @@ final class RawUdp implements Worker.End {
                 if (count > 0) {
                     last = System.nanoTime();
                     if (first == 0) {
-                        first = last; // what is here already took no time
+                        first = last; // packets that are here already took no time
                         continue;
                     }
                     for (int i = 0; i < count; i++) {

@@ -38,7 +38,7 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Packet;
 
-/// What a packet costs in the protocol alone, both sides together: two reliable connections in memory, without
+/// The cost of a packet in the protocol alone, both sides together: two reliable connections in memory, without
 /// engine, link and ICRC. One operation is one packet, with its share of posting, acknowledging and completing.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -118,7 +118,7 @@ public class ReliableConnectionBenchmark {
     private long now;
     private final WorkCompletion wc = new WorkCompletion();
 
-    /// Bytes of a WRITE: 64 small ones are posted together, or one of 64 packets.
+    /// The size of a WRITE in bytes: 64 small ones are posted together, or one of 64 packets.
     @Param({"8", "262144"})
     private int bytes;
 

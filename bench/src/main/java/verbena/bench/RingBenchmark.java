@@ -21,8 +21,8 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.SendOperation;
 
-/// The rings between an application and the engine: what it costs to fill and empty them by one thread, and how
-/// long it takes from one thread to another.
+/// The rings between an application and the engine: the cost of filling and emptying them by one thread, and the
+/// time from one thread to another.
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
@@ -38,7 +38,7 @@ public class RingBenchmark {
         final WorkCompletion wc = new WorkCompletion();
     }
 
-    /// There and back.
+    /// Two threads with a ring in each direction.
     @State(Scope.Group)
     public static class TwoThreads {
         final CompletionRing there = newRing();
@@ -63,7 +63,7 @@ public class RingBenchmark {
         });
     }
 
-    /// A request: a slot filled, published, looked at, given back.
+    /// A request: a slot is filled, published, read, and retired.
     @Benchmark
     public long sendQueue(OneThread state) {
         SendQueue sends = state.sends;

@@ -1,8 +1,15 @@
 package verbena.bench;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import verbena.tools.report.Goal;
+import verbena.tools.report.Report;
+import verbena.tools.report.Result;
 
-/// Figures as text.
+/// Figures as text, and reports for people.
 final class Table {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB"};
 
@@ -24,5 +31,86 @@ final class Table {
         String format =
                 positive >= 100 || positive == 0 ? "%,.0f" : positive >= 10 ? "%.1f" : positive >= 1 ? "%.2f" : "%.3f";
         return String.format(Locale.ROOT, format, value);
+    }
+
+    /// A limit without digits that say nothing.
+    private static String limit(double value) {
+        return value == Math.rint(value)
+                ? String.format(Locale.ROOT, "%,.0f", value)
+                : number(value).replaceAll("0+$", "");
+    }
+
+    /// A report for people.
+    static String text(Report report, List<Entry> entries) {
+        var out = new StringBuilder();
+        report.facts().forEach((name, fact) -> add(out, "%-14s%s", name, fact));
+        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.LARGE, Result::bandwidthMBps);
+        section(out, entries, "Bandwidth, MB/s (2^20 bytes)", Bench.HUGE, Result::bandwidthMBps);
+        section(out, entries, "Latency one way, us (medians)", Bench.SMALL, Table::median);
+        section(out, entries, "Messages, million/s", Bench.SMALL, Table::rateAlone);
+        section(out, entries, "Connections one after the other, us each (medians)", 0, Table::median);
+        goals(out, report.goals());
+        return out.toString();
+    }
+
+    /// The entries with messages of this size that have the figure. What has no messages has size 0.
+    private static void section(
+            StringBuilder out, List<Entry> entries, String title, int size, Function<Result, @Nullable Double> figure) {
+        List<Entry> shown = entries.stream()
+                .filter(entry -> entry.size == size && !entry.results.isEmpty())
+                .filter(entry -> figure.apply(entry.results.getFirst()) != null)
+                .toList();
+        if (!shown.isEmpty()) {
+            add(out, "%n%s%s", title, size == 0 ? "" : ", " + size(size));
+        }
+        for (Entry entry : shown) {
+            double[] values = entry.results.stream()
+                    .mapToDouble(result -> Objects.requireNonNull(figure.apply(result)))
+                    .sorted()
+                    .toArray();
+            add(
+                    out,
+                    "  %-40s %9s   (%s to %s)",
+                    entry.series,
+                    number(Medians.of(values)),
+                    number(values[0]),
+                    number(values[values.length - 1]));
+        }
+    }
+
+    /// The typical latency; null when something else was measured.
+    private static @Nullable Double median(Result result) {
+        return result.latencyUs() == null
+                ? null
+                : Double.valueOf(result.latencyUs().p50());
+    }
+
+    /// The messages a second; null when the latency was measured.
+    private static @Nullable Double rateAlone(Result result) {
+        return result.latencyUs() == null ? result.messageRateMpps() : null;
+    }
+
+    private static void goals(StringBuilder out, List<Goal> goals) {
+        if (!goals.isEmpty()) {
+            add(out, "%nGoals");
+        }
+        for (Goal goal : goals) {
+            add(
+                    out,
+                    "  %-66s %9s %-11s %s %-6s %s  (%s to %s)",
+                    goal.name() + " ",
+                    number(goal.value()),
+                    goal.unit(),
+                    goal.atMost() ? "<=" : ">=",
+                    limit(goal.limit()),
+                    goal.reached() ? "reached" : "MISSED ",
+                    number(goal.low()),
+                    number(goal.high()));
+        }
+    }
+
+    /// Adds a line.
+    static void add(StringBuilder out, String format, Object... values) {
+        out.append(String.format(Locale.ROOT, format + "%n", values));
     }
 }

@@ -4,43 +4,22 @@ import com.sun.management.ThreadMXBean;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.management.ManagementFactory;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import verbena.tools.Verbena;
-import verbena.verbs.Context;
-import verbena.verbs.Device;
-import verbena.verbs.VerbsException;
-import verbena.verbs.cm.Connection;
-import verbena.verbs.cm.ConnectionListener;
-import verbena.verbs.cm.ConnectionOptions;
 
-/// Verbena: runs commands of its command line, or holds connections on which nothing happens.
+/// Verbena: runs commands of its command line.
 final class VerbenaEnd implements Worker.End {
-    /// What it says when a command waits for its client, with the port behind it.
+    /// Printed when a command waits for its client, followed by the port.
     static final String LISTENING = "listening ";
 
     private static final Pattern WAITS = Pattern.compile(" port (\\d+); there: ");
-    private static final int PORT = 7_471;
 
-    private final List<Connection> idle = new ArrayList<>();
-
+    /// Runs a command; returns its output, and how many bytes all threads allocated meanwhile.
     @Override
-    public Object order(String[] words) throws Exception {
-        return switch (words[0]) {
-            case "listen" -> Map.of("address", listen());
-            case "connect" -> connect(words[1], Integer.parseInt(words[2]));
-            default -> command(words);
-        };
-    }
-
-    /// A command: what it printed, and how many bytes all threads allocated meanwhile.
-    private static Object command(String[] words) {
+    public Object order(String[] words) {
         var out = new StringWriter();
         var err = new Err();
         var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -56,7 +35,7 @@ final class VerbenaEnd implements Worker.End {
         return Map.of("out", out.toString(), "allocated", allocated);
     }
 
-    /// Standard error; that a command listens is told at once.
+    /// Standard error, which reports at once that a command listens.
     private static final class Err extends StringWriter {
         @Override
         public void write(String text, int from, int length) {
@@ -66,33 +45,5 @@ final class VerbenaEnd implements Worker.End {
                 System.out.println(LISTENING + matcher.group(1));
             }
         }
-    }
-
-    private String listen() {
-        Context device = Device.named("rocev2").open();
-        InetAddress address = device.gid(1, 0).gid().address();
-        ConnectionListener listener = ConnectionListener.bind(
-                new InetSocketAddress(address, PORT),
-                ConnectionOptions.defaults().withDevice(device));
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                while (true) {
-                    idle.add(listener.accept());
-                }
-            } catch (InterruptedException | VerbsException e) {
-                System.err.println(e);
-            }
-        });
-        return address.getHostAddress();
-    }
-
-    private Object connect(String address, int count) throws InterruptedException {
-        Context device = Device.named("rocev2").open();
-        for (int i = 0; i < count; i++) {
-            idle.add(Connection.connect(
-                    new InetSocketAddress(InetAddress.ofLiteral(address), PORT),
-                    ConnectionOptions.defaults().withDevice(device)));
-        }
-        return Map.of("connections", idle.size());
     }
 }

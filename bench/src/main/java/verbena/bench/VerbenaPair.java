@@ -10,21 +10,22 @@ final class VerbenaPair implements Contender {
     static final String WRITE = "Verbena WRITE";
     static final String READ = "Verbena READ";
     static final String SEND = "Verbena SEND";
-    static final String BARE_WRITE = "Verbena WRITE without ICRC";
+    static final String AWAITED_SEND = "Verbena SEND, awaited";
+    static final String FETCH_ADD = "Verbena FETCH_ADD, there and back";
     static final String IWARP_WRITE = "Verbena iWARP WRITE";
     static final String BARE_IWARP_WRITE = "Verbena iWARP WRITE without CRC";
     static final String BATCHES = "Verbena WRITE in batches";
     static final String FEW = "Verbena WRITE, 10 queue pairs";
     static final String MANY = "Verbena WRITE, 1000 queue pairs";
 
-    /// Loopback devices, by TCP's exchange.
-    private static final Devices ROCE = new Devices("", "");
-    /// Those that leave the ICRC out (decision 0035); they have to connect by address, so the server's is set.
-    private static final Devices ROCE_BARE =
-            new Devices(" -R -d rocev2@127.0.0.1,icrc=optional", " -R -d rocev2,icrc=optional");
+    /// Options of `perf` that choose the devices of the ends.
+    private record Devices(String server, String client) {}
 
+    /// Devices on loopback, connected by an exchange over TCP.
+    private static final Devices ROCE = new Devices("", "");
     private static final Devices IWARP = new Devices(" -R -d iwarp", " -R -d iwarp");
     private static final Devices IWARP_BARE = new Devices(" -R -d iwarp,crc=off", " -R -d iwarp,crc=off");
+    private static final Devices SHM = new Devices(" -d shm", " -d shm");
 
     private static final int FEW_COUNT = 10;
     private static final int MANY_COUNT = 1_000;
@@ -33,68 +34,90 @@ final class VerbenaPair implements Contender {
     private static final long FIRST_LARGE = 2_000;
     private static final long FIRST_SMALL = 100_000;
     private static final long FIRST_ROUND_TRIPS = 20_000;
-    /// Both are measured for what an operation allocates; making and closing a connection costs both the same.
+    /// The allocation of an operation is the difference of two runs, because making and closing a connection costs
+    /// both the same.
     private static final long ALLOCATION_FEW = 12_800;
     private static final long ALLOCATION_MANY = 1_280_000;
+    /// So many that they take as long: in less time, what else a process allocates would count.
+    private static final long ALLOCATION_MANY_IN_MEMORY = 12_800_000;
 
-    private final Child server;
-    private final Child client;
+    private final Devices devices;
+    private final Child server = Worker.start("verbena");
+    private final Child client = Worker.start("verbena");
 
-    VerbenaPair() throws Exception {
-        server = Worker.start("verbena");
-        client = Worker.start("verbena");
+    private VerbenaPair(Devices devices) throws Exception {
+        this.devices = devices;
+    }
+
+    static VerbenaPair overLoopback() throws Exception {
+        return new VerbenaPair(ROCE);
+    }
+
+    static VerbenaPair inMemory() throws Exception {
+        return new VerbenaPair(SHM);
+    }
+
+    @Override
+    public String name() {
+        return "Verbena";
     }
 
     @Override
     public List<Entry> start() {
         var entries = new ArrayList<Entry>();
         for (int size : new int[] {Bench.LARGE, Bench.HUGE}) {
-            entries.add(entry(WRITE, size, FIRST_LARGE, 1, ROCE, "write-bw -N"));
-            entries.add(entry(READ, size, FIRST_LARGE, 1, ROCE, "read-bw -N"));
-            entries.add(entry(SEND, size, FIRST_LARGE, 1, ROCE, "send-bw -N"));
-            entries.add(entry(BARE_WRITE, size, FIRST_LARGE, 1, ROCE_BARE, "write-bw -N"));
-            entries.add(entry(IWARP_WRITE, size, FIRST_LARGE, 1, IWARP, "write-bw -N"));
-            entries.add(entry(BARE_IWARP_WRITE, size, FIRST_LARGE, 1, IWARP_BARE, "write-bw -N"));
+            entries.add(entry(WRITE, size, FIRST_LARGE, 1, devices, "write-bw -N"));
+            entries.add(entry(READ, size, FIRST_LARGE, 1, devices, "read-bw -N"));
+            entries.add(entry(SEND, size, FIRST_LARGE, 1, devices, "send-bw -N"));
+            if (devices == ROCE) {
+                entries.add(entry(IWARP_WRITE, size, FIRST_LARGE, 1, IWARP, "write-bw -N"));
+                entries.add(entry(BARE_IWARP_WRITE, size, FIRST_LARGE, 1, IWARP_BARE, "write-bw -N"));
+            }
         }
-        entries.add(entry(WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, 1, ROCE, "write-lat"));
-        entries.add(entry(IWARP_WRITE, Bench.SMALL, FIRST_ROUND_TRIPS, 1, IWARP, "write-lat"));
-        entries.add(entry(BATCHES, Bench.SMALL, FIRST_SMALL, 1, ROCE, BATCHES_COMMAND));
-        entries.add(entry(FEW, Bench.SMALL, FIRST_SMALL, FEW_COUNT, ROCE, "write-bw -N -t 16 -q " + FEW_COUNT));
-        entries.add(entry(MANY, Bench.SMALL, FIRST_SMALL, MANY_COUNT, ROCE, "write-bw -N -t 16 -q " + MANY_COUNT));
+        entries.add(small(WRITE, FIRST_ROUND_TRIPS, 1, devices, "write-lat"));
+        if (devices == ROCE) {
+            entries.add(small(IWARP_WRITE, FIRST_ROUND_TRIPS, 1, IWARP, "write-lat"));
+        } else {
+            entries.add(small(SEND, FIRST_ROUND_TRIPS, 1, devices, "send-lat"));
+            entries.add(small(AWAITED_SEND, FIRST_ROUND_TRIPS, 1, devices, "send-lat -e"));
+            entries.add(small(FETCH_ADD, FIRST_ROUND_TRIPS, 1, devices, "atomic-lat"));
+        }
+        entries.add(small(BATCHES, FIRST_SMALL, 1, devices, BATCHES_COMMAND));
+        entries.add(small(FEW, FIRST_SMALL, FEW_COUNT, devices, "write-bw -N -t 16 -q " + FEW_COUNT));
+        entries.add(small(MANY, FIRST_SMALL, MANY_COUNT, devices, "write-bw -N -t 16 -q " + MANY_COUNT));
         return entries;
     }
 
-    private Entry entry(String series, int size, long first, int queuePairs, Devices devices, String command) {
+    private Entry small(String series, long first, int queuePairs, Devices over, String command) {
+        return entry(series, Bench.SMALL, first, queuePairs, over, command);
+    }
+
+    private Entry entry(String series, int size, long first, int queuePairs, Devices over, String command) {
+        // The size of an atomic cannot be chosen.
+        String sized = series.equals(FETCH_ADD) ? command : command + " -s " + size;
         return new Entry(series, size, first, (_, iterations) -> {
             long each = Math.max(1, iterations / queuePairs / BATCH) * BATCH;
-            return result(run(devices, command + " -s " + size + " -n " + each));
+            JsonNode report = Bench.JSON.readTree(run(over, sized + " -n " + each).out);
+            return Bench.JSON.treeToValue(report.at("/results/0"), Result.class);
         });
     }
 
-    /// Options of `perf` that say which devices the ends use.
-    private record Devices(String server, String client) {}
-
-    private static Result result(Answer answer) throws Exception {
-        JsonNode report = Bench.JSON.readTree(answer.out);
-        return Bench.JSON.treeToValue(report.at("/results/0"), Result.class);
-    }
-
+    /// The client's output, and how much both ends allocated.
     private record Answer(String out, long allocated) {}
 
-    /// One measurement; answers with what the client printed, and what both ends allocated.
-    private Answer run(Devices devices, String command) throws Exception {
-        // These processes are warm, and stay so.
-        Worker.order(server, "perf " + command + devices.server + " --warm-up 0 -p 0 --source_ip 127.0.0.1 --json");
+    private Answer run(Devices over, String command) throws Exception {
+        // These processes are warm, and stay warm.
+        Worker.order(server, "perf " + command + over.server + " --warm-up 0 -p 0 --source_ip 127.0.0.1 --json");
         String port = server.hear();
         if (!port.startsWith(VerbenaEnd.LISTENING)) {
-            Worker.read(port, JsonNode.class); // tells why
+            Worker.read(port, JsonNode.class); // throws with the reason
         }
         Worker.order(
                 client,
-                "perf " + command + devices.client + " --warm-up 0 -p " + port.substring(VerbenaEnd.LISTENING.length())
+                "perf " + command + over.client + " --warm-up 0 -p " + port.substring(VerbenaEnd.LISTENING.length())
                         + " --json 127.0.0.1");
         String hereSaid = client.hear();
-        String thereSaid = server.hear(); // both, also when one has failed: the next order is to get its own answer
+        String thereSaid = server.hear(); // read even when the client has failed: the next order needs its own answer
         JsonNode here = Worker.read(hereSaid, JsonNode.class);
         JsonNode there = Worker.read(thereSaid, JsonNode.class);
         return new Answer(
@@ -102,12 +125,13 @@ final class VerbenaPair implements Contender {
                 here.get("allocated").longValue() + there.get("allocated").longValue());
     }
 
-    /// Bytes that both ends together allocate for one WRITE.
+    /// The bytes that both ends together allocate for one WRITE.
     double allocatedPerOperation() throws Exception {
         String command = BATCHES_COMMAND + " -s " + Bench.SMALL + " -n ";
-        long few = run(ROCE, command + ALLOCATION_FEW).allocated;
-        long many = run(ROCE, command + ALLOCATION_MANY).allocated;
-        return Math.max(0, (double) (many - few) / (ALLOCATION_MANY - ALLOCATION_FEW));
+        long count = devices == SHM ? ALLOCATION_MANY_IN_MEMORY : ALLOCATION_MANY;
+        long few = run(devices, command + ALLOCATION_FEW).allocated;
+        long many = run(devices, command + count).allocated;
+        return Math.max(0, (double) (many - few) / (count - ALLOCATION_FEW));
     }
 
     @Override

@@ -28,7 +28,7 @@ import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 
 /// Requests through the whole device: post, packets over UDP on loopback, completion. With `-prof gc` it shows
-/// that none of this allocates, on either side.
+/// that nothing is allocated on either side.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -38,7 +38,7 @@ import verbena.verbs.WorkCompletion;
 public class VerbsBenchmark {
     private static final int BATCH = 64;
 
-    /// Bytes of a WRITE.
+    /// The size of a WRITE in bytes.
     @Param({"8", "65536"})
     private int bytes;
 
@@ -88,7 +88,7 @@ public class VerbsBenchmark {
         contextB.close();
     }
 
-    /// One WRITE at a time: the time of a round trip. The peer's side is served by its engine's thread.
+    /// One WRITE at a time: the time of a round trip. The engine's thread serves the peer's side.
     @Benchmark
     public void write() {
         qpA.postWrite(1, memoryA, 0, bytes, memoryB.address(), memoryB.rkey());
@@ -111,7 +111,7 @@ public class VerbsBenchmark {
         take(1);
     }
 
-    /// What posting and polling themselves cost: requests that end at once, because the queue pair is in ERR.
+    /// The cost of posting and polling alone: the requests end at once, because the queue pair is in ERR.
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void postAndPoll() {

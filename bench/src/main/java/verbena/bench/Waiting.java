@@ -12,17 +12,18 @@ import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
 import verbena.tools.report.Steady;
 
-/// What waiting costs: messages of 8 bytes to and fro between two processes, beside a blocking TCP socket. On all
-/// cores, on one, and with as many busy threads beside as there are cores. It judges `verbena.nic.engine.SpinPolicy`.
+/// The cost of waiting: messages of 8 bytes to and fro between two processes, compared with a blocking TCP socket.
+/// On all cores, on one, and with as many busy threads as there are cores. It judges
+/// `verbena.nic.engine.SpinPolicy`.
 ///
-/// All contenders take turns, and warm up in rounds like those that count, each with a connection of its own: the
-/// second connection of a process runs code that the first one did not, and compiles it.
+/// All contenders take turns. They warm up in rounds like those that count, each with a connection of its own: the
+/// second connection of a process runs other code than the first, and compiles it.
 public final class Waiting {
     private static final List<String> REGIMES = List.of("cores", "one", "busy");
     private static final int ROUNDS = 5;
     private static final double SECONDS = 0.4;
     private static final double WARM_UP_SECONDS = 0.2;
-    /// With one processor the compilers share it with all that they compile for.
+    /// On one processor, the compilers share it with the code that they compile.
     private static final long WARM_UP_NANOS_MAX = 50_000_000_000L;
     private static final String DEVICE = "rocev2";
 
@@ -32,7 +33,7 @@ public final class Waiting {
 
     private Waiting() {}
 
-    /// @param args the regimes, all of them unless told: `cores`, `one`, `busy`
+    /// @param args the regimes, all of them by default: `cores`, `one`, `busy`
     public static void main(String[] args) throws Exception {
         for (String regime : args) {
             if (!REGIMES.contains(regime)) {
@@ -80,7 +81,7 @@ public final class Waiting {
         print(regime);
     }
 
-    /// Until the figures of all stand still, and their compilers have little to do. Says how it went.
+    /// Measures until all figures are stable, and their compilers have little to do. Returns a description.
     private static String warmUp(Collection<Ends> ends, List<Child> children, List<Child> busy) throws Exception {
         var steady = new Steady(ends.size(), WARM_UP_NANOS_MAX);
         long start = System.nanoTime();
@@ -115,7 +116,7 @@ public final class Waiting {
         Child server = started(children, "tcp", before);
         Child client = started(children, "tcp", before);
         Worker.order(server, "listen", 0);
-        int port = Worker.answer(server, JsonNode.class).get("port").intValue();
+        String port = Worker.answer(server, JsonNode.class).get("port").textValue();
         return seconds -> {
             Worker.order(client, "pingpong", port, Bench.SMALL, seconds);
             return latency(client);
@@ -176,18 +177,18 @@ public final class Waiting {
                 words);
         System.out.printf("  %-28s %9s %9s   %s%n", "8 bytes one way, us", "median", "p99", "medians of rounds");
         double[] besideTcp = steps(left.values().iterator().next());
-        found.forEach((who, rounds) -> {
+        found.forEach((name, rounds) -> {
             double[] p50 = rounds.stream().mapToDouble(Latency::p50).sorted().toArray();
             double[] p99 = rounds.stream().mapToDouble(Latency::p99).sorted().toArray();
             System.out.printf(
                     Locale.ROOT,
                     "  %-28s %9.1f %9.1f   %.1f to %.1f%s%n",
-                    who,
+                    name,
                     Medians.of(p50),
                     Medians.of(p99),
                     p50[0],
                     p50[p50.length - 1],
-                    regime.equals("busy") ? neighbours(Medians.of(steps(left.get(who))) / Medians.of(besideTcp)) : "");
+                    regime.equals("busy") ? neighbours(Medians.of(steps(left.get(name))) / Medians.of(besideTcp)) : "");
         });
     }
 

@@ -21,7 +21,7 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Reth;
 import verbena.wire.roce.RoceV2;
 
-/// What a packet's headers and its ICRC cost. Run with `-prof gc` to see that nothing is allocated.
+/// The cost of a packet's headers and its ICRC. Run with `-prof gc` to see that nothing is allocated.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -29,7 +29,7 @@ import verbena.wire.roce.RoceV2;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class WireBenchmark {
-    /// Of the payload.
+    /// The size of the payload.
     @Param({"64", "256", "1024", "4096"})
     public int bytes;
 
@@ -79,13 +79,13 @@ public class WireBenchmark {
         roce.seal(frame, 0);
     }
 
-    /// Of a sender that uses identification 0, as Verbena does.
+    /// Verifies a packet of a sender that uses identification 0, as Verbena does.
     @Benchmark
     public boolean icrcVerified() {
         return roce.verify(frame);
     }
 
-    /// Of a sender whose identification the socket hides.
+    /// Verifies a packet of a sender whose identification the socket hides.
     @Benchmark
     public boolean icrcVerifiedBlind() {
         return roce.verify(foreign);

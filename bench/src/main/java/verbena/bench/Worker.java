@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.Map;
 import verbena.tools.report.Json;
 
-/// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes an
-/// order a line, answers with a line: `ok` and JSON, or `failed` and why. Ends with its input.
+/// One end of a contender, in a process of its own that stays warm from one measurement to the next. Takes one
+/// order per line, and answers with one line: `ok` and JSON, or `failed` and the reason. Ends with its input.
 public final class Worker {
-    /// What is to be done at an order.
+    /// Carries out orders.
     interface End {
         /// @return something that [Json] can write
         Object order(String[] words) throws Throwable;
     }
 
-    /// What all ends answer: how many `millis` the compilers of this process have worked.
+    /// The order that all ends answer: how many `millis` the compilers of this process have worked.
     static final String COMPILED = "compiled";
 
     private Worker() {}
@@ -29,9 +29,10 @@ public final class Worker {
     public static void main(String[] args) throws Exception {
         End end = switch (args[0]) {
             case "udp" -> new RawUdp();
-            case "tcp" -> new TcpEnd();
+            case "tcp", "unix" -> new SocketEnd();
             case "netty" -> new NettyEnd();
             case "verbena" -> new VerbenaEnd();
+            case "connections" -> new ConnectionsEnd();
             case "await" -> new AwaitEnd();
             case "aeron" -> new AeronEnd();
             case "busy" -> new BusyEnd();
@@ -59,7 +60,7 @@ public final class Worker {
         return start(kind, List.of());
     }
 
-    /// @param before what runs it, such as `taskset`, with its arguments
+    /// @param before the command that runs it, such as `taskset`, with its arguments
     static Child start(String kind, List<String> before) throws Exception {
         var command = new ArrayList<>(before);
         command.addAll(List.of(

@@ -20,12 +20,12 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import picocli.CommandLine;
 
-/// Benchmarks compile with every build; this is that they also run.
+/// Every build compiles the benchmarks; this test runs them too.
 class BenchmarksTest {
-    /// It is in the launcher too, which shows it without building anything.
+    /// The launcher has a copy of the help, which it shows without building anything.
     @Test
     void theHelpOfTheLauncherNamesEachOptionOfBench() throws Exception {
-        String launcher = Files.readString(Path.of(System.getProperty("verbena.root"), "verbena"));
+        String launcher = Files.readString(Path.of(System.getProperty("verbena.root"), ".dev", "help", "bench.txt"));
 
         assertThat(new CommandLine(Bench.class).getCommandSpec().options())
                 .hasSizeGreaterThan(3)
@@ -36,7 +36,7 @@ class BenchmarksTest {
     @Test
     @EnabledIfSystemProperty(named = "verbena.deep", matches = "true", disabledReason = "deep: runs every benchmark")
     void eachBenchmarkRunsWithEachOfItsParameters() throws Exception {
-        System.setProperty("jmh.ignoreLock", "true"); // figures do not count here: another JMH does no harm
+        System.setProperty("jmh.ignoreLock", "true"); // figures do not matter here, so another JMH does no harm
         var options = new OptionsBuilder()
                 .forks(0)
                 .warmupIterations(0)

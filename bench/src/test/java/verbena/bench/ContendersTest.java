@@ -7,16 +7,17 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.tools.report.Result;
 
-/// Each is measured once, shortly: that there is a figure, not which.
+/// Measures each contender once, briefly: that there is a figure, not which.
 class ContendersTest {
     private static final double SECONDS = 0.01;
 
     @ParameterizedTest
-    @ValueSource(strings = {"udp", "tcp", "netty"})
+    @ValueSource(strings = {"udp", "tcp", "unix", "netty"})
     void aPairOfJavaIsMeasured(String kind) throws Exception {
         assumeTrue(!kind.equals("udp") || System.getProperty("os.name").equals("Linux"), "system calls of Linux");
         try (var pair = new JavaPair(kind)) {
@@ -26,7 +27,7 @@ class ContendersTest {
 
     @Test
     void verbenaIsMeasured() throws Exception {
-        try (var pair = new VerbenaPair()) {
+        try (var pair = VerbenaPair.overLoopback()) {
             for (Entry entry : pair.start()) {
                 if (entry.size != Bench.HUGE && !entry.series.equals(VerbenaPair.MANY)) {
                     measure(entry);
@@ -35,13 +36,24 @@ class ContendersTest {
         }
     }
 
+    @Test
+    @EnabledIfSystemProperty(named = "verbena.deep", matches = "true", disabledReason = "takes 5 s")
+    void connectionsAreMade() throws Exception {
+        try (var pair = new ConnectionsPair("shm")) {
+            measureAll(pair);
+            assertThat(pair.memory()).hasSize(2);
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"ucx", "libfabric", "iperf"})
+    @ValueSource(strings = {"ucx", "libfabric", "iperf", "ucx in memory", "libfabric in memory"})
     void aProgramIsMeasured(String name) throws Exception {
         try (Contender contender = switch (name) {
-            case "ucx" -> new Programs.Ucx();
-            case "libfabric" -> new Programs.Libfabric();
-            default -> new Programs.Iperf();
+            case "ucx" -> Programs.ucxOverTcp();
+            case "libfabric" -> Programs.libfabricOverTcp();
+            case "iperf" -> Programs.iperf();
+            case "ucx in memory" -> Programs.ucxInMemory();
+            default -> Programs.libfabricInMemory();
         }) {
             measureAll(contender);
         }
@@ -63,7 +75,9 @@ class ContendersTest {
             return;
         }
         for (Entry entry : entries) {
-            measure(entry);
+            if (entry.size != Bench.HUGE) {
+                measure(entry);
+            }
         }
     }
 

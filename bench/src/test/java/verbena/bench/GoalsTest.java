@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import verbena.bench.Comparison.Costs;
 import verbena.tools.report.Goal;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;
@@ -16,7 +17,7 @@ class GoalsTest {
     @Test
     void aRatioIsThatOfTheMediansAndItsSpreadThatOfTheRounds() {
         bandwidth(VerbenaPair.WRITE, Bench.LARGE, 100, 400, 300);
-        bandwidth(Programs.Ucx.PUT, Bench.LARGE, 100, 100, 200);
+        bandwidth(Programs.PUT_OVER_TCP, Bench.LARGE, 100, 100, 200);
 
         assertThat(goals().known)
                 .first(InstanceOfAssertFactories.type(Goal.class))
@@ -37,7 +38,7 @@ class GoalsTest {
     @Test
     void lessIsBetterForLatenciesAndCosts() {
         entries.add(entry(VerbenaPair.WRITE, Bench.SMALL, latency(5)));
-        entries.add(entry(Programs.Ucx.TAG, Bench.SMALL, latency(4)));
+        entries.add(entry(Programs.TAG_OVER_TCP, Bench.SMALL, latency(4)));
         rate(VerbenaPair.MANY, 1);
         rate(VerbenaPair.FEW, 1.2);
 
@@ -47,14 +48,14 @@ class GoalsTest {
 
     @Test
     void whatWasNotMeasuredIsNamed() {
-        assertThat(new Goals(entries, List.of(0.5), List.of()).known)
+        assertThat(Goals.overLoopback(entries, new Costs(List.of(0.5), List.of(), List.of())).known)
                 .extracting(Goal::name, Goal::reached)
                 .containsExactly(org.assertj.core.groups.Tuple.tuple("allocated for each WRITE, by both ends", false));
-        assertThat(goals().unknown).hasSize(25).contains("8-byte WRITEs in batches");
+        assertThat(goals().unknown).hasSize(23).contains("8-byte WRITEs in batches");
     }
 
     private Goals goals() {
-        return new Goals(entries, List.of(), List.of());
+        return Goals.overLoopback(entries, new Costs());
     }
 
     private void bandwidth(String series, int size, double... values) {

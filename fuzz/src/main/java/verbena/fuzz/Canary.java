@@ -21,12 +21,12 @@ final class Canary {
         memory.copyFrom(copy);
     }
 
-    /// A part without its first and last 64 bytes, which nobody may change.
+    /// A part without its first and last 64 bytes, which no packet may change.
     MemorySegment part(int index) {
         return memory.asSlice((long) index * PART + 64, PART - 128);
     }
 
-    /// A part that nobody may change, whole.
+    /// A part that no packet may change, whole.
     MemorySegment constant() {
         return memory.asSlice(2 * PART, PART);
     }
@@ -39,6 +39,6 @@ final class Canary {
 
     private void check(int from, int to) {
         long at = MemorySegment.mismatch(memory, from, to, copy, from, to);
-        Contract.holds(at < 0, "byte " + (from + at) + " has changed, which nobody may");
+        Contract.holds(at < 0, "byte " + (from + at) + " has changed, which no packet may change");
     }
 }

@@ -106,7 +106,9 @@ final class CaptureTarget {
             number++;
             if (ENCAPSULATION.unwrap(packet.linkType(), packet.bytes(), FRAMES[0]) instanceof Unwrapped.Roce
                     && Packet.check(FRAMES[0]) == Malformed.OK) {
-                Conversation.Told _ = conversation.tell(FRAMES[0], Packet.opcode(FRAMES[0]), number, packet.nanos());
+                boolean isDirect = packet.comment().contains("direct access:");
+                Conversation.Told _ =
+                        conversation.tell(FRAMES[0], Packet.opcode(FRAMES[0]), number, packet.nanos(), isDirect);
             }
         }
         Contract.equal(2, conversation.summary().size(), "a line for each direction");

@@ -10,10 +10,10 @@ import verbena.cm.CmConnection;
 import verbena.cm.CmEnd;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
-import verbena.cm.CmInquiry;
 import verbena.cm.CmLimits;
 import verbena.cm.CmRoute;
 import verbena.cm.CommunicationManager;
+import verbena.cm.SidrInquiry;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.IpCmHeader;
@@ -23,8 +23,8 @@ import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Req;
 import verbena.wire.notation.CmText;
 
-/// Management datagrams: each is read, printed, written and read again, and given to a communication manager that is at
-/// work. The input is a program of datagrams, decisions and time.
+/// Management datagrams: each is read, printed, written and read again, and given to a communication manager that
+/// is at work. The input is a program of datagrams, decisions and time.
 final class CmTarget {
     private static final Gid SERVER = Gid.parse("10.0.0.2");
     private static final long SERVICE = IpCmHeader.serviceId(IpCmHeader.PORT_SPACE_TCP, 7_471);
@@ -38,7 +38,7 @@ final class CmTarget {
     private final CommunicationManager manager =
             new CommunicationManager(0xB, CommunicationManager.NO_SLOT, new SplittableRandom(3), LIMITS);
     private final List<CmConnection> live = new ArrayList<>();
-    private final List<CmInquiry> open = new ArrayList<>();
+    private final List<SidrInquiry> open = new ArrayList<>();
     private final List<byte[]> heard = new ArrayList<>();
     private final byte[] bytes = new byte[Mad.BYTES];
     private final MemorySegment mad = MemorySegment.ofArray(bytes);
@@ -82,7 +82,7 @@ final class CmTarget {
         readAndPrint();
         manager.onMad(mad, new CmRoute(SERVER, from), now);
         int answers = hearAll();
-        Contract.holds(answers <= 2, answers + " answers to one datagram"); // one, and one to whom it displaces
+        Contract.holds(answers <= 2, answers + " answers to one datagram"); // and one to a peer that it displaces
     }
 
     /// Something that was heard with some bytes changed, or one with a right header and any bytes behind it.
@@ -144,7 +144,7 @@ final class CmTarget {
 
     private CmEnd end() {
         qpn = qpn % 1_000 + 1;
-        return new CmEnd(qpn, 77, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE);
+        return new CmEnd(qpn, 77, 1, 1, 7, false, CmExtension.NONE, PrivateData.NONE);
     }
 
     private void decide(int choices) {

@@ -11,9 +11,8 @@ import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
-/// The ICRC: what is sealed verifies, equals a CRC that is computed bit by bit from the standard's text, and one bit
-/// that
-/// is turned over is noticed. The input is one byte of choices, two addresses, and the packet.
+/// The ICRC: what is sealed verifies, equals a CRC that is computed bit by bit from the standard's text, and one
+/// bit that is turned over is noticed. The input is one byte of choices, two addresses, and the packet.
 final class IcrcTarget {
     private static final MemorySegment MEMORY = Arena.global().allocate(3L * Frame.SLOT_BYTES, 64);
     private static final ByteBuffer BUFFER = MEMORY.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
@@ -44,7 +43,6 @@ final class IcrcTarget {
         }
         FRAME.length = packet.length;
         FRAME.damagedBit = -1;
-        FRAME.stamp = 0;
         MemorySegment.copy(packet, 0, FRAME.slot, ValueLayout.JAVA_BYTE, FRAME.start, packet.length);
 
         ROCE.seal(FRAME, identification);
@@ -61,7 +59,7 @@ final class IcrcTarget {
         FRAME.flip(flipped);
         // What a socket hides of IPv4 is guessed: one bit may pass for it where the opcode is no connection's.
         if (!isMasked && (!isIpv4 || (isConnected(FRAME) && flipped >= 8))) {
-            Contract.holds(!ROCE.verify(FRAME), "bit " + flipped + " is turned over, and nobody notices");
+            Contract.holds(!ROCE.verify(FRAME), "bit " + flipped + " is turned over, and the check does not notice");
         }
         ROCE_V1.seal(FRAME);
         Contract.holds(ROCE_V1.verify(FRAME), "a sealed packet of RoCE v1 verifies");

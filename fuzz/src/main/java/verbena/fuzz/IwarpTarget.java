@@ -9,14 +9,11 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import verbena.transport.Counters;
-import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.iwarp.IwarpConnection;
-import verbena.transport.iwarp.Rtr;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
-import verbena.transport.iwarp.StreamTerms;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
@@ -26,7 +23,6 @@ import verbena.transport.queue.ReceiveRequest;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.Access;
-import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.SendOperation;
@@ -37,10 +33,11 @@ import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.ImmediateData;
 import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.ReadRequest;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
-/// A connection of iWARP whose peer makes the input: a program of FPDUs and bytes, which arrive cut anywhere, and of
-/// posts.
-/// Nothing is thrown, no byte changes that must not, each request completes once, nothing runs for ever.
+/// A connection of iWARP whose peer makes the input: a program of FPDUs and bytes, which arrive cut anywhere, and
+/// of posts. Nothing is thrown, no byte changes that must not, each request completes once, nothing runs for ever.
 final class IwarpTarget {
     private static final int DOMAIN = 1;
     private static final int DEPTH = 8;
@@ -65,7 +62,7 @@ final class IwarpTarget {
     private final QueuePairParameters parameters = new QueuePairParameters(0x17);
     private final SendQueue sends = new SendQueue(DEPTH, 2, 64, SegmentAllocator.slicingAllocator(SLAB));
     private final ReceiveQueue receives = new ReceiveQueue(DEPTH, 2, () -> {});
-    private final CompletionRing completions = new CompletionRing(64, new NobodyListens());
+    private final CompletionRing completions = new CompletionRing(64, new NoListener());
     private final IwarpConnection connection;
     private final StreamOutput output = new StreamOutput(OWN, 16);
     private final StreamTarget target = new StreamTarget();
@@ -82,27 +79,6 @@ final class IwarpTarget {
     private int to;
     private long posted;
     private long done;
-
-    private record NobodyListens() implements CompletionRing.Listener {
-        @Override
-        public void onNotification() {}
-
-        @Override
-        public void onWake() {}
-
-        @Override
-        public void onOverflow() {
-            throw new AssertionError("more completions than requests");
-        }
-    }
-
-    private record NobodyHears() implements QueuePairEvents {
-        @Override
-        public void onAsyncEvent(AsyncEvent.Type type) {}
-
-        @Override
-        public void onState(QpState state) {}
-    }
 
     private IwarpTarget(Input in) {
         this.in = in;
@@ -126,7 +102,7 @@ final class IwarpTarget {
                 completions,
                 memory,
                 new Counters(),
-                new NobodyHears());
+                new NoEvents());
         connection.start(
                 new StreamTerms(
                         (choices & 2) != 0,

@@ -2,9 +2,9 @@ package verbena.fuzz;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import verbena.transport.iwarp.MpaTerms;
-import verbena.transport.iwarp.StreamTerms;
+import verbena.cm.mpa.MpaTerms;
 import verbena.wire.iwarp.MpaFrame;
+import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.notation.FpduText;
 
 /// Requests and replies that start an MPA connection, and what two ends agree on. The input is one byte of choices and

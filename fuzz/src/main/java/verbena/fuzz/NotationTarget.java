@@ -54,7 +54,7 @@ final class NotationTarget {
     }
 
     private static void printAgain(PacketPattern pattern) {
-        // A packet that is larger than a frame is refused by whoever builds it.
+        // A packet that is larger than a frame is refused where it is built.
         if (!Contract.worksOrFailsBy(IllegalArgumentException.class, () -> pattern.build(FRAME, PAYLOAD))) {
             return;
         }

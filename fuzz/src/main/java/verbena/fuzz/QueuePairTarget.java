@@ -2,20 +2,19 @@ package verbena.fuzz;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.lang.foreign.SegmentAllocator;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counters;
-import verbena.transport.Path;
-import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.Path;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
 import verbena.transport.queue.SendQueue;
@@ -27,49 +26,37 @@ import verbena.transport.rc.XrcTarget;
 import verbena.transport.unreliable.UnreliableConnection;
 import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.Access;
-import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.Frame;
-import verbena.wire.ib.Aeth;
-import verbena.wire.ib.AtomicAckEth;
-import verbena.wire.ib.AtomicEth;
-import verbena.wire.ib.Bth;
-import verbena.wire.ib.Deth;
 import verbena.wire.ib.Feth;
-import verbena.wire.ib.Header;
-import verbena.wire.ib.Ieth;
 import verbena.wire.ib.Malformed;
-import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
-import verbena.wire.ib.Reth;
 import verbena.wire.ib.Transport;
-import verbena.wire.ib.XrcEth;
 
-/// A queue pair of each kind, connected to whoever makes the input: a program of packets, posts, time and changes
-/// of
-/// state. Nothing is thrown, no byte changes that must not, each request completes once and in order, nothing runs for
-/// ever.
+/// A queue pair of each kind, whose peer is an attacker. The input is a program of packets, posts, time and changes of
+/// state. Nothing is thrown, no byte changes that must not, each request completes once and in order, and nothing runs
+/// for ever.
 final class QueuePairTarget {
     private static final Gid HERE = Gid.parse("10.0.0.1");
     private static final Gid THERE = Gid.parse("10.0.0.2");
     private static final int DOMAIN = 1;
     private static final int DEPTH = 8;
-    private static final int MTU = 256;
-    private static final int QKEY = 0x1122_3344;
+    static final int MTU = 256;
+    static final int QKEY = 0x1122_3344;
     /// Packets of the attacker are after these PSNs.
-    private static final int THEIR_PSN = 0xFF_FFFE;
+    static final int THEIR_PSN = 0xFF_FFFE;
 
-    private static final int OUR_PSN = 0xFF_FFFC;
+    static final int OUR_PSN = 0xFF_FFFC;
     private static final int STEPS_MAX = 300;
     private static final int PACKETS_MAX = 1_000;
     private static final Transport[] TRANSPORTS = {Transport.RC, Transport.RC, Transport.UC, Transport.UD};
     /// Bits of an input's first byte that make a reliable connection an end of XRC.
     private static final int EXTENDED = 0xC0;
 
-    private static final int SRQ = 77;
+    static final int SRQ = 77;
     private static final int SRQ_OF_ANOTHER_DOMAIN = 78;
     private static final SendOperation[] CONNECTED = {
         SendOperation.SEND,
@@ -104,10 +91,11 @@ final class QueuePairTarget {
     private final QueuePairParameters parameters = new QueuePairParameters(0x17);
     private final SendQueue sends;
     private final ReceiveQueue receives = new ReceiveQueue(DEPTH, 2, () -> {});
-    private final CompletionRing completions = new CompletionRing(64, new NobodyListens());
+    private final CompletionRing completions = new CompletionRing(64, new NoListener());
     private final XrcQueue queue = new XrcQueue(SRQ, 1, DOMAIN, receives, completions);
     private final XrcQueue other = new XrcQueue(SRQ_OF_ANOTHER_DOMAIN, 2, DOMAIN, receives, completions);
     private final QueuePairProtocol protocol;
+    private final AttackerPackets packets;
     private final Region writable;
     private final Region readable;
     private final Region local;
@@ -118,27 +106,6 @@ final class QueuePairTarget {
     private long receivesPosted;
     private long receivesDone;
     private long now = 1_000;
-
-    private record NobodyListens() implements CompletionRing.Listener {
-        @Override
-        public void onNotification() {}
-
-        @Override
-        public void onWake() {}
-
-        @Override
-        public void onOverflow() {
-            throw new AssertionError("more completions than requests");
-        }
-    }
-
-    private record NobodyHears() implements QueuePairEvents {
-        @Override
-        public void onAsyncEvent(AsyncEvent.Type type) {}
-
-        @Override
-        public void onState(QpState state) {}
-    }
 
     private QueuePairTarget(Input in) {
         this.in = in;
@@ -162,7 +129,7 @@ final class QueuePairTarget {
         Region _ = region(4, none);
         memory.add(window);
         // Of the slab, as the queue takes it anew for each input.
-        var slab = java.lang.foreign.SegmentAllocator.slicingAllocator(SLAB);
+        var slab = SegmentAllocator.slicingAllocator(SLAB);
         sends = new SendQueue(DEPTH, 2, 64, slab);
         parameters.protectionDomain = DOMAIN;
         parameters.pathMtu = MTU;
@@ -183,7 +150,7 @@ final class QueuePairTarget {
         parameters.path(HERE, THERE);
         boolean signalAll = (choices & 32) != 0;
         var counters = new Counters();
-        var events = new NobodyHears();
+        var events = new NoEvents();
         protocol = switch (transport) {
             case UC ->
                 new UnreliableConnection(
@@ -234,6 +201,7 @@ final class QueuePairTarget {
                         counters,
                         events);
         };
+        packets = new AttackerPackets(in, FRAMES[0], transport, parameters.qpn, writable, readable, window);
         modify(QpState.INIT);
         modify(QpState.RTR);
         modify(QpState.RTS);
@@ -258,12 +226,12 @@ final class QueuePairTarget {
         for (int step = 0; step < STEPS_MAX && in.hasMore(); step++) {
             int what = in.u8();
             switch (what & 7) {
-                case 0, 1, 2 -> packet();
+                case 0, 1, 2 -> deliver(packets.packet());
                 case 3 -> postSend();
                 case 4 -> postReceive();
                 case 5 -> pass(in.u16() * 1_000L);
                 case 6 -> change(what >>> 3);
-                default -> rawPacket();
+                default -> deliver(packets.rawPacket());
             }
             drain();
         }
@@ -272,91 +240,17 @@ final class QueuePairTarget {
 
     // ---- what arrives
 
-    private void packet() {
-        Frame frame = FRAMES[0];
-        Opcode opcode = Opcode.of(transport.prefix() | in.u8() % 0x20);
-        if (opcode == null) {
+    private void deliver(@Nullable Frame frame) {
+        if (frame == null) {
             return;
         }
-        int choices = in.u8();
-        int payload = switch (opcode.payload()) {
-            case NONE -> 0;
-            case SIXTEEN -> 16;
-            case EIGHT -> 8;
-            default ->
-                switch (choices & 3) {
-                    case 0 -> MTU;
-                    case 1 -> 0;
-                    default -> in.u16() % 600;
-                };
-        };
-        frame.length = Packet.length(opcode, payload);
-        frame.packet().fill((byte) 0x42);
-        frame.slot.asSlice(frame.start, opcode.headerBytes()).fill((byte) 0);
-        MemorySegment s = frame.slot;
-        Bth.setOpcode(s, frame.start, opcode.code());
-        Bth.setPkey(s, frame.start, Bth.PKEY_DEFAULT);
-        Bth.setPadCount(s, frame.start, Packet.padCount(payload));
-        Bth.setDestinationQp(s, frame.start, parameters.qpn);
-        Bth.setAckRequest(s, frame.start, (choices & 4) != 0);
-        Bth.setSolicited(s, frame.start, (choices & 8) != 0);
-        int from = opcode.isResponse() ? OUR_PSN : THEIR_PSN;
-        Bth.setPsn(s, frame.start, from + in.u8() - 4 & 0xFF_FFFF);
-        for (Header header : opcode.headers()) {
-            header(s, frame.start + opcode.offset(header), header, payload);
-        }
-        deliver(frame, opcode);
-    }
-
-    private void header(MemorySegment s, long o, Header header, int payload) {
-        switch (header) {
-            case RETH -> {
-                Region region = (in.u8() & 3) == 0 ? readable : writable;
-                int length = in.bool() ? payload : in.u16();
-                Reth.write(s, o, region.iova() + address(), key(region), length);
-            }
-            case ATOMIC_ETH -> AtomicEth.write(s, o, writable.iova() + (address() & ~7), key(writable), 3, in.u8());
-            case AETH -> Aeth.write(s, o, in.u8(), in.u8());
-            case ATOMIC_ACK_ETH -> AtomicAckEth.write(s, o, in.u16());
-            case IETH -> Ieth.write(s, o, key(writable));
-            case DETH -> Deth.write(s, o, in.bool() ? QKEY : in.i32(), in.u8());
-            case FETH -> Feth.write(s, o, in.u8(), in.u8());
-            case XRCETH -> {
-                int choice = in.u8();
-                XrcEth.write(s, o, choice < 240 ? SRQ : choice);
-            }
-            case BTH, RDETH, IMM_DT -> {}
-        }
-    }
-
-    private int address() {
-        int choice = in.u8();
-        return choice < 200 ? choice : in.u16() - 1_000;
-    }
-
-    private int key(Region region) {
-        int choice = in.u8();
-        return choice < 200 ? region.key() : choice < 230 ? window.key() : in.i32();
-    }
-
-    private void rawPacket() {
-        Frame frame = FRAMES[0];
-        byte[] bytes = in.take(in.u8());
-        MemorySegment.copy(bytes, 0, frame.slot, ValueLayout.JAVA_BYTE, frame.start, bytes.length);
-        frame.length = bytes.length;
-        if (Packet.check(frame) == Malformed.OK && Packet.opcode(frame).transport() == transport) {
-            deliver(frame, Packet.opcode(frame));
-        }
-    }
-
-    private void deliver(Frame frame, Opcode opcode) {
         frame.sourceHigh = THERE.high();
         frame.sourceLow = THERE.low();
         frame.destinationHigh = HERE.high();
         frame.destinationLow = HERE.low();
         frame.icrcValid = true;
         Contract.holds(Packet.check(frame) == Malformed.OK, "the packet was made so that it passes the check");
-        Contract.holds(protocol.onPacket(frame, opcode, now) != null, "a packet without a fate");
+        Contract.holds(protocol.onPacket(frame, Packet.opcode(frame), now) != null, "a packet without a fate");
     }
 
     // ---- what the application does

@@ -4,9 +4,11 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.Consumer;
 import verbena.nic.kind.roce.OptionsTarget;
-import verbena.tools.PingpongTarget;
+import verbena.nic.kind.shm.GrantsTarget;
+import verbena.nic.link.RingTarget;
 import verbena.tools.files.FilesTarget;
 import verbena.tools.perf.PerfExchangeTarget;
+import verbena.tools.pingpong.PingpongTarget;
 
 /// All targets. The folder of a target's corpus has the target's name.
 public enum Target {
@@ -23,7 +25,9 @@ public enum Target {
     PINGPONG("what the peer of a ping-pong says over TCP", PingpongTarget::run),
     PERF("what the peer of a measurement says", PerfExchangeTarget::run),
     FILES("messages of cp and serve", FilesTarget::run),
-    OPTIONS("options of devices, faults, addresses, endpoints, memory, as text", OptionsTarget::run);
+    OPTIONS("options of devices, faults, addresses, endpoints, memory, as text", OptionsTarget::run),
+    RING("a ring of frames in shared memory, and what the other end writes into it", RingTarget::run),
+    GRANTS("what a neighbour over shared memory tells of grants, and writes into its page", GrantsTarget::run);
 
     private final String purpose;
 

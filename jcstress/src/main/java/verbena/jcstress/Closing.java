@@ -13,7 +13,7 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.spi.OwnedObject;
 
-/// Closing beside closing and beside making.
+/// Closing races with closing and with creating.
 public final class Closing {
     private Closing() {}
 
@@ -35,7 +35,7 @@ public final class Closing {
         }
     }
 
-    /// Whoever's close returns finds it closed; it is released once.
+    /// When a close returns, the object is closed; it is released once.
     @JCStressTest
     @Outcome(id = "true, true, 1", expect = Expect.ACCEPTABLE, desc = "Closed for both.")
     @State
@@ -60,7 +60,7 @@ public final class Closing {
         }
     }
 
-    /// Either something was made from it and it stays open, or it is closed and nothing is made.
+    /// Either a child was created and the object stays open, or the object is closed and no child is created.
     @JCStressTest
     @Outcome(
             id = {"true, false, false", "false, true, true"},
@@ -96,12 +96,12 @@ public final class Closing {
         }
     }
 
-    /// The parent closes behind the child, or not at all; afterwards it can be closed in any case.
+    /// The parent closes after the child, or not at all; afterwards it can be closed in any case.
     @JCStressTest
     @Outcome(
             id = {"true, true, true", "true, false, true"},
             expect = Expect.ACCEPTABLE,
-            desc = "Behind it, or later.")
+            desc = "After it, or later.")
     @State
     public static class CloseBesideParent {
         private final Thing parent = new Thing();

@@ -14,11 +14,11 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// An engine pushes while others poll, arm, and go to sleep.
+/// An engine pushes while other threads poll, arm, and go to sleep.
 public final class CompletionRings {
     private CompletionRings() {}
 
-    /// A ring, and what its listener was told.
+    /// A ring, and the notifications of its listener.
     static class Ring implements CompletionRing.Listener {
         final CompletionRing ring;
         final WorkCompletion wc = new WorkCompletion();
@@ -34,7 +34,7 @@ public final class CompletionRings {
             ring.push(number, WcStatus.SUCCESS, WcOpcode.SEND, number, number, number, number, number, 0, "", false);
         }
 
-        /// The number of the next completion; 0 for none, -1 when it is of several pieces.
+        /// The number of the next completion; 0 for none, -1 when its fields belong to different completions.
         int poll() {
             return poll(wc);
         }
@@ -87,7 +87,7 @@ public final class CompletionRings {
         }
     }
 
-    /// Slots are used again, by position and not by place.
+    /// Slots are used again, in the order of positions.
     @JCStressTest
     @Outcome(
             id = {"1, 2, 0", "1, 2, 3"},
@@ -122,12 +122,12 @@ public final class CompletionRings {
         }
     }
 
-    /// Whoever arms and then finds the ring empty is told of what comes.
+    /// A thread that arms the ring and then finds it empty is notified of the next completion.
     @JCStressTest
     @Outcome(id = "1, true", expect = Expect.ACCEPTABLE, desc = "Armed first.")
-    @Outcome(id = "1, false", expect = Expect.ACCEPTABLE, desc = "Told, and found besides.")
+    @Outcome(id = "1, false", expect = Expect.ACCEPTABLE, desc = "Notified, and found as well.")
     @Outcome(id = "0, false", expect = Expect.ACCEPTABLE, desc = "Found.")
-    @Outcome(id = "0, true", expect = Expect.FORBIDDEN, desc = "Neither told nor found: it waits for ever.")
+    @Outcome(id = "0, true", expect = Expect.FORBIDDEN, desc = "Neither notified nor found: it waits for ever.")
     @State
     public static class ArmBesidePush extends Ring {
         private boolean empty;
@@ -154,7 +154,7 @@ public final class CompletionRings {
         }
     }
 
-    /// Whoever says that it sleeps and then finds the ring empty is woken.
+    /// A thread that announces its sleep and then finds the ring empty is woken.
     @JCStressTest
     @Outcome(
             id = {"1, true", "1, false", "0, false"},
@@ -192,7 +192,7 @@ public final class CompletionRings {
     @Outcome(
             id = {"1, 1, 2", "1, 2, 1"},
             expect = Expect.ACCEPTABLE,
-            desc = "Both are there, told of once.")
+            desc = "Both are there, with one notification.")
     @State
     public static class TwoEnginesPush extends Ring {
         public TwoEnginesPush() {
@@ -219,7 +219,7 @@ public final class CompletionRings {
         }
     }
 
-    /// A place is free when the poll has returned, not before; what does not fit is told.
+    /// A place is free when the poll has returned, not before; an overflow is reported.
     @JCStressTest
     @Outcome(id = "1, 2, 0", expect = Expect.ACCEPTABLE, desc = "There was room.")
     @Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "There was none.")

@@ -36,7 +36,7 @@ public final class Devices {
 
     private Devices() {}
 
-    /// What came of a verb.
+    /// The result of a verb.
     private static String outcome(Runnable verb) {
         try {
             verb.run();
@@ -46,7 +46,7 @@ public final class Devices {
         }
     }
 
-    /// Polling finds nothing or says that the queue is closed.
+    /// Polling finds nothing or reports that the queue is closed.
     @JCStressTest
     @Outcome(
             id = {"done", "closed"},
@@ -68,7 +68,7 @@ public final class Devices {
         }
     }
 
-    /// A region ends in one domain or the other, and neither waits for it afterwards.
+    /// A region belongs to one domain or the other, and neither domain waits for it afterwards.
     @JCStressTest
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Both domains can be closed.")
     @State
@@ -96,7 +96,8 @@ public final class Devices {
         }
     }
 
-    /// A thread posts to a queue pair that another closes: it is posted or refused, and all can be closed.
+    /// One thread posts to a queue pair that another thread closes: the request is posted or refused, and all
+    /// objects can be closed.
     @JCStressTest
     @Outcome(
             id = {"done", "closed"},
@@ -128,7 +129,7 @@ public final class Devices {
         }
     }
 
-    /// What is in a queue stays, in its order, when it gets another size.
+    /// The completions in a queue stay, in their order, when the queue is resized.
     @JCStressTest
     @Outcome(id = "1, 2, 0", expect = Expect.ACCEPTABLE, desc = "Each once, in order.")
     @State
@@ -167,9 +168,10 @@ public final class Devices {
         }
     }
 
-    /// Threads that wait share a guess: whatever they overwrite of each other's, short waits are learnt again.
+    /// Waiting threads share an average: even if they overwrite each other's values, short waits are learned
+    /// again.
     @JCStressTest
-    @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "Looks again before it sleeps.")
+    @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "Spins before it sleeps.")
     @State
     public static class SpinPolicyIsShared {
         private static final long LATER = 10_000_000_000L;

@@ -23,7 +23,7 @@ import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.verbs.Access;
 
-/// Engines look keys up while threads register and other engines bind.
+/// Engines look up keys while threads register and other engines bind.
 public final class Memory {
     private static final int DOMAIN = 1;
     private static final int QPN = 7;
@@ -57,7 +57,7 @@ public final class Memory {
         }
     }
 
-    /// The table of keys grows while an engine looks one up that has long been there.
+    /// The table of keys grows while an engine looks up an old key.
     @JCStressTest
     @Outcome(id = "OK, OK", expect = Expect.ACCEPTABLE, desc = "Found in the old table or the new one.")
     @State
@@ -76,8 +76,8 @@ public final class Memory {
         }
     }
 
-    /// Closing takes the key away: from then on no engine finds it, and a look that is under way finds all or
-    /// nothing.
+    /// Closing removes the key: from then on no engine finds it. A look-up that is under way finds all of the
+    /// entry or nothing.
     @JCStressTest
     @Outcome(
             id = {"OK, 1", "NO_SUCH_KEY, 1"},
@@ -97,7 +97,7 @@ public final class Memory {
         }
     }
 
-    /// One engine binds a window while another serves a request for it: bound as a whole, or not.
+    /// One engine binds a window while another serves a request for it: the window is bound as a whole, or not.
     @JCStressTest
     @Outcome(
             id = {"NO_SUCH_KEY", "NOT_BOUND", "OK"},
@@ -156,7 +156,7 @@ public final class Memory {
         }
     }
 
-    /// Two engines add to one word: both are told what was before, and nothing is lost.
+    /// Two engines add to one word: each gets the value before its own addition, and neither addition is lost.
     @JCStressTest
     @Outcome(
             id = {"0, 1, 3", "2, 0, 3"},
@@ -188,7 +188,7 @@ public final class Memory {
         }
     }
 
-    /// Words that are zero, one for each state; used again only long afterwards.
+    /// Words that are zero, one for each state; each is used again only long afterwards.
     private static final class Words {
         private static final int COUNT = 1 << 18;
         private static final MemorySegment ALL = ARENA.allocate(64L * COUNT, 64);

@@ -16,7 +16,7 @@ import verbena.transport.queue.SendQueue;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.spi.SendOperation;
 
-/// A poster publishes while the engine reads and gives back.
+/// A poster publishes while the engine reads and retires.
 public final class RequestQueues {
     private RequestQueues() {}
 
@@ -35,7 +35,7 @@ public final class RequestQueues {
             queue.publish();
         }
 
-        /// The number of the request at a position; -1 when it is of several pieces.
+        /// The number of the request at a position; -1 when its fields belong to different requests.
         int at(long position) {
             SendRequest request = queue.at(position);
             int number = (int) request.wrId;
@@ -47,7 +47,7 @@ public final class RequestQueues {
     @Outcome(
             id = {"0, 0", "1, 0", "1, 2"},
             expect = Expect.ACCEPTABLE,
-            desc = "What is published is whole.")
+            desc = "A published request is whole.")
     @State
     public static class PublishBesideSend extends Sends {
         public PublishBesideSend() {
@@ -68,7 +68,7 @@ public final class RequestQueues {
         }
     }
 
-    /// A slot that the engine has not retired is not written.
+    /// A poster does not write a slot that the engine has not retired.
     @JCStressTest
     @Outcome(
             id = {"1, 0", "1, 2"},
@@ -117,7 +117,7 @@ public final class RequestQueues {
             queue.publish();
         }
 
-        /// The number of the oldest receive; 0 for none, -1 when it is of several pieces.
+        /// The number of the oldest receive; 0 for none, -1 when its fields belong to different receives.
         int take() {
             if (!queue.take(taken)) {
                 return 0;
@@ -181,10 +181,10 @@ public final class RequestQueues {
         }
     }
 
-    /// A limit is told once, and disarmed by that.
+    /// A limit is reported once, which disarms it.
     @JCStressTest
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "Armed before the take.")
-    @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "Armed after it: the next take tells.")
+    @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "Armed after it: the next take reports it.")
     @State
     public static class LimitBesideTake extends Receives {
         public LimitBesideTake() {
@@ -209,13 +209,14 @@ public final class RequestQueues {
         }
     }
 
-    /// A queue pair breaks down while a receive is posted: whoever is second sees the other, and flushes it.
+    /// A queue pair breaks down while a receive is posted: the second of the two threads sees the first, and
+    /// flushes the receive.
     @JCStressTest
     @Outcome(
             id = {"true, 0", "true, 1", "false, 1"},
             expect = Expect.ACCEPTABLE,
             desc = "One of them flushes it.")
-    @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "Nobody flushes it.")
+    @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "Neither thread flushes it.")
     @State
     public static class BreakDownBesidePost extends Receives {
         private volatile boolean broken;
@@ -237,7 +238,7 @@ public final class RequestQueues {
         }
     }
 
-    /// Nothing that was posted before RESET is left.
+    /// No request that was posted before RESET is left.
     @JCStressTest
     @Outcome(
             id = {"0, true", "2, true"},

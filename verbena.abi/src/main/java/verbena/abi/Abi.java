@@ -43,33 +43,42 @@ final class Abi {
 
     /// By C, once.
     ///
-    /// @param calls address of the table to fill
-    /// @param callNames address of as many names
     /// @param operations address of a table of C functions for the tables of operations of contexts, queue
     ///     pairs and
     ///     completion queues
-    static void start(
-            long calls, long callNames, int callCount, long operations, long operationNames, int operationCount) {
+    static void start(long operations, long operationNames, int operationCount) {
         Threads.begin();
         MemorySegment functions = Native.at(operations, operationCount * ADDRESS.byteSize());
         for (int i = 0; i < operationCount; i++) {
             OPERATIONS.put(name(operationNames, i), functions.getAtIndex(JAVA_LONG, i));
         }
-        var methods = new HashMap<String, Method>();
-        for (Class<?> type : CALLS) {
-            for (Method method : type.getDeclaredMethods()) {
-                if (Modifier.isStatic(method.getModifiers()) && !Modifier.isPrivate(method.getModifiers())) {
-                    methods.put(method.getName(), method);
+    }
+
+    /// By C, when a call is made for the first time: the function that C is to call from now on. Two threads may come
+    /// at the same time, and get one each.
+    ///
+    /// @param name address of the call's name
+    static long link(long name) {
+        String call = Native.string(name);
+        Method method = Methods.BY_NAME.get(camelCase(call));
+        if (method == null) {
+            throw new IllegalStateException("no method is called " + call);
+        }
+        return upcall(method).address();
+    }
+
+    /// All that C may call.
+    private static final class Methods {
+        static final Map<String, Method> BY_NAME = new HashMap<>();
+
+        static {
+            for (Class<?> type : CALLS) {
+                for (Method method : type.getDeclaredMethods()) {
+                    if (Modifier.isStatic(method.getModifiers()) && !Modifier.isPrivate(method.getModifiers())) {
+                        BY_NAME.put(method.getName(), method);
+                    }
                 }
             }
-        }
-        MemorySegment table = Native.at(calls, callCount * ADDRESS.byteSize());
-        for (int i = 0; i < callCount; i++) {
-            Method method = methods.get(camelCase(name(callNames, i)));
-            if (method == null) {
-                throw new IllegalStateException("nothing here is called " + name(callNames, i));
-            }
-            table.setAtIndex(ADDRESS, i, upcall(method));
         }
     }
 

@@ -4,6 +4,7 @@ import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
 import static verbena.foreign.rdma.VerbsStructs.GRH;
 import static verbena.foreign.rdma.VerbsStructs.WC;
 
+import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
 import verbena.verbs.WorkCompletion;
 
@@ -42,12 +43,12 @@ final class AddressCalls {
     }
 
     private static boolean hasGrh(long wc) {
-        return (Native.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH) != 0;
+        return (Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH) != 0;
     }
 
     /// `struct ibv_ah_attr`. Over Ethernet and IP every way has a GRH.
     static AddressVector vector(long from) {
-        if (Native.getByte(from + AH_ATTR.at("is_global")) == 0) {
+        if (Memory.getByte(from + AH_ATTR.at("is_global")) == 0) {
             throw new IllegalArgumentException("is_global: 1, and the peer's GID: LIDs are InfiniBand's own");
         }
         return new AddressVector(
@@ -56,23 +57,23 @@ final class AddressCalls {
                 number(from, "port_num"),
                 number(from, "grh.traffic_class"),
                 Math.max(1, number(from, "grh.hop_limit")), // 0 gets as far as 1 does
-                Native.getInt(from + AH_ATTR.at("grh.flow_label")) & 0xF_FFFF,
+                Memory.getInt(from + AH_ATTR.at("grh.flow_label")) & 0xF_FFFF,
                 number(from, "sl"),
                 0);
     }
 
     private static int number(long from, String field) {
-        return Native.getByte(from + AH_ATTR.at(field)) & 0xFF;
+        return Memory.getByte(from + AH_ATTR.at(field)) & 0xFF;
     }
 
     static void put(AddressVector from, long into) {
         DeviceCalls.put(from.destination(), into + AH_ATTR.at("grh.dgid"));
-        Native.putInt(into + AH_ATTR.at("grh.flow_label"), from.flowLabel());
-        Native.putByte(into + AH_ATTR.at("grh.sgid_index"), from.sourceGidIndex());
-        Native.putByte(into + AH_ATTR.at("grh.hop_limit"), from.hopLimit());
-        Native.putByte(into + AH_ATTR.at("grh.traffic_class"), from.trafficClass());
-        Native.putByte(into + AH_ATTR.at("sl"), from.serviceLevel());
-        Native.putByte(into + AH_ATTR.at("is_global"), 1);
-        Native.putByte(into + AH_ATTR.at("port_num"), from.port());
+        Memory.putInt(into + AH_ATTR.at("grh.flow_label"), from.flowLabel());
+        Memory.putByte(into + AH_ATTR.at("grh.sgid_index"), from.sourceGidIndex());
+        Memory.putByte(into + AH_ATTR.at("grh.hop_limit"), from.hopLimit());
+        Memory.putByte(into + AH_ATTR.at("grh.traffic_class"), from.trafficClass());
+        Memory.putByte(into + AH_ATTR.at("sl"), from.serviceLevel());
+        Memory.putByte(into + AH_ATTR.at("is_global"), 1);
+        Memory.putByte(into + AH_ATTR.at("port_num"), from.port());
     }
 }

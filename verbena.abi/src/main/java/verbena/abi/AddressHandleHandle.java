@@ -2,6 +2,7 @@ package verbena.abi;
 
 import static verbena.foreign.rdma.VerbsStructs.AH;
 
+import verbena.foreign.Memory;
 import verbena.verbs.AddressHandle;
 
 /// An address handle and its `struct ibv_ah`.
@@ -15,8 +16,8 @@ final class AddressHandleHandle extends Handle {
 
     static AddressHandleHandle of(AddressHandle way, DomainHandle domain) {
         long pointer = Native.allocate(AH.size());
-        Native.putLong(pointer + AH.at("context"), domain.device);
-        Native.putLong(pointer + AH.at("pd"), domain.pointer);
+        Memory.putLong(pointer + AH.at("context"), domain.device);
+        Memory.putLong(pointer + AH.at("pd"), domain.pointer);
         return Handles.put(new AddressHandleHandle(pointer, way, domain));
     }
 

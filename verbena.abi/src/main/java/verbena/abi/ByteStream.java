@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +11,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import verbena.foreign.Memory;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
@@ -41,8 +41,6 @@ final class ByteStream {
     private static final int CONTROLS = 4;
 
     private static final int CHUNK_BYTES_MAX = 65_536;
-    /// With less room a send waits: many small messages cost more than one.
-    private static final int ROOM_BYTES_MIN = 2_048;
 
     private static final int DEPTH_MIN = 16;
     private static final int DEPTH_MAX = 0xFFFE;
@@ -52,8 +50,6 @@ final class ByteStream {
     private static final long CONTROL = 1L << 32;
     private static final long CREDITS = 2L << 32;
     private static final long RECEIVE = 3L << 32;
-
-    private static final ValueLayout.OfInt LENGTH = JAVA_INT_UNALIGNED;
 
     private final List<VerbsObject> owned = new ArrayList<>();
     private final ProtectionDomain domain;
@@ -67,8 +63,7 @@ final class ByteStream {
     private final MemoryRegion sendBuffer;
     private final int sendBytes;
     private final int sendsMax;
-    private int sendAt;
-    private int sendRoom;
+    private final SendRing ring;
     private int sendsFree;
     private int controlsFree = CONTROLS;
     private int controlAt;
@@ -76,13 +71,8 @@ final class ByteStream {
     private int sent;
 
     private int sentMax;
-    // The peer's buffers: those of its list that have been taken, and which comes next.
     private final MemoryRegion targets;
-    private final long[] targetAddress = new long[StreamMessage.TARGETS];
-    private final int[] targetKey = new int[StreamMessage.TARGETS];
-    private final long[] targetRoom = new long[StreamMessage.TARGETS];
-    private int target;
-    private int targetNext = 1;
+    private final PeerBuffers peerBuffers;
 
     // Receiving: a ring of two halves.
     private final MemoryRegion receiveBuffer;
@@ -131,11 +121,13 @@ final class ByteStream {
             cq = own(context.createCompletionQueue(sendsMax + receivesMax, Optional.of(channel)));
             sendBuffer = own(domain.allocate(
                     sendBytes + (long) CONTROLS * StreamMessage.TARGET_BYTES, EnumSet.of(Access.LOCAL_WRITE)));
+            ring = new SendRing(sendBuffer, sendBytes);
             Set<Access> written = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
             targets = own(domain.allocate(
                     (long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES
                             + (long) mappingCount * StreamMessage.MAPPING_BYTES,
                     written));
+            peerBuffers = new PeerBuffers(targets);
             receiveBuffer = own(domain.allocate(2L * halfBytes, written));
             mappings = new StreamMappings(
                     this,
@@ -149,7 +141,6 @@ final class ByteStream {
                             .withSge(2, 1)
                             .withInline(0)
                             .withSignalAll(true)));
-            sendRoom = sendBytes;
             sendsFree = sendsMax - CONTROLS;
             shown = halfBytes;
             unshown = halfBytes;
@@ -187,9 +178,7 @@ final class ByteStream {
     void begin(StreamMessage.Hello hello) {
         peer = hello;
         sentMax = hello.credits();
-        targetAddress[0] = hello.buffer();
-        targetKey[0] = hello.bufferKey();
-        targetRoom[0] = Integer.toUnsignedLong(hello.bufferBytes());
+        peerBuffers.begin(hello);
         mappings.begin(hello);
         hasBegun = true;
     }
@@ -218,7 +207,7 @@ final class ByteStream {
         return sendsFree == sendsMax - CONTROLS && controlsFree == CONTROLS;
     }
 
-    /// Frees all of it. Whoever sleeps wakes.
+    /// Frees all of it. A thread that sleeps wakes.
     void close() {
         mappingsClose();
         owned.reversed().forEach(VerbsObject::close);
@@ -291,7 +280,7 @@ final class ByteStream {
             }
             case StreamMessage.CREDITS -> {
                 sentMax = value & 0xFFFF;
-                takeTarget();
+                peerBuffers.take();
             }
             case StreamMessage.MAPPING -> received = received + 1 & 0xFFFF;
             case StreamMessage.CONTROL -> {
@@ -308,7 +297,7 @@ final class ByteStream {
     private void onSent(long kind, int value) {
         if (kind == DATA) {
             sendsFree++;
-            sendRoom += value;
+            ring.arrive(value);
         } else {
             controlsFree++;
             isOver |= kind == CONTROL && value == StreamMessage.DISCONNECT;
@@ -337,11 +326,7 @@ final class ByteStream {
 
     /// Whether [#send] would take something.
     boolean canSend() {
-        return hasBegun
-                && mappings.isFlushed()
-                && hasSlot()
-                && sendRoom >= Math.min(ROOM_BYTES_MIN, sendBytes)
-                && targetRoom[target] > 0;
+        return hasBegun && mappings.isFlushed() && hasSlot() && ring.isWorthAMessage() && peerBuffers.room() > 0;
     }
 
     /// Whether a message that needs a credit can be sent.
@@ -356,18 +341,14 @@ final class ByteStream {
         long now = 0;
         while (done + now < from.bytes() && canSend()) {
             int chunk = (int) Math.min(
-                    Math.min(from.bytes() - done - now, CHUNK_BYTES_MAX), Math.min(sendRoom, targetRoom[target]));
-            long to = targetAddress[target];
-            int key = targetKey[target];
-            targetAddress[target] += chunk;
-            targetRoom[target] -= chunk;
-            if (targetRoom[target] == 0) {
-                target = 1 - target;
-            }
+                    Math.min(from.bytes() - done - now, CHUNK_BYTES_MAX), Math.min(ring.room(), peerBuffers.room()));
+            long to = peerBuffers.address();
+            int key = peerBuffers.key();
+            peerBuffers.use(chunk);
             sent = sent + 1 & 0xFFFF;
             long _ = from.forEach(done + now, (at, length, before) -> {
                 int fits = (int) Math.min(length, chunk - before);
-                copy(at, fits, (int) before);
+                ring.copy(at, fits, (int) before);
                 return fits;
             });
             post(chunk, to, key, StreamMessage.of(StreamMessage.DATA, chunk));
@@ -382,8 +363,8 @@ final class ByteStream {
     long writeTo(long from, long length, long toAddress, int key) {
         long done = 0;
         while (done < length && canWrite()) {
-            int chunk = (int) Math.min(Math.min(length - done, CHUNK_BYTES_MAX), sendRoom);
-            copy(from + done, chunk, 0);
+            int chunk = (int) Math.min(Math.min(length - done, CHUNK_BYTES_MAX), ring.room());
+            ring.copy(from + done, chunk, 0);
             post(chunk, toAddress + done, key, -1);
             done += chunk;
         }
@@ -391,64 +372,37 @@ final class ByteStream {
     }
 
     boolean canWrite() {
-        return mappings.isFlushed() && sendsFree > 0 && failure == 0 && sendRoom >= Math.min(ROOM_BYTES_MIN, sendBytes);
+        return mappings.isFlushed() && sendsFree > 0 && failure == 0 && ring.isWorthAMessage();
     }
 
     /// An entry of the peer's table of mappings.
     void sendMapping(MemorySegment entry, int index, long to, int key) {
         sent = sent + 1 & 0xFFFF;
-        copy(entry.address(), StreamMessage.MAPPING_BYTES, 0);
+        ring.copy(entry.address(), StreamMessage.MAPPING_BYTES, 0);
         post(StreamMessage.MAPPING_BYTES, to, key, StreamMessage.of(StreamMessage.MAPPING, index));
     }
 
     boolean hasRoomForMapping() {
-        return hasSlot() && sendRoom >= StreamMessage.MAPPING_BYTES;
+        return hasSlot() && ring.room() >= StreamMessage.MAPPING_BYTES;
     }
 
     /// What was copied leaves.
     ///
     /// @param message -1 for none
     private void post(int length, long to, int key, int message) {
-        int first = Math.min(length, sendBytes - sendAt);
         sendsFree--;
-        sendRoom -= length;
         try (SendBatch batch = qp.send()) {
             if (message == -1) {
                 batch.write(DATA | length, to, key);
             } else {
                 batch.writeWithImmediate(DATA | length, to, key, message);
             }
-            batch.sge(sendBuffer, sendAt, first);
-            if (first < length) {
-                batch.sge(sendBuffer, 0, length - first);
-            }
+            ring.addTo(batch, length);
             batch.submit();
         } catch (VerbsException e) {
             failure = failure == 0 ? Errno.ECONNRESET : failure;
         }
-        sendAt = (sendAt + length) % sendBytes;
-    }
-
-    /// Into the part of the send buffer that is posted next, `before` bytes behind its beginning.
-    private void copy(long from, int length, int before) {
-        int at = (sendAt + before) % sendBytes;
-        int first = Math.min(length, sendBytes - at);
-        MemorySegment.copy(Native.MEMORY, from, sendBuffer.segment(), at, first);
-        MemorySegment.copy(Native.MEMORY, from + first, sendBuffer.segment(), 0, length - first);
-    }
-
-    /// An entry of our list that the peer has written. It writes the next one only when this has been used up.
-    private void takeTarget() {
-        MemorySegment list = targets.segment();
-        long at = (long) targetNext * StreamMessage.TARGET_BYTES;
-        int length = list.get(LENGTH, at + 12);
-        if (length != 0 && targetRoom[targetNext] == 0) {
-            targetAddress[targetNext] = list.get(JAVA_LONG_UNALIGNED, at);
-            targetKey[targetNext] = list.get(JAVA_INT_UNALIGNED, at + 8);
-            targetRoom[targetNext] = Integer.toUnsignedLong(length);
-            list.set(LENGTH, at + 12, 0);
-            targetNext = 1 - targetNext;
-        }
+        ring.leave(length);
     }
 
     /// Whether [#sendControl] can be called.
@@ -482,8 +436,8 @@ final class ByteStream {
         int from = (receiveAt + over) % (2 * halfBytes);
         int count = (int) Math.min(length, available - over);
         int first = Math.min(count, 2 * halfBytes - from);
-        MemorySegment.copy(receiveBuffer.segment(), from, Native.MEMORY, into, first);
-        MemorySegment.copy(receiveBuffer.segment(), 0, Native.MEMORY, into + first, count - first);
+        MemorySegment.copy(receiveBuffer.segment(), from, Memory.ALL, into, first);
+        MemorySegment.copy(receiveBuffer.segment(), 0, Memory.ALL, into + first, count - first);
         if (!isPeek) {
             receiveAt = (receiveAt + count) % (2 * halfBytes);
             available -= count;

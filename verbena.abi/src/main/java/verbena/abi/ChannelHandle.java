@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.spi.WaitableChannel;
@@ -59,8 +60,8 @@ final class ChannelHandle extends Handle {
         }
         long pointer = Native.allocate(COMP_CHANNEL.size());
         var made = new ChannelHandle(pointer, waitable, context);
-        Native.putLong(pointer + COMP_CHANNEL.at("context"), context);
-        Native.putInt(pointer + COMP_CHANNEL.at("fd"), made.fd);
+        Memory.putLong(pointer + COMP_CHANNEL.at("context"), context);
+        Memory.putInt(pointer + COMP_CHANNEL.at("fd"), made.fd);
         waitable.tell(made::onNotification);
         return Handles.put(made);
     }
@@ -118,8 +119,8 @@ final class ChannelHandle extends Handle {
         if (queue == null || !queue.onEventTaken()) {
             return false;
         }
-        Native.putLong(into, queue.pointer);
-        Native.putLong(into + 8, queue.programsOwn());
+        Memory.putLong(into, queue.pointer);
+        Memory.putLong(into + 8, queue.programsOwn());
         return true;
     }
 
@@ -151,7 +152,7 @@ final class ChannelHandle extends Handle {
 
     private long proceed(int pollfds, long into) {
         if (pollfds > 0) {
-            Native.putLong(into, pollfds);
+            Memory.putLong(into, pollfds);
             return POLL;
         }
         VISITED.set(null);

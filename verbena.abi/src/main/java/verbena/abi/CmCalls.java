@@ -13,6 +13,8 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.Arrays;
 import java.util.Optional;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
@@ -76,10 +78,10 @@ final class CmCalls {
             long event = EventChannelHandle.next(channel);
             CmEvents.free(id.get("event"));
             id.set("event", event);
-            int status = Native.getInt(event + CM_EVENT.at("status"));
+            int status = Memory.getInt(event + CM_EVENT.at("status"));
             return status > 0 ? Errno.ECONNREFUSED : status;
         } catch (InterruptedException e) {
-            return Errno.EIO; // nobody interrupts a thread of the program's
+            return Errno.EIO; // threads of the program are not interrupted
         }
     }
 
@@ -100,7 +102,7 @@ final class CmCalls {
     // ---- identifiers
 
     static long createId(long channel, long into, long programsOwn, long space) {
-        Native.putLong(Native.some(into), create(channel, programsOwn, (int) space).pointer);
+        Memory.putLong(Native.some(into), create(channel, programsOwn, (int) space).pointer);
         return 0;
     }
 
@@ -151,7 +153,7 @@ final class CmCalls {
         handle.id.migrate(own);
         handle.waitsAt = own;
         long pointer = Native.allocate(Integer.BYTES);
-        Native.putInt(pointer, -1);
+        Memory.putInt(pointer, -1);
         handle.set("channel", pointer);
     }
 
@@ -164,7 +166,7 @@ final class CmCalls {
         if (length != bytes) {
             return Errno.EINVAL;
         }
-        int given = bytes == 1 ? Native.getByte(Native.some(value)) & 0xFF : Native.getInt(Native.some(value));
+        int given = bytes == 1 ? Memory.getByte(Native.some(value)) & 0xFF : Memory.getInt(Native.some(value));
         switch ((int) name) {
             case RDMA_OPTION_ID_TOS -> handle.trafficClass = given;
             case RDMA_OPTION_ID_ACK_TIMEOUT -> handle.ackTimeout = new AckTimeout(given);
@@ -186,9 +188,7 @@ final class CmCalls {
     static long getPort(long id, long isPeers) {
         var handle = IdHandle.get(id);
         Optional<InetSocketAddress> address = isPeers != 0 ? handle.id.peerAddress() : handle.id.localAddress();
-        return Native.bigEndian((short)
-                        address.map(InetSocketAddress::getPort).orElse(0).intValue())
-                & 0xFFFF;
+        return Memory.swapShort(address.map(InetSocketAddress::getPort).orElse(0));
     }
 
     // ---- addresses; a device may be opened for them
@@ -221,14 +221,21 @@ final class CmCalls {
         if (at.isAnyLocalAddress() || at.isLoopbackAddress()) {
             return 0;
         }
-        try {
-            if (NetworkInterface.getByInetAddress(at) == null) {
-                return Errno.EADDRNOTAVAIL;
-            }
-        } catch (SocketException e) {
+        if (!isHere(at)) {
             return Errno.EADDRNOTAVAIL;
         }
         return DeviceHandle.only().filter(only -> !only.has(Gid.of(at))).isPresent() ? Errno.ENODEV : 0;
+    }
+
+    /// Whether this host has the address.
+    static boolean isHere(InetAddress address) {
+        try {
+            return address.isAnyLocalAddress()
+                    || address.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException e) {
+            return false;
+        }
     }
 
     static long resolveAddr(long id, long source, long destination, long timeout) {
@@ -259,12 +266,12 @@ final class CmCalls {
         var devices = DeviceHandle.list();
         long list = Native.allocate((devices.size() + 1L) * Long.BYTES);
         for (int i = 0; i < devices.size(); i++) {
-            Native.putLong(
+            Memory.putLong(
                     list + (long) i * Long.BYTES,
                     IdHandle.pointerOf(devices.get(i).shared()));
         }
         if (countPointer != 0) {
-            Native.putInt(countPointer, devices.size());
+            Memory.putInt(countPointer, devices.size());
         }
         return list;
     }

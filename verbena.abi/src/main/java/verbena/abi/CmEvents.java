@@ -19,6 +19,7 @@ import static verbena.foreign.rdma.CmStructs.CM_EVENT;
 import static verbena.foreign.rdma.CmStructs.CM_ID;
 
 import java.lang.foreign.MemorySegment;
+import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.cm.ConnectionEvent;
@@ -31,7 +32,7 @@ final class CmEvents {
 
     private CmEvents() {}
 
-    /// An event that the program has, or will have: whom it keeps from being destroyed.
+    /// An event that the program has, or will have: what it keeps from being destroyed.
     record Told(long pointer, long id, long listener) {}
 
     /// Makes the struct of an event.
@@ -81,25 +82,25 @@ final class CmEvents {
             request.id().close();
             return 0;
         }
-        int type = Native.getInt(listener.pointer + CM_ID.at("qp_type"));
+        int type = Memory.getInt(listener.pointer + CM_ID.at("qp_type"));
         IdHandle id = IdHandle.of(request.id(), null, listener.get("channel"), listener.get("context"), type);
         id.asking = request.peer();
         id.trafficClass = listener.trafficClass;
         PeerParameters peer = request.peer();
         long event = plain(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-        Native.putLong(event + CM_EVENT.at("listen_id"), listener.pointer);
+        Memory.putLong(event + CM_EVENT.at("listen_id"), listener.pointer);
         if (id.id.space().isDatagram()) {
             with(event, "ud", peer.privateData());
-            Native.putInt(event + CM_EVENT.at("param.ud.qp_num"), peer.qpn());
-            Native.putInt(event + CM_EVENT.at("param.ud.qkey"), peer.qkey());
+            Memory.putInt(event + CM_EVENT.at("param.ud.qp_num"), peer.qpn());
+            Memory.putInt(event + CM_EVENT.at("param.ud.qkey"), peer.qkey());
         } else {
             with(event, "conn", peer.privateData());
             // seen from here: what is asked of this side (rdma_get_cm_event(3))
-            Native.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
-            Native.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
-            Native.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
-            Native.putByte(event + CM_EVENT.at("param.conn.retry_count"), 7);
-            Native.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
+            Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.initiatorDepth());
+            Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.responderResources());
+            Memory.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
+            Memory.putByte(event + CM_EVENT.at("param.conn.retry_count"), 7);
+            Memory.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
         }
         Handles.put(event, new Told(event, id.pointer, listener.pointer));
         return event;
@@ -107,19 +108,19 @@ final class CmEvents {
 
     private static long plain(IdHandle id, int type, int status) {
         long event = Native.allocate(CM_EVENT.size());
-        Native.putLong(event + CM_EVENT.at("id"), id.pointer);
-        Native.putInt(event + CM_EVENT.at("event"), type);
-        Native.putInt(event + CM_EVENT.at("status"), status);
+        Memory.putLong(event + CM_EVENT.at("id"), id.pointer);
+        Memory.putInt(event + CM_EVENT.at("event"), type);
+        Memory.putInt(event + CM_EVENT.at("status"), status);
         Handles.put(event, new Told(event, id.pointer, 0));
         return event;
     }
 
     private static long connected(IdHandle id, int type, PeerParameters peer) {
         long event = with(plain(id, type, 0), "conn", peer.privateData());
-        Native.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.responderResources());
-        Native.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.initiatorDepth());
-        Native.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
-        Native.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
+        Memory.putByte(event + CM_EVENT.at("param.conn.responder_resources"), peer.responderResources());
+        Memory.putByte(event + CM_EVENT.at("param.conn.initiator_depth"), peer.initiatorDepth());
+        Memory.putByte(event + CM_EVENT.at("param.conn.rnr_retry_count"), 7);
+        Memory.putInt(event + CM_EVENT.at("param.conn.qp_num"), peer.qpn());
         return event;
     }
 
@@ -128,22 +129,22 @@ final class CmEvents {
         if (bytes.length > 0) {
             long copy = Native.allocate(bytes.length);
             MemorySegment.copy(MemorySegment.ofArray(bytes), 0, Native.at(copy, bytes.length), 0, bytes.length);
-            Native.putLong(event + CM_EVENT.at("param." + which + ".private_data"), copy);
-            Native.putByte(event + CM_EVENT.at("param." + which + ".private_data_len"), bytes.length);
+            Memory.putLong(event + CM_EVENT.at("param." + which + ".private_data"), copy);
+            Memory.putByte(event + CM_EVENT.at("param." + which + ".private_data_len"), bytes.length);
         }
         return event;
     }
 
     private static long datagram(long event, AddressVector path, int qpn, int qkey) {
         AddressCalls.put(path, event + CM_EVENT.at("param.ud.ah_attr"));
-        Native.putInt(event + CM_EVENT.at("param.ud.qp_num"), qpn);
-        Native.putInt(event + CM_EVENT.at("param.ud.qkey"), qkey);
+        Memory.putInt(event + CM_EVENT.at("param.ud.qp_num"), qpn);
+        Memory.putInt(event + CM_EVENT.at("param.ud.qkey"), qkey);
         return event;
     }
 
     /// `private_data` is what the program gave when it joined.
     private static long group(long event, IdHandle id, Gid group) {
-        Native.putLong(event + CM_EVENT.at("param.ud.private_data"), id.joined.getOrDefault(group, 0L));
+        Memory.putLong(event + CM_EVENT.at("param.ud.private_data"), id.joined.getOrDefault(group, 0L));
         return event;
     }
 
@@ -151,9 +152,9 @@ final class CmEvents {
         Told told = Handles.find(event, Told.class);
         if (told != null) {
             Handles.remove(event);
-            int type = Native.getInt(event + CM_EVENT.at("event"));
+            int type = Memory.getInt(event + CM_EVENT.at("event"));
             if (type != RDMA_CM_EVENT_MULTICAST_JOIN && type != RDMA_CM_EVENT_MULTICAST_ERROR) {
-                Native.free(Native.getLong(event + CM_EVENT.at("param.conn.private_data")));
+                Native.free(Memory.getLong(event + CM_EVENT.at("param.conn.private_data")));
             }
             Native.free(event);
         }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -79,14 +80,14 @@ final class CompletionCalls {
     }
 
     static long createCqEx(long context, long attributes) {
-        long mask = Integer.toUnsignedLong(Native.getInt(Native.some(attributes) + CQ_INIT_ATTR_EX.at("comp_mask")));
+        long mask = Integer.toUnsignedLong(Memory.getInt(Native.some(attributes) + CQ_INIT_ATTR_EX.at("comp_mask")));
         long flags = (mask & VerbsConstants.IBV_CQ_INIT_ATTR_MASK_FLAGS) == 0
                 ? 0
-                : Native.getInt(attributes + CQ_INIT_ATTR_EX.at("flags"));
+                : Memory.getInt(attributes + CQ_INIT_ATTR_EX.at("flags"));
         if ((mask & ~3) != 0 || (flags & ~CQ_FLAGS) != 0) {
             return Errno.EINVAL;
         }
-        long wanted = Native.getLong(attributes + CQ_INIT_ATTR_EX.at("wc_flags"));
+        long wanted = Memory.getLong(attributes + CQ_INIT_ATTR_EX.at("wc_flags"));
         var operations = new ArrayList<>(List.of(POLLING));
         for (var each : READ_ON_REQUEST.entrySet()) {
             if ((wanted & each.getKey()) != 0) {
@@ -99,12 +100,12 @@ final class CompletionCalls {
         }
         long cq = createCq(
                 context,
-                Native.getInt(attributes),
-                Native.getLong(attributes + CQ_INIT_ATTR_EX.at("cq_context")),
-                Native.getLong(attributes + CQ_INIT_ATTR_EX.at("channel")),
-                Native.getInt(attributes + CQ_INIT_ATTR_EX.at("comp_vector")));
+                Memory.getInt(attributes),
+                Memory.getLong(attributes + CQ_INIT_ATTR_EX.at("cq_context")),
+                Memory.getLong(attributes + CQ_INIT_ATTR_EX.at("channel")),
+                Memory.getInt(attributes + CQ_INIT_ATTR_EX.at("comp_vector")));
         if (cq > 0) {
-            operations.forEach(name -> Native.putLong(cq + CQ_EX.at(name), Abi.operation(name)));
+            operations.forEach(name -> Memory.putLong(cq + CQ_EX.at(name), Abi.operation(name)));
         }
         return cq;
     }
@@ -116,7 +117,7 @@ final class CompletionCalls {
             return Errno.EINVAL;
         }
         handle.resize((int) entries);
-        Native.putInt(cq + CQ.at("cqe"), handle.cq.capacity());
+        Memory.putInt(cq + CQ.at("cqe"), handle.cq.capacity());
         return 0;
     }
 
@@ -144,7 +145,7 @@ final class CompletionCalls {
 
     static long startPoll(long cq, long attributes) {
         var handle = CompletionQueueHandle.get(cq);
-        if (Native.getInt(Native.some(attributes)) != 0) { // a mask of what there is not yet
+        if (Memory.getInt(Native.some(attributes)) != 0) { // a mask of what there is not yet
             return Errno.EINVAL;
         }
         handle.polling.lock();

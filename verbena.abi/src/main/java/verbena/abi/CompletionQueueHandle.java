@@ -7,7 +7,9 @@ import static verbena.foreign.rdma.VerbsStructs.WC;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
@@ -17,9 +19,11 @@ final class CompletionQueueHandle extends Handle {
     /// Time stamps are nanoseconds (`hca_core_clock` of ibv_query_device_ex(3)).
     static final long CLOCK_KILOHERTZ = 1_000_000;
 
-    /// C programs poll without pause. After so many polls in vain whoever else wants the processor, the peer
-    /// perhaps, may have it; alone that costs nothing.
+    /// C programs poll without pause. After so many polls in vain another thread that wants the processor, the peer
+    /// perhaps, may have it. When there is none, that costs nothing.
     private static final int POLLS_OF_A_TURN = 32;
+    /// Completions that are taken from the queue at once.
+    private static final int BATCH_MAX = 16;
 
     /// Bit 3: with a UDP header; below it 1 for IPv6, 2 for IPv4, and 0 would be a GRH.
     private static final int UDP_OVER_IPV6 = 0x9;
@@ -50,6 +54,7 @@ final class CompletionQueueHandle extends Handle {
     /// Taken out when those of a queue pair were dropped.
     private final ArrayDeque<WorkCompletion> kept = new ArrayDeque<>();
 
+    private final WorkCompletion[] @Nullable [] batches = new WorkCompletion[BATCH_MAX + 1][];
     private int emptyPolls;
     private WorkCompletion wc = new WorkCompletion();
 
@@ -64,11 +69,11 @@ final class CompletionQueueHandle extends Handle {
     static CompletionQueueHandle of(
             CompletionQueue cq, long context, Optional<ChannelHandle> channel, long programsOwn) {
         long pointer = Native.allocate(CQ_EX.size());
-        Native.putLong(pointer + CQ.at("context"), context);
-        Native.putLong(
+        Memory.putLong(pointer + CQ.at("context"), context);
+        Memory.putLong(
                 pointer + CQ.at("channel"), channel.map(each -> each.pointer).orElse(0L));
-        Native.putLong(pointer + CQ_CONTEXT, programsOwn);
-        Native.putInt(pointer + CQ.at("cqe"), cq.capacity());
+        Memory.putLong(pointer + CQ_CONTEXT, programsOwn);
+        Memory.putInt(pointer + CQ.at("cqe"), cq.capacity());
         return Handles.put(new CompletionQueueHandle(pointer, cq, context, channel.orElse(null)));
     }
 
@@ -93,7 +98,7 @@ final class CompletionQueueHandle extends Handle {
 
     /// `cq_context`.
     long programsOwn() {
-        return Native.getLong(pointer + CQ_CONTEXT);
+        return Memory.getLong(pointer + CQ_CONTEXT);
     }
 
     void arm(boolean solicitedOnly) {
@@ -121,10 +126,24 @@ final class CompletionQueueHandle extends Handle {
         polling.lock();
         try {
             int n = 0;
-            while (n < count && take()) {
+            while (n < count && !kept.isEmpty()) {
+                wc = kept.removeFirst();
                 put(into + n * WC_BYTES);
                 n++;
             }
+            // One look at the queue, as long as it gives all that is asked for: to poll an empty queue drives the
+            // device, whose acknowledgements would leave before the answer that the program is about to post.
+            WorkCompletion[] batch;
+            int taken;
+            do {
+                batch = batch(Math.min(count - n, BATCH_MAX));
+                taken = cq.poll(batch);
+                for (int i = 0; i < taken; i++) {
+                    wc = batch[i];
+                    put(into + n * WC_BYTES);
+                    n++;
+                }
+            } while (taken == batch.length && n < count);
             if (n > 0) {
                 emptyPolls = 0;
             } else if (++emptyPolls % POLLS_OF_A_TURN == 0) {
@@ -134,6 +153,16 @@ final class CompletionQueueHandle extends Handle {
         } finally {
             polling.unlock();
         }
+    }
+
+    /// Completions to poll into, so many; each size is made once.
+    private WorkCompletion[] batch(int size) {
+        WorkCompletion @Nullable [] known = batches[size];
+        if (known == null) {
+            known = Stream.generate(WorkCompletion::new).limit(size).toArray(WorkCompletion[]::new);
+            batches[size] = known;
+        }
+        return known;
     }
 
     /// The oldest completion into `wc`; false when there is none.
@@ -163,18 +192,18 @@ final class CompletionQueueHandle extends Handle {
     }
 
     private void put(long into) {
-        Native.putLong(into + WC_WR_ID, wc.wrId());
-        Native.putInt(into + WC_STATUS, wc.status().code());
-        Native.putInt(into + WC_OPCODE, wc.opcode().code());
-        Native.putInt(into + WC_VENDOR_ERR, wc.vendorError());
-        Native.putInt(into + WC_BYTE_LEN, (int) wc.byteLength());
-        Native.putInt(into + WC_IMM_DATA, immediate());
-        Native.putInt(into + WC_QP_NUM, wc.qpn());
-        Native.putInt(into + WC_SRC_QP, wc.sourceQpn());
-        Native.putInt(into + WC_FLAGS, flags());
-        Native.putInt(into + WC_PKEY_INDEX, 0); // and slid
-        Native.putByte(into + WC_SL, packetType());
-        Native.putByte(into + WC_DLID_PATH_BITS, 0);
+        Memory.putLong(into + WC_WR_ID, wc.wrId());
+        Memory.putInt(into + WC_STATUS, wc.status().code());
+        Memory.putInt(into + WC_OPCODE, wc.opcode().code());
+        Memory.putInt(into + WC_VENDOR_ERR, wc.vendorError());
+        Memory.putInt(into + WC_BYTE_LEN, (int) wc.byteLength());
+        Memory.putInt(into + WC_IMM_DATA, immediate());
+        Memory.putInt(into + WC_QP_NUM, wc.qpn());
+        Memory.putInt(into + WC_SRC_QP, wc.sourceQpn());
+        Memory.putInt(into + WC_FLAGS, flags());
+        Memory.putInt(into + WC_PKEY_INDEX, 0); // and slid
+        Memory.putByte(into + WC_SL, packetType());
+        Memory.putByte(into + WC_DLID_PATH_BITS, 0);
     }
 
     private int flags() {
@@ -192,7 +221,7 @@ final class CompletionQueueHandle extends Handle {
 
     /// Immediate data as they were on the wire, a key as a number.
     private int immediate() {
-        return wc.hasImmediate() ? Native.bigEndian(wc.immediate()) : wc.invalidatedRkey();
+        return wc.hasImmediate() ? Memory.swap(wc.immediate()) : wc.invalidatedRkey();
     }
 
     /// The next completion is the current one; false when there is none.
@@ -200,8 +229,8 @@ final class CompletionQueueHandle extends Handle {
         if (!take()) {
             return false;
         }
-        Native.putInt(pointer + EX_STATUS, wc.status().code());
-        Native.putLong(pointer + EX_WR_ID, wc.wrId());
+        Memory.putInt(pointer + EX_STATUS, wc.status().code());
+        Memory.putLong(pointer + EX_WR_ID, wc.wrId());
         return true;
     }
 

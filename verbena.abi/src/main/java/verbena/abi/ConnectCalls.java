@@ -7,8 +7,11 @@ import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR_EX;
 import static verbena.foreign.rdma.VerbsStructs.SRQ_INIT_ATTR_EX;
 
 import java.lang.foreign.MemorySegment;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AckTimeout;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
@@ -24,8 +27,8 @@ final class ConnectCalls {
 
     /// What the kernel's connection manager gives to RoCE: 0.54 s, so a peer may be held up for seconds.
     private static final AckTimeout KERNELS = new AckTimeout(17);
-    /// Like the kernel's: who meets no receive is to come again after 0.66 s. Programs set no more than how often, and
-    /// five times of what we ask for otherwise are over before a busy program has posted its receive.
+    /// Like the kernel's: a sender that meets no receive is to come again after 0.66 s. Programs set only how often.
+    /// Five times of what we ask for otherwise are over before a busy program has posted its receive.
     static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults().withMinRnrTimer(new RnrTimer(0));
 
     private ConnectCalls() {}
@@ -42,14 +45,14 @@ final class ConnectCalls {
 
     static long cmCreateQpEx(long id, long attributes) {
         var handle = IdHandle.get(id);
-        int mask = Native.getInt(Native.some(attributes) + QP_INIT_ATTR_EX.at("comp_mask"));
+        int mask = Memory.getInt(Native.some(attributes) + QP_INIT_ATTR_EX.at("comp_mask"));
         boolean hasDomain = (mask & VerbsConstants.IBV_QP_INIT_ATTR_PD) != 0;
         boolean hasOperations = (mask & VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
         if ((mask & ~(VerbsConstants.IBV_QP_INIT_ATTR_PD | VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) != 0) {
             return Errno.EOPNOTSUPP;
         }
-        long pd = hasDomain ? Native.getLong(attributes + QP_INIT_ATTR_EX.at("pd")) : 0;
-        long operations = hasOperations ? Native.getLong(attributes + QP_INIT_ATTR_EX.at("send_ops_flags")) : 0;
+        long pd = hasDomain ? Memory.getLong(attributes + QP_INIT_ATTR_EX.at("pd")) : 0;
+        long operations = hasOperations ? Memory.getLong(attributes + QP_INIT_ATTR_EX.at("send_ops_flags")) : 0;
         QueuePairHandle made = create(handle, domain(handle, pd), attributes, operations);
         if (hasOperations) {
             made.extend();
@@ -64,20 +67,20 @@ final class ConnectCalls {
 
     private static QueuePairHandle create(IdHandle handle, DomainHandle domain, long attributes, long operations) {
         long cap = attributes + QP_INIT_ATTR.at("cap");
-        completionQueue(handle, attributes, "send_cq", Native.getInt(cap));
-        completionQueue(handle, attributes, "recv_cq", Native.getInt(cap + 4));
+        completionQueue(handle, attributes, "send_cq", Memory.getInt(cap));
+        completionQueue(handle, attributes, "recv_cq", Memory.getInt(cap + 4));
         var made = handle.id.createQueuePair(domain.domain, QueueCalls.options(attributes, operations));
         QueuePairHandle qp = QueueCalls.publish(made, domain, attributes);
         handle.id.useQueuePair(made); // rdma_destroy_id(3) leaves it: a program may give it to another identifier
         handle.set("qp", qp.pointer);
         handle.set("pd", domain.pointer);
-        Native.putInt(handle.pointer + CM_ID.at("qp_type"), made.type().code());
+        Memory.putInt(handle.pointer + CM_ID.at("qp_type"), made.type().code());
         return qp;
     }
 
     private static void completionQueue(IdHandle handle, long attributes, String field, int entries) {
-        if (Native.getLong(attributes + QP_INIT_ATTR.at(field)) != 0) {
-            handle.set(field, Native.getLong(attributes + QP_INIT_ATTR.at(field)));
+        if (Memory.getLong(attributes + QP_INIT_ATTR.at(field)) != 0) {
+            handle.set(field, Memory.getLong(attributes + QP_INIT_ATTR.at(field)));
             return;
         }
         long context = handle.get("verbs");
@@ -87,7 +90,7 @@ final class ConnectCalls {
         handle.made.add(Handles.get(channel, ChannelHandle.class));
         handle.set(field, cq);
         handle.set(field + "_channel", channel);
-        Native.putLong(attributes + QP_INIT_ATTR.at(field), cq);
+        Memory.putLong(attributes + QP_INIT_ATTR.at(field), cq);
     }
 
     static long cmDestroyQp(long id) {
@@ -113,9 +116,9 @@ final class ConnectCalls {
 
     static long cmCreateSrqEx(long id, long attributes) {
         var handle = IdHandle.get(id);
-        int mask = Native.getInt(Native.some(attributes) + SRQ_INIT_ATTR_EX.at("comp_mask"));
+        int mask = Memory.getInt(Native.some(attributes) + SRQ_INIT_ATTR_EX.at("comp_mask"));
         if ((mask & VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE) != 0
-                && Native.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type")) == VerbsConstants.IBV_SRQT_XRC) {
+                && Memory.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type")) == VerbsConstants.IBV_SRQT_XRC) {
             return Errno.EOPNOTSUPP; // there are no connections by rdma_cm that could name it
         }
         long made = QueueCalls.createSrqEx(handle.get("verbs"), attributes);
@@ -174,7 +177,7 @@ final class ConnectCalls {
             boolean isDatagram = handle.id.space().isDatagram();
             handle.id.useQueuePair(
                     isDatagram ? QpType.UD : QpType.RC,
-                    Native.getInt(parameters + CONN_PARAM.at("qp_num")) & 0xFF_FFFF);
+                    Memory.getInt(parameters + CONN_PARAM.at("qp_num")) & Endpoint.QPN_MASK);
         }
     }
 
@@ -189,7 +192,7 @@ final class ConnectCalls {
                     ? made
                     : made.withReads(reads(asking.initiatorDepth()), reads(asking.responderResources()));
         }
-        return made.withPrivateData(data(Native.getLong(from), number(from, "private_data_len")))
+        return made.withPrivateData(data(Memory.getLong(from), number(from, "private_data_len")))
                 .withReads(reads(number(from, "responder_resources")), reads(number(from, "initiator_depth")))
                 .withRetries(
                         timeout,
@@ -198,7 +201,7 @@ final class ConnectCalls {
     }
 
     private static int number(long from, String field) {
-        return Native.getByte(from + CONN_PARAM.at(field)) & 0xFF;
+        return Memory.getByte(from + CONN_PARAM.at(field)) & 0xFF;
     }
 
     private static int reads(int wanted) {

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Context;
 import verbena.verbs.InUseException;
@@ -62,18 +63,18 @@ final class ContextHandle extends Handle {
         long pointer = Native.allocate(VERBS_CONTEXT.size()) + AT;
         var made = new ContextHandle(pointer, context, isPrograms);
         for (String operation : OPERATIONS) {
-            Native.putLong(pointer + CONTEXT.at("ops." + operation), Abi.operation(operation));
+            Memory.putLong(pointer + CONTEXT.at("ops." + operation), Abi.operation(operation));
         }
         long whole = pointer - AT;
         for (String operation : NEWER_OPERATIONS) {
-            Native.putLong(whole + VERBS_CONTEXT.at(operation), Abi.operation(operation));
+            Memory.putLong(whole + VERBS_CONTEXT.at(operation), Abi.operation(operation));
         }
-        Native.putLong(whole + VERBS_CONTEXT.at("sz"), VERBS_CONTEXT.size());
-        Native.putLong(pointer + CONTEXT.at("device"), device.pointer());
-        Native.putInt(pointer + CONTEXT.at("cmd_fd"), made.events.fd());
-        Native.putInt(pointer + CONTEXT.at("async_fd"), made.events.fd());
-        Native.putInt(pointer + CONTEXT.at("num_comp_vectors"), 1);
-        Native.putLong(pointer + CONTEXT.at("abi_compat"), -1);
+        Memory.putLong(whole + VERBS_CONTEXT.at("sz"), VERBS_CONTEXT.size());
+        Memory.putLong(pointer + CONTEXT.at("device"), device.pointer());
+        Memory.putInt(pointer + CONTEXT.at("cmd_fd"), made.events.fd());
+        Memory.putInt(pointer + CONTEXT.at("async_fd"), made.events.fd());
+        Memory.putInt(pointer + CONTEXT.at("num_comp_vectors"), 1);
+        Memory.putLong(pointer + CONTEXT.at("abi_compat"), -1);
         return Handles.put(made);
     }
 

@@ -9,6 +9,8 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Optional;
+import verbena.foreign.Memory;
+import verbena.verbs.Endpoint;
 
 /// What two rsockets of datagrams say to each other, as rdma-core's `librdmacm/docs/rsocket` has it. Over queue
 /// pairs each datagram has its sender's name in front. A sender that does not know the peer's queue pair sends
@@ -82,6 +84,17 @@ final class DatagramMessage {
             return own instanceof Inet4Address ? 16 : 28;
         }
 
+        /// Itself, and the datagram behind it.
+        ByteBuffer before(Pieces data) {
+            ByteBuffer whole = ByteBuffer.allocate(bytes() + (int) data.bytes());
+            put(whole);
+            long _ = data.forEach(0, (address, length, _) -> {
+                whole.put(Memory.bytes(address, (int) length));
+                return length;
+            });
+            return whole.flip();
+        }
+
         void put(ByteBuffer into) {
             into.putInt(TAG)
                     .put((byte) version(own))
@@ -100,7 +113,7 @@ final class DatagramMessage {
             int version = from.get();
             int kind = from.get();
             int bytes = from.get();
-            int qpn = from.position(8).getInt() & 0xFF_FFFF;
+            int qpn = from.position(8).getInt() & Endpoint.QPN_MASK;
             boolean isOne = (version == 4 && bytes == 16) || (version == 6 && bytes == 28);
             boolean isQueuePair = qpn > GENERAL_SERVICES && qpn < GROUPS;
             if (!isOne || !isQueuePair || from.limit() < bytes) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import verbena.foreign.Memory;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
@@ -195,7 +196,7 @@ final class DatagramQueue {
         DatagramMessage.putName(name, sends.segment(), at);
         int over = DatagramMessage.nameBytes(name.getAddress());
         long bytes = from.forEach(0, (address, length, before) -> {
-            MemorySegment.copy(Native.MEMORY, address, sends.segment(), at + over + before, length);
+            MemorySegment.copy(Memory.ALL, address, sends.segment(), at + over + before, length);
             return length;
         });
         boolean done = false;

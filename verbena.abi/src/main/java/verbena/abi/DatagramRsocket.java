@@ -7,24 +7,22 @@ import java.lang.foreign.ValueLayout;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.abi.DatagramPeers.Peer;
 import verbena.abi.RsocketOptions.Option;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsException;
@@ -34,8 +32,6 @@ import verbena.verbs.VerbsException;
 /// queue pair it came from; the peer answers with its own, and all that follow go over queue pairs
 /// ([DatagramMessage]). Datagrams get lost as those of UDP do. Safe for use by any thread.
 final class DatagramRsocket implements AnyRsocket {
-    /// Peers whose queue pairs are known; the one that was sent to the longest time ago makes room.
-    private static final int PEERS_MAX = 4_096;
     /// A call that waits looks for so long before it sleeps.
     private static final long LOOKING_NANOS = 20_000;
     /// Calls take the completions: look again after this, if not asked to before.
@@ -45,42 +41,6 @@ final class DatagramRsocket implements AnyRsocket {
     /// Of UDP, read in one turn: others have to be read, too.
     private static final int MESSAGES_MAX = 64;
 
-    /// One that has not been read.
-    ///
-    /// @param queue whose slot the data are in; null for those that came by UDP
-    private record Datagram(
-            InetSocketAddress from,
-            MemorySegment data,
-            @Nullable DatagramQueue queue,
-            int slot) {
-        void release() {
-            if (queue != null) {
-                queue.release(slot);
-            }
-        }
-    }
-
-    /// A peer to send to.
-    private static final class Peer {
-        final DatagramQueue queue;
-
-        @Nullable
-        AddressHandle handle;
-
-        int qpn;
-
-        Peer(DatagramQueue queue) {
-            this.queue = queue;
-        }
-
-        void close() {
-            if (handle != null) {
-                handle.close();
-                handle = null;
-            }
-        }
-    }
-
     private final DatagramChannel udp;
     private final RsocketOptions options;
     private final ReentrantLock lock = new ReentrantLock();
@@ -89,8 +49,7 @@ final class DatagramRsocket implements AnyRsocket {
 
     // Guarded by the lock, all below.
     private @Nullable PollableDescriptor descriptor;
-    private final Map<InetAddress, DatagramQueue> queues = new HashMap<>();
-    private final LinkedHashMap<InetSocketAddress, Peer> peers = new LinkedHashMap<>(16, 0.75f, true);
+    private final DatagramPeers peers;
     private final ArrayDeque<Datagram> arrived = new ArrayDeque<>();
     private final ByteBuffer message = ByteBuffer.allocate(DatagramQueue.SLOT_BYTES);
     private @Nullable InetSocketAddress connectedTo;
@@ -104,6 +63,7 @@ final class DatagramRsocket implements AnyRsocket {
         this.options = new RsocketOptions(domain);
         this.isNonBlocking = isNonBlocking;
         options.beOfDatagrams();
+        peers = new DatagramPeers(options, this::lookAfter);
         try {
             udp = DatagramChannel.open(
                     domain == SocketAddress.AF_INET6 ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
@@ -148,23 +108,13 @@ final class DatagramRsocket implements AnyRsocket {
             udp.setOption(StandardSocketOptions.SO_REUSEADDR, options.get(Option.REUSE_ADDRESS) != 0);
             udp.bind(address);
         } catch (BindException e) {
-            return isHere(address.getAddress()) ? Errno.EADDRINUSE : Errno.EADDRNOTAVAIL;
+            return CmCalls.isHere(address.getAddress()) ? Errno.EADDRINUSE : Errno.EADDRNOTAVAIL;
         } catch (IOException e) {
             return Errno.of(new UncheckedIOException(e));
         }
         isBound = true;
         DatagramService.add(udp, this);
         return 0;
-    }
-
-    private static boolean isHere(InetAddress address) {
-        try {
-            return address.isAnyLocalAddress()
-                    || address.isLoopbackAddress()
-                    || NetworkInterface.getByInetAddress(address) != null;
-        } catch (IOException e) {
-            return false;
-        }
     }
 
     @Override
@@ -184,48 +134,12 @@ final class DatagramRsocket implements AnyRsocket {
         }
     }
 
-    /// The peer, with the queue pair that reaches it; empty when no device does.
     private Optional<Peer> peer(InetSocketAddress to) {
-        Peer known = peers.get(to);
-        if (known != null) {
-            return Optional.of(known);
-        }
-        Optional<Peer> made = nameTowards(to).flatMap(own -> queue(own, to)).map(Peer::new);
-        if (made.isPresent()) {
-            if (peers.size() == PEERS_MAX) {
-                peers.pollFirstEntry().getValue().close();
-            }
-            peers.put(to, made.get());
-        }
-        return made;
+        return peers.find(to, localName().orElseThrow());
     }
 
-    private Optional<DatagramQueue> queue(InetSocketAddress own, InetSocketAddress to) {
-        DatagramQueue known = queues.get(own.getAddress());
-        if (known != null) {
-            return Optional.of(known);
-        }
-        Optional<DatagramQueue> made = Threads.make(() -> Rsockets.datagramQueue(own, to, options));
-        made.ifPresent(queue -> {
-            queues.put(own.getAddress(), queue);
-            Thread ignored = Threads.start("verbena-abi-datagrams", () -> look(queue));
-        });
-        return made;
-    }
-
-    /// The address that the system would send from, unless it is bound to one; empty when there is no way.
-    private Optional<InetSocketAddress> nameTowards(InetSocketAddress to) {
-        InetSocketAddress own = localName().orElseThrow();
-        if (!own.getAddress().isAnyLocalAddress()) {
-            return Optional.of(own);
-        }
-        try (var probe = DatagramChannel.open()) {
-            probe.connect(to);
-            InetAddress from = ((InetSocketAddress) probe.getLocalAddress()).getAddress();
-            return Optional.of(new InetSocketAddress(from, own.getPort()));
-        } catch (IOException e) {
-            return Optional.empty();
-        }
+    private void lookAfter(DatagramQueue queue) {
+        Thread ignored = Threads.start("verbena-abi-datagrams", () -> look(queue));
     }
 
     @Override
@@ -287,11 +201,7 @@ final class DatagramRsocket implements AnyRsocket {
         if (it.hasData()) {
             introduce(peer, from, Pieces.NONE);
         }
-        if (peer.handle == null || peer.qpn != it.qpn()) {
-            peer.close();
-            peer.qpn = it.qpn();
-            peer.handle = peer.queue.handleTo(from);
-        }
+        peer.onIntroduction(it.qpn(), from);
     }
 
     private void onDatagram(Datagram it) {
@@ -304,7 +214,7 @@ final class DatagramRsocket implements AnyRsocket {
 
     private int progress() {
         int count = 0;
-        for (DatagramQueue queue : queues.values()) {
+        for (DatagramQueue queue : peers.queues()) {
             count += queue.progress((from, data, slot) -> onDatagram(new Datagram(from, data, queue, slot)));
         }
         if (count > 0) {
@@ -352,7 +262,7 @@ final class DatagramRsocket implements AnyRsocket {
             return;
         }
         descriptor.readable(!arrived.isEmpty() || !mayRead);
-        if (isWriterWaiting && queues.values().stream().allMatch(DatagramQueue::canSend)) {
+        if (isWriterWaiting && peers.queues().stream().allMatch(DatagramQueue::canSend)) {
             isWriterWaiting = false;
         }
         descriptor.writable(!isWriterWaiting);
@@ -370,12 +280,12 @@ final class DatagramRsocket implements AnyRsocket {
             if (progress() > 0 && wanted.getAsBoolean()) {
                 return true;
             }
-            lock.unlock(); // let others
+            lock.unlock(); // for other threads
             Thread.onSpinWait();
             lock.lock();
         }
         while (!wanted.getAsBoolean()) {
-            queues.values().forEach(DatagramQueue::arm);
+            peers.queues().forEach(DatagramQueue::arm);
             if (progress() == 0) {
                 changed.awaitUninterruptibly();
             }
@@ -407,7 +317,7 @@ final class DatagramRsocket implements AnyRsocket {
             long moved = into.forEach(0, (address, length, before) -> {
                 long now = Math.min(length, data.byteSize() - before);
                 MemorySegment.copy(
-                        data, ValueLayout.JAVA_BYTE, before, Native.MEMORY, ValueLayout.JAVA_BYTE, address, now);
+                        data, ValueLayout.JAVA_BYTE, before, Memory.ALL, ValueLayout.JAVA_BYTE, address, now);
                 return now;
             });
             if (!isPeek) {
@@ -449,11 +359,11 @@ final class DatagramRsocket implements AnyRsocket {
             if (isClosed || !mayWrite) {
                 return isClosed ? Errno.EBADF : Errno.EPIPE;
             }
-            AddressHandle handle = peer.handle;
+            AddressHandle handle = peer.handle();
             if (handle == null) {
                 introduce(peer, destination, from);
             } else {
-                queue.send(from, handle, peer.qpn);
+                queue.send(from, handle, peer.qpn());
             }
             return from.bytes();
         } finally {
@@ -468,16 +378,9 @@ final class DatagramRsocket implements AnyRsocket {
     private void introduce(Peer peer, InetSocketAddress to, Pieces data) {
         InetAddress own = peer.queue.name.getAddress();
         var it = new DatagramMessage.Introduction(data != Pieces.NONE, peer.queue.qpn(), own);
-        ByteBuffer buffer = ByteBuffer.allocate(it.bytes() + (int) data.bytes());
-        it.put(buffer);
-        long _ = data.forEach(0, (address, length, _) -> {
-            var piece = new byte[(int) length];
-            MemorySegment.copy(Native.MEMORY, ValueLayout.JAVA_BYTE, address, piece, 0, piece.length);
-            buffer.put(piece);
-            return length;
-        });
+        ByteBuffer buffer = it.before(data);
         try {
-            int ignored = udp.send(buffer.flip(), to); // 0 when there is no room: datagrams get lost
+            int ignored = udp.send(buffer, to); // 0 when there is no room: datagrams get lost
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -506,9 +409,9 @@ final class DatagramRsocket implements AnyRsocket {
         lock.lock();
         try {
             long until = System.nanoTime() + LEAVING_NANOS;
-            while (!isClosed && !queues.values().stream().allMatch(DatagramQueue::isSent)) {
+            while (!isClosed && !peers.queues().stream().allMatch(DatagramQueue::isSent)) {
                 long left = until - System.nanoTime();
-                queues.values().forEach(DatagramQueue::arm);
+                peers.queues().forEach(DatagramQueue::arm);
                 if (left <= 0) {
                     return;
                 }
@@ -533,10 +436,7 @@ final class DatagramRsocket implements AnyRsocket {
                 return Errno.EBADF;
             }
             isClosed = true;
-            made = new ArrayList<>(queues.values());
-            queues.clear();
-            peers.values().forEach(Peer::close);
-            peers.clear();
+            made = peers.clear();
             arrived.clear();
             changed.signalAll();
             Rsockets.remove(this);
@@ -582,7 +482,7 @@ final class DatagramRsocket implements AnyRsocket {
     public long setOption(long level, long name, long value, long length) {
         lock.lock();
         try {
-            return options.set(level, name, value, length, !queues.isEmpty());
+            return options.set(level, name, value, length, !peers.queues().isEmpty());
         } finally {
             lock.unlock();
         }

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -34,10 +35,10 @@ final class DeviceCalls {
         List<DeviceHandle> devices = DeviceHandle.list();
         long list = Native.allocate((devices.size() + 1L) * Long.BYTES);
         for (int i = 0; i < devices.size(); i++) {
-            Native.putLong(list + (long) i * Long.BYTES, devices.get(i).pointer());
+            Memory.putLong(list + (long) i * Long.BYTES, devices.get(i).pointer());
         }
         if (countPointer != 0) {
-            Native.putInt(countPointer, devices.size());
+            Memory.putInt(countPointer, devices.size());
         }
         return list;
     }
@@ -58,7 +59,7 @@ final class DeviceCalls {
     }
 
     static long getDeviceGuid(long device) {
-        return Native.bigEndian(Handles.get(device, DeviceHandle.class).device().nodeGuid());
+        return Memory.swap(Handles.get(device, DeviceHandle.class).device().nodeGuid());
     }
 
     /// Makes the folder of [DeviceFiles] that `VERBENA_FILES` names, or one of this process's own.
@@ -100,10 +101,10 @@ final class DeviceCalls {
         Native.at(into, DEVICE_ATTR.size()).fill((byte) 0);
         byte[] version = from.firmwareVersion().getBytes(StandardCharsets.UTF_8);
         MemorySegment.copy(MemorySegment.ofArray(version), 0, Native.at(into, 63), 0, Math.min(version.length, 63));
-        Native.putLong(into + DEVICE_ATTR.at("node_guid"), Native.bigEndian(from.nodeGuid()));
-        Native.putLong(into + DEVICE_ATTR.at("sys_image_guid"), Native.bigEndian(from.systemImageGuid()));
-        Native.putLong(into + DEVICE_ATTR.at("max_mr_size"), from.maxMemoryRegionBytes());
-        Native.putLong(into + DEVICE_ATTR.at("page_size_cap"), from.pageSizeCapability());
+        Memory.putLong(into + DEVICE_ATTR.at("node_guid"), Memory.swap(from.nodeGuid()));
+        Memory.putLong(into + DEVICE_ATTR.at("sys_image_guid"), Memory.swap(from.systemImageGuid()));
+        Memory.putLong(into + DEVICE_ATTR.at("max_mr_size"), from.maxMemoryRegionBytes());
+        Memory.putLong(into + DEVICE_ATTR.at("page_size_cap"), from.pageSizeCapability());
         put(into, "vendor_id", from.vendorId());
         put(into, "vendor_part_id", from.vendorPartId());
         put(into, "hw_ver", from.hardwareVersion());
@@ -128,13 +129,13 @@ final class DeviceCalls {
         put(into, "max_srq", from.maxSrq());
         put(into, "max_srq_wr", from.maxSrqWr());
         put(into, "max_srq_sge", from.maxSrqSge());
-        Native.putShort(into + DEVICE_ATTR.at("max_pkeys"), from.maxPkeys());
-        Native.putByte(into + DEVICE_ATTR.at("local_ca_ack_delay"), from.localAckDelay());
-        Native.putByte(into + DEVICE_ATTR.at("phys_port_cnt"), from.physicalPorts());
+        Memory.putShort(into + DEVICE_ATTR.at("max_pkeys"), from.maxPkeys());
+        Memory.putByte(into + DEVICE_ATTR.at("local_ca_ack_delay"), from.localAckDelay());
+        Memory.putByte(into + DEVICE_ATTR.at("phys_port_cnt"), from.physicalPorts());
     }
 
     private static void put(long into, String field, int value) {
-        Native.putInt(into + DEVICE_ATTR.at(field), value);
+        Memory.putInt(into + DEVICE_ATTR.at(field), value);
     }
 
     private static int flags(DeviceAttributes from) {
@@ -159,7 +160,7 @@ final class DeviceCalls {
 
     /// What the program's struct has room for; it was larger in each version.
     static long queryDeviceEx(long context, long input, long into, long size) {
-        if (input != 0 && Native.getInt(input) != 0) { // a mask of what a later version asks for
+        if (input != 0 && Memory.getInt(input) != 0) { // a mask of what a later version asks for
             return Errno.EINVAL;
         }
         if (size < DEVICE_ATTR.size() + Integer.BYTES) {
@@ -172,7 +173,7 @@ final class DeviceCalls {
         putIfRoom(into, size, "hca_core_clock", CompletionQueueHandle.CLOCK_KILOHERTZ);
         putIfRoom(into, size, "device_cap_flags_ex", Integer.toUnsignedLong(flags(from)));
         if (size >= DEVICE_ATTR_EX.size()) {
-            Native.putInt(into + DEVICE_ATTR_EX.at("phys_port_cnt_ex"), from.physicalPorts());
+            Memory.putInt(into + DEVICE_ATTR_EX.at("phys_port_cnt_ex"), from.physicalPorts());
         }
         return 0;
     }
@@ -180,18 +181,18 @@ final class DeviceCalls {
     private static void putIfRoom(long into, long size, String field, long value) {
         long at = DEVICE_ATTR_EX.at(field);
         if (at + Long.BYTES <= size) {
-            Native.putLong(into + at, value);
+            Memory.putLong(into + at, value);
         }
     }
 
     /// `struct ibv_values_ex`: a mask of what is wanted, and the clock's time as a `timespec`.
     static long queryRtValues(long context, long values) {
         context(context);
-        if (Native.getInt(Native.some(values)) != 1) { // IBV_VALUES_MASK_RAW_CLOCK
+        if (Memory.getInt(Native.some(values)) != 1) { // IBV_VALUES_MASK_RAW_CLOCK
             return Errno.EINVAL;
         }
-        Native.putLong(values + 8, 0);
-        Native.putLong(values + 16, System.nanoTime());
+        Memory.putLong(values + 8, 0);
+        Memory.putLong(values + 16, System.nanoTime());
         return 0;
     }
 
@@ -215,36 +216,36 @@ final class DeviceCalls {
 
     private static void fill(PortAttributes from, long into) {
         boolean isEthernet = from.linkLayer() == LinkLayer.ETHERNET;
-        Native.putInt(into + PORT_ATTR.at("state"), from.state().ordinal());
-        Native.putInt(into + PORT_ATTR.at("max_mtu"), from.maxMtu().code());
-        Native.putInt(into + PORT_ATTR.at("active_mtu"), from.activeMtu().code());
-        Native.putInt(into + PORT_ATTR.at("gid_tbl_len"), from.gidTableLength());
-        Native.putInt(into + PORT_ATTR.at("port_cap_flags"), from.capabilityFlags());
-        Native.putInt(into + PORT_ATTR.at("max_msg_sz"), (int) Math.min(from.maxMessageBytes(), 1L << 31));
-        Native.putShort(into + PORT_ATTR.at("pkey_tbl_len"), from.pkeyTableLength());
-        Native.putShort(into + PORT_ATTR.at("lid"), from.lid());
-        Native.putShort(into + PORT_ATTR.at("sm_lid"), from.subnetManagerLid());
-        Native.putByte(into + PORT_ATTR.at("lmc"), from.lidMaskControl());
-        Native.putByte(into + PORT_ATTR.at("max_vl_num"), 1);
-        Native.putByte(into + PORT_ATTR.at("active_width"), from.activeWidth());
-        Native.putByte(into + PORT_ATTR.at("active_speed"), from.activeSpeed());
-        Native.putByte(into + PORT_ATTR.at("phys_state"), from.physicalState());
-        Native.putByte(
+        Memory.putInt(into + PORT_ATTR.at("state"), from.state().ordinal());
+        Memory.putInt(into + PORT_ATTR.at("max_mtu"), from.maxMtu().code());
+        Memory.putInt(into + PORT_ATTR.at("active_mtu"), from.activeMtu().code());
+        Memory.putInt(into + PORT_ATTR.at("gid_tbl_len"), from.gidTableLength());
+        Memory.putInt(into + PORT_ATTR.at("port_cap_flags"), from.capabilityFlags());
+        Memory.putInt(into + PORT_ATTR.at("max_msg_sz"), (int) Math.min(from.maxMessageBytes(), 1L << 31));
+        Memory.putShort(into + PORT_ATTR.at("pkey_tbl_len"), from.pkeyTableLength());
+        Memory.putShort(into + PORT_ATTR.at("lid"), from.lid());
+        Memory.putShort(into + PORT_ATTR.at("sm_lid"), from.subnetManagerLid());
+        Memory.putByte(into + PORT_ATTR.at("lmc"), from.lidMaskControl());
+        Memory.putByte(into + PORT_ATTR.at("max_vl_num"), 1);
+        Memory.putByte(into + PORT_ATTR.at("active_width"), from.activeWidth());
+        Memory.putByte(into + PORT_ATTR.at("active_speed"), from.activeSpeed());
+        Memory.putByte(into + PORT_ATTR.at("phys_state"), from.physicalState());
+        Memory.putByte(
                 into + PORT_ATTR.at("link_layer"),
                 isEthernet ? VerbsConstants.IBV_LINK_LAYER_ETHERNET : VerbsConstants.IBV_LINK_LAYER_INFINIBAND);
-        Native.putByte(into + PORT_ATTR.at("flags"), isEthernet ? 1 : 0); // IBV_QPF_GRH_REQUIRED
+        Memory.putByte(into + PORT_ATTR.at("flags"), isEthernet ? 1 : 0); // IBV_QPF_GRH_REQUIRED
     }
 
     static long queryPkey(long context, long port, long index, long into) {
         int pkey = context(context).pkey((int) port & 0xFF, (int) index);
-        Native.putShort(Native.some(into), Native.bigEndian((short) pkey));
+        Memory.putShort(Native.some(into), Memory.swapShort(pkey));
         return 0;
     }
 
     static long getPkeyIndex(long context, long port, long pkey) {
         int length = context(context).port((int) port & 0xFF).pkeyTableLength();
         for (int i = 0; i < length; i++) {
-            if (Native.bigEndian((short) context(context).pkey((int) port & 0xFF, i)) == (short) pkey) {
+            if ((short) Memory.swapShort(context(context).pkey((int) port & 0xFF, i)) == (short) pkey) {
                 return i;
             }
         }
@@ -259,12 +260,12 @@ final class DeviceCalls {
     }
 
     static void put(Gid gid, long into) {
-        Native.putLong(into, Native.bigEndian(gid.high()));
-        Native.putLong(into + 8, Native.bigEndian(gid.low()));
+        Memory.putLong(into, Memory.swap(gid.high()));
+        Memory.putLong(into + 8, Memory.swap(gid.low()));
     }
 
     static Gid gid(long from) {
-        return new Gid(Native.bigEndian(Native.getLong(from)), Native.bigEndian(Native.getLong(from + 8)));
+        return new Gid(Memory.swap(Memory.getLong(from)), Memory.swap(Memory.getLong(from + 8)));
     }
 
     static long queryGidEx(long context, long port, long index, long into, long flags, long size) {
@@ -291,10 +292,10 @@ final class DeviceCalls {
 
     private static void put(GidEntry entry, int port, long into) {
         put(entry.gid(), into);
-        Native.putInt(into + GID_ENTRY.at("gid_index"), entry.index());
-        Native.putInt(into + GID_ENTRY.at("port_num"), port);
-        Native.putInt(into + GID_ENTRY.at("gid_type"), type(entry.type()));
-        Native.putInt(into + GID_ENTRY.at("ndev_ifindex"), entry.interfaceIndex());
+        Memory.putInt(into + GID_ENTRY.at("gid_index"), entry.index());
+        Memory.putInt(into + GID_ENTRY.at("port_num"), port);
+        Memory.putInt(into + GID_ENTRY.at("gid_type"), type(entry.type()));
+        Memory.putInt(into + GID_ENTRY.at("ndev_ifindex"), entry.interfaceIndex());
     }
 
     private static int type(GidType type) {
@@ -322,19 +323,19 @@ final class DeviceCalls {
     /// As sysfs tells it: `IB/RoCE v1` and `RoCE v2` only.
     static long queryGidType(long context, long port, long index, long into) {
         GidEntry entry = entry(context(context), (int) port & 0xFF, (int) index);
-        Native.putInt(Native.some(into), entry != null && entry.type() == GidType.ROCE_V2 ? 1 : 0);
+        Memory.putInt(Native.some(into), entry != null && entry.type() == GidType.ROCE_V2 ? 1 : 0);
         return 0;
     }
 
     /// The hardware's address is the kernel's business here: it stays zero.
     static long resolveEthL2(long context, long attributes, long mac, long vlan) {
         context(context);
-        if (Native.getByte(Native.some(attributes) + AH_ATTR.at("is_global")) == 0) {
+        if (Memory.getByte(Native.some(attributes) + AH_ATTR.at("is_global")) == 0) {
             return Errno.EINVAL;
         }
         Native.at(mac, 6).fill((byte) 0);
         if (vlan != 0) {
-            Native.putShort(vlan, 0xFFFF);
+            Memory.putShort(vlan, 0xFFFF);
         }
         return 0;
     }
@@ -361,11 +362,11 @@ final class DeviceCalls {
     }
 
     private static @Nullable Handle about(long event) {
-        return isAboutAnObject(event) ? Handles.find(Native.getLong(event), Handle.class) : null;
+        return isAboutAnObject(event) ? Handles.find(Memory.getLong(event), Handle.class) : null;
     }
 
     private static boolean isAboutAnObject(long event) {
-        int type = Native.getInt(event + ASYNC_EVENT.at("event_type"));
+        int type = Memory.getInt(event + ASYNC_EVENT.at("event_type"));
         return switch (AsyncEvent.Type.values()[type]) {
             case CQ_ERR,
                     QP_FATAL,

@@ -193,7 +193,7 @@ final class DeviceFiles {
                 Files.isReadable(processors) ? Files.readString(processors).strip() : "0");
     }
 
-    /// A character device that anybody may open, as UCX and others ask for.
+    /// A character device that every user may open, as UCX and others ask for.
     private void node(String name) throws IOException {
         Path node = folder.resolve(NODES).resolve(name);
         Files.createDirectories(folder.resolve(NODES));

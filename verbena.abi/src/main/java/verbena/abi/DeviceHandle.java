@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -27,12 +28,27 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
     private static final String NAMES =
             Optional.ofNullable(System.getenv("VERBENA_DEVICES")).orElse("").strip();
 
-    /// Those of `VERBENA_DEVICES`, names with a blank between; all that there are when it is not set.
+    /// Those of `VERBENA_DEVICES`, names with a blank between. When it is not set, all that there are, except those
+    /// that reach processes of one user on this host only. Programs such as UCX judge by addresses which peers a
+    /// device reaches, and such a device has the addresses of loopback, as `rocev2_lo` has.
     static List<DeviceHandle> list() {
         var devices = NAMES.isEmpty()
-                ? Device.list()
+                ? Device.list().stream().filter(each -> !isForOneUser(each)).toList()
                 : Arrays.stream(NAMES.split(" +")).map(Device::named).toList();
         return devices.stream().map(DeviceHandle::known).toList();
+    }
+
+    private static boolean isForOneUser(Device device) {
+        return isForOneUser(device.name());
+    }
+
+    private static boolean isForOneUser(String name) {
+        return name.startsWith("shm");
+    }
+
+    /// Whether the user has said which devices the program is to see.
+    static boolean isChosen() {
+        return !NAMES.isEmpty();
     }
 
     /// Whether the program is to see one device only.
@@ -51,7 +67,21 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
     static Optional<Context> at(Gid local) {
         return list().stream()
                 .filter(each -> !NAMES.isEmpty() || !each.isIwarp())
+                .filter(each -> isOnly() || !isForOneUser(each.device))
                 .filter(each -> each.has(local))
+                .findFirst()
+                .map(DeviceHandle::shared);
+    }
+
+    /// Whether the program sees a device of the host, beside others: the user has named both.
+    static boolean seesHost() {
+        return !isOnly() && Arrays.stream(NAMES.split(" +")).anyMatch(DeviceHandle::isForOneUser);
+    }
+
+    /// The context of the listed device for connections within this host that has a local address.
+    static Optional<Context> within(Gid local) {
+        return list().stream()
+                .filter(each -> isForOneUser(each.device) && each.has(local))
                 .findFirst()
                 .map(DeviceHandle::shared);
     }
@@ -117,7 +147,7 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
         return address.address().isLoopbackAddress();
     }
 
-    /// A card has the same addresses whoever opens it. One of ours that would take a new address each time is
+    /// A card has the same addresses for every process. One of ours that would take a new address each time is
     /// taken on 127.0.0.1, which processes share.
     private static Device withAddress(Device device) {
         return device.gids().isEmpty() && device.name().startsWith("rocev2")
@@ -133,12 +163,12 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
     private static DeviceHandle create(String name, Device device, int number) {
         long pointer = Native.allocate(DEVICE.size());
         boolean isIwarp = device.transportType() == TransportType.IWARP;
-        Native.putInt(
+        Memory.putInt(
                 pointer + DEVICE.at("node_type"), isIwarp ? VerbsConstants.IBV_NODE_RNIC : VerbsConstants.IBV_NODE_CA);
-        Native.putInt(
+        Memory.putInt(
                 pointer + DEVICE.at("transport_type"),
                 isIwarp ? VerbsConstants.IBV_TRANSPORT_IWARP : VerbsConstants.IBV_TRANSPORT_IB);
-        String shown = name.replaceAll(",.*", ""); // options are nobody's business
+        String shown = name.replaceAll(",.*", ""); // without its options
         var made = new DeviceHandle(pointer, device, shown, number);
         putText(pointer, "name", shown);
         putText(pointer, "dev_name", made.verbsName());

@@ -5,6 +5,7 @@ import static verbena.foreign.rdma.VerbsStructs.PD;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.InUseException;
 import verbena.verbs.ProtectionDomain;
 
@@ -19,7 +20,7 @@ final class DomainHandle extends Handle {
         super(pointer, context);
         this.domain = domain;
         this.wraps = wraps;
-        Native.putLong(pointer + PD.at("context"), context);
+        Memory.putLong(pointer + PD.at("context"), context);
     }
 
     static DomainHandle of(ProtectionDomain domain, long context) {

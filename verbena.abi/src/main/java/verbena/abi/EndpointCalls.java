@@ -13,8 +13,9 @@ import static verbena.foreign.rdma.VerbsStructs.QP_INIT_ATTR;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.util.Set;
+import verbena.foreign.Memory;
+import verbena.foreign.SystemFunction;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -49,9 +50,8 @@ final class EndpointCalls {
     private static final long AI_ADDRLEN = 16;
     private static final long AI_ADDR = 24;
     private static final long AI_BYTES = 48;
-    private static final MethodHandle GETADDRINFO =
-            Native.function("getaddrinfo", JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS);
-    private static final MethodHandle FREEADDRINFO = Native.procedure("freeaddrinfo", JAVA_LONG);
+    private static final SystemFunction GETADDRINFO = SystemFunction.named("getaddrinfo");
+    private static final SystemFunction FREEADDRINFO = SystemFunction.named("freeaddrinfo");
 
     private static final AddressVector NOWHERE = AddressVector.to(new Gid(0, 0), 0);
 
@@ -74,24 +74,24 @@ final class EndpointCalls {
             }
         } else {
             for (String field : new String[] {"ai_flags", "ai_family", "ai_qp_type", "ai_port_space"}) {
-                Native.putInt(info + ADDRINFO.at(field), number(hints, field));
+                Memory.putInt(info + ADDRINFO.at(field), number(hints, field));
             }
             copyAddress(hints, "dst", info);
         }
         if (hints != 0 && number(info, "ai_src_len") == 0) {
             copyAddress(hints, "src", info);
         }
-        Native.putLong(Native.some(into), info);
+        Memory.putLong(Native.some(into), info);
         return 0;
     }
 
     private static int number(long info, String field) {
-        return Native.getInt(info + ADDRINFO.at(field));
+        return Memory.getInt(info + ADDRINFO.at(field));
     }
 
     private static void copyAddress(long hints, String which, long info) {
         int bytes = number(hints, "ai_" + which + "_len");
-        long address = Native.getLong(hints + ADDRINFO.at("ai_" + which + "_addr"));
+        long address = Memory.getLong(hints + ADDRINFO.at("ai_" + which + "_addr"));
         if (bytes > 0 && address != 0) {
             put(info, which, address, bytes);
         }
@@ -100,8 +100,8 @@ final class EndpointCalls {
     private static void put(long info, String which, long address, int bytes) {
         long copy = Native.allocate(bytes);
         MemorySegment.copy(Native.at(address, bytes), 0, Native.at(copy, bytes), 0, bytes);
-        Native.putInt(info + ADDRINFO.at("ai_" + which + "_len"), bytes);
-        Native.putLong(info + ADDRINFO.at("ai_" + which + "_addr"), copy);
+        Memory.putInt(info + ADDRINFO.at("ai_" + which + "_len"), bytes);
+        Memory.putLong(info + ADDRINFO.at("ai_" + which + "_addr"), copy);
     }
 
     /// Answers what getaddrinfo(3) does: 0, or a negative code.
@@ -119,25 +119,23 @@ final class EndpointCalls {
                 asked.set(JAVA_INT, AI_PROTOCOL, protocol(space));
             }
             MemorySegment answer = arena.allocate(ADDRESS);
-            MemorySegment wanted = hints == 0 ? MemorySegment.NULL : asked;
-            int failure = (int) GETADDRINFO.invokeExact(node, service, wanted, answer);
+            long wanted = hints == 0 ? 0 : asked.address();
+            int failure = (int) GETADDRINFO.call(node, service, wanted, answer.address());
             if (failure != 0) {
                 return failure;
             }
             long found = answer.get(JAVA_LONG, 0);
-            boolean isDatagram = Native.getInt(found + AI_SOCKTYPE) == DATAGRAMS;
-            Native.putInt(info + ADDRINFO.at("ai_flags"), isPassive ? RAI_PASSIVE : 0);
-            Native.putInt(info + ADDRINFO.at("ai_family"), Native.getInt(found + AI_FAMILY));
-            Native.putInt(
+            boolean isDatagram = Memory.getInt(found + AI_SOCKTYPE) == DATAGRAMS;
+            Memory.putInt(info + ADDRINFO.at("ai_flags"), isPassive ? RAI_PASSIVE : 0);
+            Memory.putInt(info + ADDRINFO.at("ai_family"), Memory.getInt(found + AI_FAMILY));
+            Memory.putInt(
                     info + ADDRINFO.at("ai_qp_type"),
                     qpType != 0 ? qpType : isDatagram ? QpType.UD.code() : QpType.RC.code());
-            Native.putInt(
+            Memory.putInt(
                     info + ADDRINFO.at("ai_port_space"), space != 0 ? space : isDatagram ? RDMA_PS_UDP : RDMA_PS_TCP);
-            put(info, isPassive ? "src" : "dst", Native.getLong(found + AI_ADDR), Native.getInt(found + AI_ADDRLEN));
-            FREEADDRINFO.invokeExact(found);
+            put(info, isPassive ? "src" : "dst", Memory.getLong(found + AI_ADDR), Memory.getInt(found + AI_ADDRLEN));
+            long _ = FREEADDRINFO.call(found);
             return 0;
-        } catch (Throwable e) {
-            throw Native.rethrown(e);
         }
     }
 
@@ -151,9 +149,9 @@ final class EndpointCalls {
 
     static long cmFreeaddrinfo(long list) {
         for (long info = list; info != 0; ) {
-            long next = Native.getLong(info + ADDRINFO.at("ai_next"));
-            Native.free(Native.getLong(info + ADDRINFO.at("ai_src_addr")));
-            Native.free(Native.getLong(info + ADDRINFO.at("ai_dst_addr")));
+            long next = Memory.getLong(info + ADDRINFO.at("ai_next"));
+            Native.free(Memory.getLong(info + ADDRINFO.at("ai_src_addr")));
+            Native.free(Memory.getLong(info + ADDRINFO.at("ai_dst_addr")));
             Native.free(info);
             info = next;
         }
@@ -163,19 +161,19 @@ final class EndpointCalls {
     // ---- rdma_create_ep(3)
 
     static long createEp(long into, long info, long pd, long attributes) {
-        IdHandle handle = CmCalls.create(0, 0, Native.getInt(Native.some(info) + ADDRINFO.at("ai_port_space")));
+        IdHandle handle = CmCalls.create(0, 0, Memory.getInt(Native.some(info) + ADDRINFO.at("ai_port_space")));
         boolean done = false;
         try {
-            long source = Native.getLong(info + ADDRINFO.at("ai_src_addr"));
-            boolean isPassive = (Native.getInt(info) & RAI_PASSIVE) != 0;
+            long source = Memory.getLong(info + ADDRINFO.at("ai_src_addr"));
+            boolean isPassive = (Memory.getInt(info) & RAI_PASSIVE) != 0;
             long answer = isPassive
                     ? CmCalls.bindAddr(handle.pointer, source)
-                    : resolve(handle, source, Native.getLong(info + ADDRINFO.at("ai_dst_addr")));
+                    : resolve(handle, source, Memory.getLong(info + ADDRINFO.at("ai_dst_addr")));
             if (answer < 0) {
                 return answer;
             }
             if (attributes != 0) {
-                Native.putInt(attributes + QP_INIT_ATTR.at("qp_type"), Native.getInt(info + ADDRINFO.at("ai_qp_type")));
+                Memory.putInt(attributes + QP_INIT_ATTR.at("qp_type"), Memory.getInt(info + ADDRINFO.at("ai_qp_type")));
             }
             if (attributes != 0 && isPassive) {
                 handle.endpointDomain = pd;
@@ -183,7 +181,7 @@ final class EndpointCalls {
             } else if (attributes != 0) {
                 ConnectCalls.cmCreateQp(handle.pointer, pd, attributes);
             }
-            Native.putLong(Native.some(into), handle.pointer);
+            Memory.putLong(Native.some(into), handle.pointer);
             done = true;
             return 0;
         } finally {
@@ -228,7 +226,7 @@ final class EndpointCalls {
             return answer;
         }
         long event = handle.get("event");
-        var request = IdHandle.get(Native.getLong(event + CM_EVENT.at("id")));
+        var request = IdHandle.get(Memory.getLong(event + CM_EVENT.at("id")));
         CmCalls.makeWait(request);
         request.set("event", event);
         handle.set("event", 0);
@@ -240,7 +238,7 @@ final class EndpointCalls {
                 Native.free(attributes);
             }
         }
-        Native.putLong(Native.some(into), request.pointer);
+        Memory.putLong(Native.some(into), request.pointer);
         return 0;
     }
 
@@ -249,14 +247,14 @@ final class EndpointCalls {
     /// What brings the program's own queue pair to the state that `qp_state` names.
     static long initQpAttr(long id, long attributes, long maskPointer) {
         var handle = IdHandle.get(id);
-        int state = Native.getInt(Native.some(attributes));
+        int state = Memory.getInt(Native.some(attributes));
         QpModification to = switch (state) {
             case VerbsConstants.IBV_QPS_INIT -> toInit(handle);
             case VerbsConstants.IBV_QPS_RTR -> handle.id.modification(QpState.RTR, ConnectCalls.DEFAULTS);
             case VerbsConstants.IBV_QPS_RTS -> handle.id.modification(QpState.RTS, ConnectCalls.DEFAULTS);
             default -> throw new IllegalArgumentException("qp_state: INIT, RTR or RTS, got " + state);
         };
-        Native.putInt(Native.some(maskPointer), put(to, attributes));
+        Memory.putInt(Native.some(maskPointer), put(to, attributes));
         return 0;
     }
 
@@ -272,33 +270,33 @@ final class EndpointCalls {
             mask |= each.bit();
             switch (each) {
                 case STATE ->
-                    Native.putInt(
+                    Memory.putInt(
                             into, from.get(each, QpState.class, QpState.RESET).code());
-                case ACCESS_FLAGS -> Native.putInt(into + QP_ATTR.at("qp_access_flags"), accessBits(from));
+                case ACCESS_FLAGS -> Memory.putInt(into + QP_ATTR.at("qp_access_flags"), accessBits(from));
                 case AV -> AddressCalls.put(from.get(each, AddressVector.class, NOWHERE), into + QP_ATTR.at("ah_attr"));
                 case PATH_MTU ->
-                    Native.putInt(
+                    Memory.putInt(
                             into + QP_ATTR.at("path_mtu"),
                             from.get(each, Mtu.class, Mtu.MTU_1024).code());
                 case TIMEOUT ->
-                    Native.putByte(
+                    Memory.putByte(
                             into + QP_ATTR.at("timeout"),
                             from.get(each, AckTimeout.class, AckTimeout.NEVER).code());
                 case MIN_RNR_TIMER ->
-                    Native.putByte(
+                    Memory.putByte(
                             into + QP_ATTR.at("min_rnr_timer"),
                             from.get(each, RnrTimer.class, new RnrTimer(0)).code());
-                case PKEY_INDEX -> Native.putShort(into + QP_ATTR.at("pkey_index"), from.getInt(each, 0));
-                case QKEY -> Native.putInt(into + QP_ATTR.at("qkey"), from.getInt(each, 0));
-                case RQ_PSN -> Native.putInt(into + QP_ATTR.at("rq_psn"), from.getInt(each, 0));
-                case SQ_PSN -> Native.putInt(into + QP_ATTR.at("sq_psn"), from.getInt(each, 0));
-                case DEST_QPN -> Native.putInt(into + QP_ATTR.at("dest_qp_num"), from.getInt(each, 0));
-                case PORT -> Native.putByte(into + QP_ATTR.at("port_num"), from.getInt(each, 0));
-                case RETRY_CNT -> Native.putByte(into + QP_ATTR.at("retry_cnt"), from.getInt(each, 0));
-                case RNR_RETRY -> Native.putByte(into + QP_ATTR.at("rnr_retry"), from.getInt(each, 0));
-                case MAX_QP_RD_ATOMIC -> Native.putByte(into + QP_ATTR.at("max_rd_atomic"), from.getInt(each, 0));
+                case PKEY_INDEX -> Memory.putShort(into + QP_ATTR.at("pkey_index"), from.getInt(each, 0));
+                case QKEY -> Memory.putInt(into + QP_ATTR.at("qkey"), from.getInt(each, 0));
+                case RQ_PSN -> Memory.putInt(into + QP_ATTR.at("rq_psn"), from.getInt(each, 0));
+                case SQ_PSN -> Memory.putInt(into + QP_ATTR.at("sq_psn"), from.getInt(each, 0));
+                case DEST_QPN -> Memory.putInt(into + QP_ATTR.at("dest_qp_num"), from.getInt(each, 0));
+                case PORT -> Memory.putByte(into + QP_ATTR.at("port_num"), from.getInt(each, 0));
+                case RETRY_CNT -> Memory.putByte(into + QP_ATTR.at("retry_cnt"), from.getInt(each, 0));
+                case RNR_RETRY -> Memory.putByte(into + QP_ATTR.at("rnr_retry"), from.getInt(each, 0));
+                case MAX_QP_RD_ATOMIC -> Memory.putByte(into + QP_ATTR.at("max_rd_atomic"), from.getInt(each, 0));
                 case MAX_DEST_RD_ATOMIC ->
-                    Native.putByte(into + QP_ATTR.at("max_dest_rd_atomic"), from.getInt(each, 0));
+                    Memory.putByte(into + QP_ATTR.at("max_dest_rd_atomic"), from.getInt(each, 0));
                 case CUR_STATE, EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP -> {} // no connection sets these
             }
         }

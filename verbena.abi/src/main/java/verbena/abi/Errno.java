@@ -1,6 +1,7 @@
 package verbena.abi;
 
 import java.io.UncheckedIOException;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.DeviceException;
 import verbena.verbs.InUseException;
@@ -8,39 +9,39 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.VerbsException;
 
-/// Numbers of errors as C knows them (errno(3), Linux), and what an exception becomes.
+/// What calls answer when they fail, negative errors as in the kernel, and what an exception becomes.
 final class Errno {
-    static final long ENOENT = -2;
-    static final long EIO = -5;
-    static final long EBADF = -9;
-    static final long EAGAIN = -11;
-    static final long ENOMEM = -12;
-    static final long EBUSY = -16;
-    static final long ENODEV = -19;
-    static final long EINVAL = -22;
-    static final long EMFILE = -24;
-    static final long ENOSPC = -28;
-    static final long EPIPE = -32;
-    static final long ENAMETOOLONG = -36;
-    static final long EPROTO = -71;
-    static final long EDESTADDRREQ = -89;
-    static final long EMSGSIZE = -90;
-    static final long ENOPROTOOPT = -92;
-    static final long EPROTONOSUPPORT = -93;
-    static final long EOPNOTSUPP = -95;
-    static final long EAFNOSUPPORT = -97;
-    static final long EADDRINUSE = -98;
-    static final long ENETUNREACH = -101;
-    static final long EADDRNOTAVAIL = -99;
-    static final long ECONNABORTED = -103;
-    static final long ECONNRESET = -104;
-    static final long EISCONN = -106;
-    static final long ENOTCONN = -107;
-    static final long ETIMEDOUT = -110;
-    static final long ECONNREFUSED = -111;
-    static final long EHOSTUNREACH = -113;
-    static final long EALREADY = -114;
-    static final long EINPROGRESS = -115;
+    static final long ENOENT = -LinuxAbi.ENOENT;
+    static final long EIO = -LinuxAbi.EIO;
+    static final long EBADF = -LinuxAbi.EBADF;
+    static final long EAGAIN = -LinuxAbi.EAGAIN;
+    static final long ENOMEM = -LinuxAbi.ENOMEM;
+    static final long EBUSY = -LinuxAbi.EBUSY;
+    static final long ENODEV = -LinuxAbi.ENODEV;
+    static final long EINVAL = -LinuxAbi.EINVAL;
+    static final long EMFILE = -LinuxAbi.EMFILE;
+    static final long ENOSPC = -LinuxAbi.ENOSPC;
+    static final long EPIPE = -LinuxAbi.EPIPE;
+    static final long ENAMETOOLONG = -LinuxAbi.ENAMETOOLONG;
+    static final long EPROTO = -LinuxAbi.EPROTO;
+    static final long EDESTADDRREQ = -LinuxAbi.EDESTADDRREQ;
+    static final long EMSGSIZE = -LinuxAbi.EMSGSIZE;
+    static final long ENOPROTOOPT = -LinuxAbi.ENOPROTOOPT;
+    static final long EPROTONOSUPPORT = -LinuxAbi.EPROTONOSUPPORT;
+    static final long EOPNOTSUPP = -LinuxAbi.EOPNOTSUPP;
+    static final long EAFNOSUPPORT = -LinuxAbi.EAFNOSUPPORT;
+    static final long EADDRINUSE = -LinuxAbi.EADDRINUSE;
+    static final long ENETUNREACH = -LinuxAbi.ENETUNREACH;
+    static final long EADDRNOTAVAIL = -LinuxAbi.EADDRNOTAVAIL;
+    static final long ECONNABORTED = -LinuxAbi.ECONNABORTED;
+    static final long ECONNRESET = -LinuxAbi.ECONNRESET;
+    static final long EISCONN = -LinuxAbi.EISCONN;
+    static final long ENOTCONN = -LinuxAbi.ENOTCONN;
+    static final long ETIMEDOUT = -LinuxAbi.ETIMEDOUT;
+    static final long ECONNREFUSED = -LinuxAbi.ECONNREFUSED;
+    static final long EHOSTUNREACH = -LinuxAbi.EHOSTUNREACH;
+    static final long EALREADY = -LinuxAbi.EALREADY;
+    static final long EINPROGRESS = -LinuxAbi.EINPROGRESS;
 
     /// Set by `verbena run --explain`: each call that fails is explained on standard error, one line each.
     private static final boolean EXPLAIN = System.getenv("VERBENA_EXPLAIN") != null;
@@ -68,7 +69,7 @@ final class Errno {
     }
 
     /// A mistake of ours, not of the program's: always told.
-    @SuppressWarnings("CatchAndPrintStackTrace") // there is no one above but C
+    @SuppressWarnings("CatchAndPrintStackTrace") // there is only C above
     private static long unexpected(Throwable thrown) {
         System.err.println("verbena: a call ended with " + thrown);
         thrown.printStackTrace();

@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import verbena.foreign.Memory;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.EventChannel;
@@ -40,16 +41,27 @@ final class EventChannelHandle extends Handle {
     static EventChannelHandle create() {
         long pointer = Native.allocate(EVENT_CHANNEL.size());
         var made = new EventChannelHandle(pointer, open());
-        Native.putInt(pointer, made.events.fd());
+        Memory.putInt(pointer, made.events.fd());
         return Handles.put(made);
     }
 
     /// When the program is to see one device only, its connections are that device's; otherwise the address tells
-    /// which.
+    /// which. Connections within this host go through its memory when the program sees a device for that, because
+    /// it has to know the device of each identifier.
     static EventChannel open() {
-        return DeviceHandle.only()
-                .map(device -> EventChannel.open(device.shared()))
-                .orElseGet(() -> EventChannel.open(DeviceHandle::at));
+        Optional<DeviceHandle> only = DeviceHandle.only();
+        if (only.isPresent()) {
+            return EventChannel.open(only.get().shared());
+        }
+        return DeviceHandle.seesHost()
+                ? EventChannel.openNearest(DeviceHandle::at, DeviceHandle::within)
+                : EventChannel.open(DeviceHandle::at);
+    }
+
+    /// The same for connections whose devices the program does not see: those within this host go through its memory,
+    /// unless the user has chosen devices.
+    static EventChannel openNearest() {
+        return DeviceHandle.isChosen() ? open() : EventChannel.openNearest(DeviceHandle::at, _ -> Optional.empty());
     }
 
     /// The channel of the identifier that an event is about; of the listener, for a request.
@@ -59,7 +71,7 @@ final class EventChannelHandle extends Handle {
                 .map(id -> Handles.find(id.get("channel"), EventChannelHandle.class));
     }
 
-    /// Takes an identifier over from another channel, with its events that nobody has read yet (rdma_migrate_id(3)).
+    /// Takes an identifier over from another channel, with its events that were not read yet (rdma_migrate_id(3)).
     void takeOver(IdHandle id, EventChannelHandle from) {
         MOVING.lock(); // so no two threads hold each other's
         List<Long> unread = from.events.hold();

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /// A file descriptor on which a program waits for events of ours: a pipe, written by a thread that waits for them.
-/// poll(2), epoll(7) and `O_NONBLOCK` are then the kernel's business. Events in the pipe are pointers: whoever
-/// takes one asks whether it still means anything.
+/// poll(2), epoll(7) and `O_NONBLOCK` are then the kernel's business. Events in the pipe are pointers: the thread
+/// that takes one asks whether it still means anything.
 final class EventPipe implements AutoCloseable {
     /// Sources wait without an end.
     static final Duration ALWAYS = Duration.ofSeconds(Long.MAX_VALUE);
@@ -28,7 +28,7 @@ final class EventPipe implements AutoCloseable {
 
     private final int[] ends = Native.pipe();
     private final Source source;
-    /// Held while an event is written; whoever holds it may read too.
+    /// Held while an event is written; its holder may read too.
     private final ReentrantLock placing = new ReentrantLock();
     private final Thread writer;
 
@@ -61,14 +61,14 @@ final class EventPipe implements AutoCloseable {
         }
         other.get().placing.lock();
         try {
-            boolean ignored = other.get().put(event); // nobody may read there any more
+            boolean ignored = other.get().put(event); // false: no program reads there any more
         } finally {
             other.get().placing.unlock();
         }
         return true;
     }
 
-    /// Puts an event behind all that are there, while it is held. False when nobody reads any more.
+    /// Puts an event behind all that are there, while it is held. False when no program reads any more.
     boolean put(MemorySegment event) {
         return Native.write(ends[1], event);
     }

@@ -1,12 +1,15 @@
 package verbena.abi;
 
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
+import verbena.verbs.QpType;
 import verbena.verbs.SendBatch;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.FaultySends;
+import verbena.verbs.spi.SendOperation;
 
 /// Mistakes in requests that the standard tells by a completion and not when the request is posted (IBTA
 /// 11.6.2): a C program may look at completions only. `docs/abi.md` has a table. Devices that cannot post
@@ -18,7 +21,43 @@ final class Faults {
     private static final Set<Access> WINDOW_RIGHTS =
             Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.ZERO_BASED);
 
+    /// Those that some type of queue pair does not have, by `enum ibv_wr_opcode`.
+    private static final Map<Integer, SendOperation> OPERATIONS = Map.of(
+            VerbsConstants.IBV_WR_RDMA_WRITE, SendOperation.WRITE,
+            VerbsConstants.IBV_WR_RDMA_WRITE_WITH_IMM, SendOperation.WRITE_WITH_IMMEDIATE,
+            VerbsConstants.IBV_WR_RDMA_READ, SendOperation.READ,
+            VerbsConstants.IBV_WR_ATOMIC_CMP_AND_SWP, SendOperation.COMPARE_SWAP,
+            VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD, SendOperation.FETCH_ADD,
+            VerbsConstants.IBV_WR_LOCAL_INV, SendOperation.LOCAL_INVALIDATE,
+            VerbsConstants.IBV_WR_BIND_MW, SendOperation.BIND_WINDOW,
+            VerbsConstants.IBV_WR_SEND_WITH_INV, SendOperation.SEND_WITH_INVALIDATE);
+
     private Faults() {}
+
+    /// Operations that there are and that queue pairs of this type do not have: a bit for each
+    /// `enum ibv_wr_opcode`.
+    static int missingOperations(QpType type) {
+        int bits = 0;
+        for (Map.Entry<Integer, SendOperation> each : OPERATIONS.entrySet()) {
+            if (type != QpType.XRC_TARGET && !each.getValue().isOf(type)) {
+                bits |= 1 << each.getKey();
+            }
+        }
+        return bits;
+    }
+
+    /// Whether queue pairs of this type do not have the operation. Then a request is begun that fails in its turn.
+    static boolean failsForOperation(SendBatch batch, QueuePairHandle handle, int opcode, long wrId) {
+        boolean fails = opcode >= 0 && opcode < Integer.SIZE && (handle.missingOperations >>> opcode & 1) != 0;
+        if (fails) {
+            batch.send(wrId);
+            fail(
+                    batch,
+                    WcStatus.LOC_QP_OP_ERR,
+                    "a queue pair of type " + handle.qp.type() + " has no " + OPERATIONS.get(opcode));
+        }
+        return fails;
+    }
 
     /// The request that was begun last ends with `status` in its turn.
     static void fail(SendBatch batch, WcStatus status, String cause) {

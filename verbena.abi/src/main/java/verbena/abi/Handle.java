@@ -3,6 +3,7 @@ package verbena.abi;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import verbena.foreign.Memory;
 import verbena.verbs.VerbsObject;
 
 /// An object of ours and the C struct that stands for it. Destroying an object waits until the program has
@@ -35,14 +36,14 @@ abstract class Handle {
     final void putNumber() {
         if (numberAt() >= 0) {
             number = NUMBERS.incrementAndGet();
-            Native.putInt(pointer + numberAt(), number);
+            Memory.putInt(pointer + numberAt(), number);
         }
     }
 
     /// @throws OverwrittenException when the program has changed `handle` or `context`, by which the kernel
     ///     goes
     final void checkNumber() {
-        if (numberAt() >= 0 && (Native.getInt(pointer + numberAt()) != number || Native.getLong(pointer) != device)) {
+        if (numberAt() >= 0 && (Memory.getInt(pointer + numberAt()) != number || Memory.getLong(pointer) != device)) {
             throw new OverwrittenException("handle, or context, of the struct at 0x" + Long.toHexString(pointer)
                     + " is not what the library has written there");
         }

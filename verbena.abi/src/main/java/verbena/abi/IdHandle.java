@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
@@ -25,7 +27,7 @@ final class IdHandle extends Handle {
     @Nullable
     EventChannel waitsAt;
 
-    /// Passive: who asks.
+    /// Passive: the peer that asks.
     @Nullable
     PeerParameters asking;
 
@@ -60,11 +62,11 @@ final class IdHandle extends Handle {
         var made = new IdHandle(pointer, id, waitsAt);
         made.set("channel", channel == 0 ? Native.allocate(EVENT_CHANNEL.size()) : channel);
         if (channel == 0) {
-            Native.putInt(made.get("channel"), -1);
+            Memory.putInt(made.get("channel"), -1);
         }
         made.set("context", programsOwn);
-        Native.putInt(pointer + CM_ID.at("ps"), id.space().code());
-        Native.putInt(pointer + CM_ID.at("qp_type"), type);
+        Memory.putInt(pointer + CM_ID.at("ps"), id.space().code());
+        Memory.putInt(pointer + CM_ID.at("qp_type"), type);
         made.refresh();
         return Handles.put(made);
     }
@@ -79,11 +81,11 @@ final class IdHandle extends Handle {
     }
 
     long get(String field) {
-        return Native.getLong(pointer + CM_ID.at(field));
+        return Memory.getLong(pointer + CM_ID.at(field));
     }
 
     void set(String field, long value) {
-        Native.putLong(pointer + CM_ID.at(field), value);
+        Memory.putLong(pointer + CM_ID.at(field), value);
     }
 
     /// Tells the program what is known by now: its device, and the addresses.
@@ -92,7 +94,7 @@ final class IdHandle extends Handle {
             var context = Handles.get(pointerOf(id.context()), ContextHandle.class);
             set("verbs", context.pointer);
             set("pd", context.sharedDomain().pointer);
-            Native.putByte(pointer + CM_ID.at("port_num"), 1);
+            Memory.putByte(pointer + CM_ID.at("port_num"), 1);
         }
         SocketAddress.write(id.localAddress().orElse(null), pointer + CM_ID.at("route.addr.src_storage"));
         SocketAddress.write(id.peerAddress().orElse(null), pointer + CM_ID.at("route.addr.dst_storage"));
@@ -106,12 +108,14 @@ final class IdHandle extends Handle {
                         .map(InetSocketAddress::getAddress)
                         .filter(local -> !local.isAnyLocalAddress())
                         .filter(local -> !local.isLoopbackAddress() || DeviceHandle.isOnly())
+                        .filter(_ -> !DeviceHandle.seesHost())
                         .isPresent();
             default -> true;
         };
     }
 
-    /// Made by the one thread that makes threads: who held a lock for it could wait for whoever waits for that lock.
+    /// Made by the one thread that makes threads. With a lock for it, its holder and that thread could wait for each
+    /// other.
     static long pointerOf(Context context) {
         long known = Handles.pointerOf(context);
         return known != 0

@@ -4,6 +4,7 @@ import static verbena.foreign.rdma.VerbsStructs.MW_BIND;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.MemoryRegion;
@@ -40,8 +41,8 @@ final class MemoryCalls {
     /// `struct ibv_parent_domain_init_attr`: the protection domain, a thread domain, a mask.
     static long allocParentDomain(long context, long attributes) {
         Handles.get(context, ContextHandle.class);
-        var domain = DomainHandle.get(Native.getLong(Native.some(attributes)));
-        long threads = Native.getLong(attributes + 8);
+        var domain = DomainHandle.get(Memory.getLong(Native.some(attributes)));
+        long threads = Memory.getLong(attributes + 8);
         if (threads != 0 && !THREAD_DOMAINS.contains(threads)) {
             return Errno.EINVAL;
         }
@@ -56,11 +57,11 @@ final class MemoryCalls {
     /// A hint that the objects made with it are used by one thread.
     static long allocTd(long context, long attributes) {
         Handles.get(context, ContextHandle.class);
-        if (Native.getInt(Native.some(attributes)) != 0) { // a mask of what there is not yet
+        if (Memory.getInt(Native.some(attributes)) != 0) { // a mask of what there is not yet
             return Errno.EINVAL;
         }
         long pointer = Native.allocate(Long.BYTES);
-        Native.putLong(pointer, context);
+        Memory.putLong(pointer, context);
         THREAD_DOMAINS.add(pointer);
         return pointer;
     }
@@ -157,8 +158,8 @@ final class MemoryCalls {
         }
         int rkey = window.window.nextRkey();
         try (SendBatch batch = sends.qp.send()) {
-            SendCalls.bind(batch, sends, Native.getLong(bind), mw, rkey, info);
-            SendCalls.flags(batch, Native.getInt(bind + MW_BIND.at("send_flags")));
+            SendCalls.bind(batch, sends, Memory.getLong(bind), mw, rkey, info);
+            SendCalls.flags(batch, Memory.getInt(bind + MW_BIND.at("send_flags")));
             batch.submit();
         }
         window.onBindPosted(rkey);

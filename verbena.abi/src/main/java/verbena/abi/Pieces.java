@@ -1,6 +1,8 @@
 package verbena.abi;
 
+import verbena.foreign.Memory;
 /// Memory of the program's in pieces: `struct iovec`, of readv(2) and sendmsg(2).
+
 final class Pieces {
     private static final int IOVEC_BYTES = 16;
     private static final long COUNT_MAX = 1_024; // IOV_MAX
@@ -48,7 +50,7 @@ final class Pieces {
         var made = new Pieces((int) count);
         for (int i = 0; i < count; i++) {
             long at = Native.some(vector) + (long) i * IOVEC_BYTES;
-            made.set(i, Native.getLong(at), Native.getLong(at + 8));
+            made.set(i, Memory.getLong(at), Memory.getLong(at + 8));
         }
         return made;
     }

@@ -1,12 +1,10 @@
 package verbena.abi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
+import verbena.foreign.SystemFunction;
 import verbena.verbs.ResourceLimitException;
 
 /// A file descriptor that poll(2), select(2) and epoll(7) find as ready as we say: one end of a pair of Unix
@@ -21,15 +19,12 @@ final class PollableDescriptor {
     private static final int SO_SNDBUF = 7;
     private static final int QUIETLY = 0x4040; // MSG_DONTWAIT, MSG_NOSIGNAL
 
-    private static final MethodHandle SOCKETPAIR =
-            Native.function("socketpair", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-    private static final MethodHandle SETSOCKOPT =
-            Native.function("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    private static final MethodHandle SEND = Native.function("send", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle RECEIVE =
-            Native.function("recv", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT);
+    private static final SystemFunction SOCKETPAIR = SystemFunction.named("socketpair");
+    private static final SystemFunction SETSOCKOPT = SystemFunction.named("setsockopt");
+    private static final SystemFunction SEND = SystemFunction.named("send");
+    private static final SystemFunction RECEIVE = SystemFunction.named("recv");
 
-    /// What fills the buffer, and where it is emptied into: nobody looks at it.
+    /// What fills the buffer, and where it is emptied into: no thread looks at it.
     private static final MemorySegment FILLING = Arena.global().allocate(8_192);
 
     private final int fd;
@@ -41,16 +36,13 @@ final class PollableDescriptor {
     PollableDescriptor() {
         try (var arena = Arena.ofConfined()) {
             MemorySegment ends = arena.allocate(JAVA_INT, 2);
-            int answer = (int) SOCKETPAIR.invokeExact(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
-            if (answer != 0) {
+            if ((int) SOCKETPAIR.call(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.address()) != 0) {
                 throw new ResourceLimitException("rsocket", "file descriptors", 0, "this process has no more");
             }
             fd = ends.getAtIndex(JAVA_INT, 0);
             ours = ends.getAtIndex(JAVA_INT, 1);
             MemorySegment least = arena.allocate(JAVA_INT); // the kernel makes as little of 0 as it can
-            int ignored = (int) SETSOCKOPT.invokeExact(fd, SOL_SOCKET, SO_SNDBUF, least, Integer.BYTES);
-        } catch (Throwable e) {
-            throw Native.rethrown(e);
+            long _ = SETSOCKOPT.call(fd, SOL_SOCKET, SO_SNDBUF, least.address(), Integer.BYTES, 0);
         }
     }
 
@@ -98,21 +90,13 @@ final class PollableDescriptor {
     }
 
     private static boolean send(int end, long bytes) {
-        try {
-            return (long) SEND.invokeExact(end, FILLING, bytes, QUIETLY) > 0;
-        } catch (Throwable e) {
-            throw Native.rethrown(e);
-        }
+        return SEND.call(end, FILLING.address(), bytes, QUIETLY) > 0;
     }
 
     private static void empty(int end) {
-        try {
-            long n;
-            do {
-                n = (long) RECEIVE.invokeExact(end, FILLING, FILLING.byteSize(), QUIETLY);
-            } while (n > 0);
-        } catch (Throwable e) {
-            throw Native.rethrown(e);
-        }
+        long n;
+        do {
+            n = RECEIVE.call(end, FILLING.address(), FILLING.byteSize(), QUIETLY);
+        } while (n > 0);
     }
 }

@@ -15,10 +15,12 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttributes;
 import verbena.verbs.QpModification;
@@ -48,22 +50,22 @@ final class QueueCalls {
     static long createSrq(long pd, long attributes) {
         var domain = DomainHandle.get(pd);
         long attr = Native.some(attributes) + SRQ_INIT_ATTR.at("attr");
-        SharedReceiveQueue made = domain.domain.createSharedReceiveQueue(Native.getInt(attr), Native.getInt(attr + 4));
-        Native.putInt(attr, made.maxWr());
-        Native.putInt(attr + 4, made.maxSge());
-        return SharedReceivesHandle.of(made, domain, Native.getLong(attributes)).pointer;
+        SharedReceiveQueue made = domain.domain.createSharedReceiveQueue(Memory.getInt(attr), Memory.getInt(attr + 4));
+        Memory.putInt(attr, made.maxWr());
+        Memory.putInt(attr + 4, made.maxSge());
+        return SharedReceivesHandle.of(made, domain, Memory.getLong(attributes)).pointer;
     }
 
     static long createSrqEx(long context, long attributes) {
         Handles.get(context, ContextHandle.class);
-        int mask = Native.getInt(Native.some(attributes) + SRQ_INIT_ATTR_EX.at("comp_mask"));
+        int mask = Memory.getInt(Native.some(attributes) + SRQ_INIT_ATTR_EX.at("comp_mask"));
         if ((mask & VerbsConstants.IBV_SRQ_INIT_ATTR_PD) == 0) {
             return Errno.EINVAL;
         }
         int type = (mask & VerbsConstants.IBV_SRQ_INIT_ATTR_TYPE) == 0
                 ? VerbsConstants.IBV_SRQT_BASIC
-                : Native.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type"));
-        long pd = Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("pd"));
+                : Memory.getInt(attributes + SRQ_INIT_ATTR_EX.at("srq_type"));
+        long pd = Memory.getLong(attributes + SRQ_INIT_ATTR_EX.at("pd"));
         return switch (type) {
             case VerbsConstants.IBV_SRQT_BASIC -> createSrq(pd, attributes);
             case VerbsConstants.IBV_SRQT_XRC -> createXrcSrq(DomainHandle.get(pd), attributes, mask);
@@ -76,14 +78,14 @@ final class QueueCalls {
         if ((mask & needed) != needed) {
             return Errno.EINVAL;
         }
-        var xrcd = XrcDomainHandle.get(Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("xrcd")));
-        var cq = CompletionQueueHandle.byNumber(Native.getLong(attributes + SRQ_INIT_ATTR_EX.at("cq"))).cq;
+        var xrcd = XrcDomainHandle.get(Memory.getLong(attributes + SRQ_INIT_ATTR_EX.at("xrcd")));
+        var cq = CompletionQueueHandle.byNumber(Memory.getLong(attributes + SRQ_INIT_ATTR_EX.at("cq"))).cq;
         long attr = attributes + SRQ_INIT_ATTR_EX.at("attr");
         SharedReceiveQueue made =
-                xrcd.object().createSharedReceiveQueue(domain.domain, cq, Native.getInt(attr), Native.getInt(attr + 4));
-        Native.putInt(attr, made.maxWr());
-        Native.putInt(attr + 4, made.maxSge());
-        return SharedReceivesHandle.of(made, domain, Native.getLong(attributes)).pointer;
+                xrcd.object().createSharedReceiveQueue(domain.domain, cq, Memory.getInt(attr), Memory.getInt(attr + 4));
+        Memory.putInt(attr, made.maxWr());
+        Memory.putInt(attr + 4, made.maxSge());
+        return SharedReceivesHandle.of(made, domain, Memory.getLong(attributes)).pointer;
     }
 
     /// Shared receive queues have numbers where peers name them.
@@ -92,21 +94,21 @@ final class QueueCalls {
         if (number.isEmpty()) {
             return Errno.EOPNOTSUPP;
         }
-        Native.putInt(Native.some(into), number.getAsInt());
+        Memory.putInt(Native.some(into), number.getAsInt());
         return 0;
     }
 
     // ---- XRC domains
 
     static long openXrcd(long context, long attributes) {
-        int mask = Native.getInt(Native.some(attributes) + XRCD_INIT_ATTR.at("comp_mask"));
+        int mask = Memory.getInt(Native.some(attributes) + XRCD_INIT_ATTR.at("comp_mask"));
         if (mask != (VerbsConstants.IBV_XRCD_INIT_ATTR_FD | VerbsConstants.IBV_XRCD_INIT_ATTR_OFLAGS)) {
             return Errno.EINVAL;
         }
-        int flags = Native.getInt(attributes + XRCD_INIT_ATTR.at("oflags"));
+        int flags = Memory.getInt(attributes + XRCD_INIT_ATTR.at("oflags"));
         return XrcDomainHandle.open(
                 Handles.get(context, ContextHandle.class),
-                Native.getInt(attributes + XRCD_INIT_ATTR.at("fd")),
+                Memory.getInt(attributes + XRCD_INIT_ATTR.at("fd")),
                 (flags & O_CREAT) != 0,
                 (flags & O_EXCL) != 0);
     }
@@ -124,7 +126,7 @@ final class QueueCalls {
         if (mask != VerbsConstants.IBV_SRQ_LIMIT) {
             return Errno.EINVAL;
         }
-        int limit = Native.getInt(Native.some(attributes) + SRQ_ATTR.at("srq_limit"));
+        int limit = Memory.getInt(Native.some(attributes) + SRQ_ATTR.at("srq_limit"));
         if (limit < 0 || limit > handle.srq.maxWr()) {
             return Errno.EINVAL;
         }
@@ -134,9 +136,9 @@ final class QueueCalls {
 
     static long querySrq(long srq, long into) {
         var handle = SharedReceivesHandle.byNumber(srq);
-        Native.putInt(Native.some(into) + SRQ_ATTR.at("max_wr"), handle.srq.maxWr());
-        Native.putInt(into + SRQ_ATTR.at("max_sge"), handle.srq.maxSge());
-        Native.putInt(into + SRQ_ATTR.at("srq_limit"), handle.srq.limit());
+        Memory.putInt(Native.some(into) + SRQ_ATTR.at("max_wr"), handle.srq.maxWr());
+        Memory.putInt(into + SRQ_ATTR.at("max_sge"), handle.srq.maxSge());
+        Memory.putInt(into + SRQ_ATTR.at("srq_limit"), handle.srq.limit());
         return 0;
     }
 
@@ -153,12 +155,12 @@ final class QueueCalls {
 
     static long createQpEx(long context, long attributes) {
         Handles.get(context, ContextHandle.class);
-        int mask = Native.getInt(Native.some(attributes) + QP_INIT_ATTR_EX.at("comp_mask"));
+        int mask = Memory.getInt(Native.some(attributes) + QP_INIT_ATTR_EX.at("comp_mask"));
         int known = VerbsConstants.IBV_QP_INIT_ATTR_PD
                 | VerbsConstants.IBV_QP_INIT_ATTR_CREATE_FLAGS
                 | VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
         boolean hasFlags = (mask & VerbsConstants.IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0
-                && Native.getInt(attributes + QP_INIT_ATTR_EX.at("create_flags")) != 0;
+                && Memory.getInt(attributes + QP_INIT_ATTR_EX.at("create_flags")) != 0;
         if ((mask & VerbsConstants.IBV_QP_INIT_ATTR_XRCD) != 0) {
             return createTarget(attributes, mask);
         }
@@ -168,11 +170,11 @@ final class QueueCalls {
         if ((mask & VerbsConstants.IBV_QP_INIT_ATTR_PD) == 0) {
             return Errno.EINVAL;
         }
-        var domain = DomainHandle.get(Native.getLong(attributes + QP_INIT_ATTR_EX.at("pd")));
+        var domain = DomainHandle.get(Memory.getLong(attributes + QP_INIT_ATTR_EX.at("pd")));
         if ((mask & VerbsConstants.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0) {
             return create(domain, attributes, 0);
         }
-        long operations = Native.getLong(attributes + QP_INIT_ATTR_EX.at("send_ops_flags"));
+        long operations = Memory.getLong(attributes + QP_INIT_ATTR_EX.at("send_ops_flags"));
         if ((operations & (VerbsConstants.IBV_QP_EX_WITH_TSO | ~0x1FFFL)) != 0) {
             return Errno.EOPNOTSUPP;
         }
@@ -182,37 +184,37 @@ final class QueueCalls {
     }
 
     private static long createTarget(long attributes, int mask) {
-        int type = Native.getInt(attributes + QP_INIT_ATTR.at("qp_type"));
+        int type = Memory.getInt(attributes + QP_INIT_ATTR.at("qp_type"));
         if (mask != VerbsConstants.IBV_QP_INIT_ATTR_XRCD || type != QpType.XRC_TARGET.code()) {
             return Errno.EINVAL;
         }
-        var xrcd = XrcDomainHandle.get(Native.getLong(attributes + QP_INIT_ATTR_EX.at("xrcd")));
+        var xrcd = XrcDomainHandle.get(Memory.getLong(attributes + QP_INIT_ATTR_EX.at("xrcd")));
         var handle = QueuePairHandle.ofTarget(xrcd.object().createTarget(), xrcd);
-        Native.putLong(
-                handle.pointer + QP.at("qp_context"), Native.getLong(attributes + QP_INIT_ATTR.at("qp_context")));
+        Memory.putLong(
+                handle.pointer + QP.at("qp_context"), Memory.getLong(attributes + QP_INIT_ATTR.at("qp_context")));
         return Handles.put(handle).pointer;
     }
 
     /// Another reference to a target of this process.
     static long openQp(long context, long attributes) {
         var device = Handles.get(context, ContextHandle.class);
-        int mask = Native.getInt(Native.some(attributes) + QP_OPEN_ATTR.at("comp_mask"));
+        int mask = Memory.getInt(Native.some(attributes) + QP_OPEN_ATTR.at("comp_mask"));
         int needed = VerbsConstants.IBV_QP_OPEN_ATTR_NUM
                 | VerbsConstants.IBV_QP_OPEN_ATTR_XRCD
                 | VerbsConstants.IBV_QP_OPEN_ATTR_TYPE;
         if ((mask & needed) != needed
-                || Native.getInt(attributes + QP_OPEN_ATTR.at("qp_type")) != QpType.XRC_TARGET.code()) {
+                || Memory.getInt(attributes + QP_OPEN_ATTR.at("qp_type")) != QpType.XRC_TARGET.code()) {
             return Errno.EINVAL;
         }
-        var xrcd = XrcDomainHandle.get(Native.getLong(attributes + QP_OPEN_ATTR.at("xrcd")));
-        int number = Native.getInt(attributes + QP_OPEN_ATTR.at("qp_num"));
+        var xrcd = XrcDomainHandle.get(Memory.getLong(attributes + QP_OPEN_ATTR.at("xrcd")));
+        int number = Memory.getInt(attributes + QP_OPEN_ATTR.at("qp_num"));
         QueuePairHandle handle = xrcd.device == device.pointer ? QueuePairHandle.openTarget(xrcd, number) : null;
         if (handle == null) {
             return Errno.EINVAL;
         }
         if ((mask & VerbsConstants.IBV_QP_OPEN_ATTR_CONTEXT) != 0) {
-            Native.putLong(
-                    handle.pointer + QP.at("qp_context"), Native.getLong(attributes + QP_OPEN_ATTR.at("qp_context")));
+            Memory.putLong(
+                    handle.pointer + QP.at("qp_context"), Memory.getLong(attributes + QP_OPEN_ATTR.at("qp_context")));
         }
         return handle.pointer;
     }
@@ -224,13 +226,13 @@ final class QueueCalls {
 
     /// What `struct ibv_qp_init_attr` says, and `send_ops_flags`.
     static QueuePairOptions options(long attributes, long operations) {
-        var sendCq = CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
-        QpType type = type(Native.getInt(attributes + QP_INIT_ATTR.at("qp_type")));
+        var sendCq = CompletionQueueHandle.byNumber(Memory.getLong(attributes + QP_INIT_ATTR.at("send_cq"))).cq;
+        QpType type = type(Memory.getInt(attributes + QP_INIT_ATTR.at("qp_type")));
         boolean receives = type != QpType.XRC_INITIATOR;
         var receiveCq = receives
-                ? CompletionQueueHandle.byNumber(Native.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq
+                ? CompletionQueueHandle.byNumber(Memory.getLong(attributes + QP_INIT_ATTR.at("recv_cq"))).cq
                 : sendCq;
-        long srq = receives ? Native.getLong(attributes + QP_INIT_ATTR.at("srq")) : 0;
+        long srq = receives ? Memory.getLong(attributes + QP_INIT_ATTR.at("srq")) : 0;
         long cap = attributes + QP_INIT_ATTR.at("cap");
         return new QueuePairOptions(
                 type,
@@ -238,12 +240,12 @@ final class QueueCalls {
                 receiveCq,
                 srq == 0 ? Optional.empty() : Optional.of(SharedReceivesHandle.byNumber(srq).srq),
                 new QueuePairOptions.Sizes(
-                        Native.getInt(cap + QP_CAP.at("max_send_wr")),
-                        Native.getInt(cap + QP_CAP.at("max_recv_wr")),
-                        Native.getInt(cap + QP_CAP.at("max_send_sge")),
-                        Native.getInt(cap + QP_CAP.at("max_recv_sge")),
-                        Math.max(INLINE_AT_LEAST, Native.getInt(cap + QP_CAP.at("max_inline_data")))),
-                Native.getInt(attributes + QP_INIT_ATTR.at("sq_sig_all")) != 0,
+                        Memory.getInt(cap + QP_CAP.at("max_send_wr")),
+                        Memory.getInt(cap + QP_CAP.at("max_recv_wr")),
+                        Memory.getInt(cap + QP_CAP.at("max_send_sge")),
+                        Memory.getInt(cap + QP_CAP.at("max_recv_sge")),
+                        Math.max(INLINE_AT_LEAST, Memory.getInt(cap + QP_CAP.at("max_inline_data")))),
+                Memory.getInt(attributes + QP_INIT_ATTR.at("sq_sig_all")) != 0,
                 extensions(operations));
     }
 
@@ -272,18 +274,18 @@ final class QueueCalls {
         int datagramBytes = domain.domain.context().port(1).activeMtu().bytes();
         var handle = new QueuePairHandle(made, domain, datagramBytes);
         for (String field : new String[] {"qp_context", "send_cq", "recv_cq", "srq"}) {
-            Native.putLong(handle.pointer + QP.at(field), Native.getLong(attributes + QP_INIT_ATTR.at(field)));
+            Memory.putLong(handle.pointer + QP.at(field), Memory.getLong(attributes + QP_INIT_ATTR.at(field)));
         }
         putSizes(made.query().options().sizes(), attributes + QP_INIT_ATTR.at("cap"));
         return Handles.put(handle);
     }
 
     private static void putSizes(QueuePairOptions.Sizes sizes, long into) {
-        Native.putInt(into + QP_CAP.at("max_send_wr"), sizes.maxSendWr());
-        Native.putInt(into + QP_CAP.at("max_recv_wr"), sizes.maxReceiveWr());
-        Native.putInt(into + QP_CAP.at("max_send_sge"), sizes.maxSendSge());
-        Native.putInt(into + QP_CAP.at("max_recv_sge"), sizes.maxReceiveSge());
-        Native.putInt(into + QP_CAP.at("max_inline_data"), sizes.maxInlineBytes());
+        Memory.putInt(into + QP_CAP.at("max_send_wr"), sizes.maxSendWr());
+        Memory.putInt(into + QP_CAP.at("max_recv_wr"), sizes.maxReceiveWr());
+        Memory.putInt(into + QP_CAP.at("max_send_sge"), sizes.maxSendSge());
+        Memory.putInt(into + QP_CAP.at("max_recv_sge"), sizes.maxReceiveSge());
+        Memory.putInt(into + QP_CAP.at("max_inline_data"), sizes.maxInlineBytes());
     }
 
     static long qpToQpEx(long qp) {
@@ -312,7 +314,7 @@ final class QueueCalls {
             handle.forgetCompletions();
         }
         if ((mask & VerbsConstants.IBV_QP_STATE) != 0) {
-            Native.putInt(qp + QP.at("state"), Native.getInt(attributes));
+            Memory.putInt(qp + QP.at("state"), Memory.getInt(attributes));
         }
         return 0;
     }
@@ -329,16 +331,16 @@ final class QueueCalls {
             to.sqdNotify(number(from, "en_sqd_async_notify") != 0);
         }
         if ((mask & VerbsConstants.IBV_QP_ACCESS_FLAGS) != 0) {
-            to.access(Access.ofBits(Native.getInt(from + QP_ATTR.at("qp_access_flags"))));
+            to.access(Access.ofBits(Memory.getInt(from + QP_ATTR.at("qp_access_flags"))));
         }
         if ((mask & VerbsConstants.IBV_QP_PKEY_INDEX) != 0) {
-            to.pkeyIndex(Native.getShort(from + QP_ATTR.at("pkey_index")) & 0xFFFF);
+            to.pkeyIndex(Memory.getUnsignedShort(from + QP_ATTR.at("pkey_index")));
         }
         if ((mask & VerbsConstants.IBV_QP_PORT) != 0) {
             to.port(number(from, "port_num"));
         }
         if ((mask & VerbsConstants.IBV_QP_QKEY) != 0) {
-            to.qkey(Native.getInt(from + QP_ATTR.at("qkey")));
+            to.qkey(Memory.getInt(from + QP_ATTR.at("qkey")));
         }
         if ((mask & VerbsConstants.IBV_QP_AV) != 0) {
             to.path(AddressCalls.vector(from + QP_ATTR.at("ah_attr")));
@@ -347,7 +349,7 @@ final class QueueCalls {
             to.alternatePath(AddressCalls.vector(from + QP_ATTR.at("alt_ah_attr")));
         }
         if ((mask & VerbsConstants.IBV_QP_PATH_MTU) != 0) {
-            to.pathMtu(Mtu.ofCode(Native.getInt(from + QP_ATTR.at("path_mtu"))));
+            to.pathMtu(Mtu.ofCode(Memory.getInt(from + QP_ATTR.at("path_mtu"))));
         }
         if ((mask & VerbsConstants.IBV_QP_TIMEOUT) != 0) {
             to.ackTimeout(new AckTimeout(number(from, "timeout")));
@@ -359,10 +361,10 @@ final class QueueCalls {
             to.rnrRetry(number(from, "rnr_retry"));
         }
         if ((mask & VerbsConstants.IBV_QP_RQ_PSN) != 0) {
-            to.rqPsn(Native.getInt(from + QP_ATTR.at("rq_psn")) & 0xFF_FFFF);
+            to.rqPsn(Memory.getInt(from + QP_ATTR.at("rq_psn")) & Endpoint.PSN_MASK);
         }
         if ((mask & VerbsConstants.IBV_QP_SQ_PSN) != 0) {
-            to.sqPsn(Native.getInt(from + QP_ATTR.at("sq_psn")) & 0xFF_FFFF);
+            to.sqPsn(Memory.getInt(from + QP_ATTR.at("sq_psn")) & Endpoint.PSN_MASK);
         }
         if ((mask & VerbsConstants.IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
             to.maxReadAtomic(number(from, "max_rd_atomic"));
@@ -374,17 +376,17 @@ final class QueueCalls {
             to.minRnrTimer(new RnrTimer(number(from, "min_rnr_timer")));
         }
         if ((mask & VerbsConstants.IBV_QP_DEST_QPN) != 0) {
-            to.destinationQpn(Native.getInt(from + QP_ATTR.at("dest_qp_num")) & 0xFF_FFFF);
+            to.destinationQpn(Memory.getInt(from + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK);
         }
         if ((mask & VerbsConstants.IBV_QP_PATH_MIG_STATE) != 0
-                && Native.getInt(from + QP_ATTR.at("path_mig_state")) != VerbsConstants.IBV_MIG_MIGRATED) {
+                && Memory.getInt(from + QP_ATTR.at("path_mig_state")) != VerbsConstants.IBV_MIG_MIGRATED) {
             throw new IllegalArgumentException("path_mig_state: there is one path");
         }
         return to;
     }
 
     private static QpState state(long from, String field) {
-        int code = Native.getInt(from + QP_ATTR.at(field));
+        int code = Memory.getInt(from + QP_ATTR.at(field));
         if (code < 0 || code >= QpState.values().length) {
             throw new IllegalArgumentException(field + ": " + code);
         }
@@ -392,7 +394,7 @@ final class QueueCalls {
     }
 
     private static int number(long from, String field) {
-        return Native.getByte(from + QP_ATTR.at(field)) & 0xFF;
+        return Memory.getByte(from + QP_ATTR.at(field)) & 0xFF;
     }
 
     // ---- queue pairs are asked
@@ -402,29 +404,29 @@ final class QueueCalls {
         var handle = QueuePairHandle.byNumber(qp);
         QpAttributes from = handle.qp.query();
         put(from, Native.at(into, QP_ATTR.size()).fill((byte) 0).address());
-        Native.putInt(qp + QP.at("state"), from.state().code());
+        Memory.putInt(qp + QP.at("state"), from.state().code());
         for (String field : new String[] {"qp_context", "send_cq", "recv_cq", "srq"}) {
-            Native.putLong(Native.some(init) + QP_INIT_ATTR.at(field), Native.getLong(qp + QP.at(field)));
+            Memory.putLong(Native.some(init) + QP_INIT_ATTR.at(field), Memory.getLong(qp + QP.at(field)));
         }
         putSizes(from.options().sizes(), init + QP_INIT_ATTR.at("cap"));
-        Native.putInt(init + QP_INIT_ATTR.at("qp_type"), from.options().type().code());
-        Native.putInt(init + QP_INIT_ATTR.at("sq_sig_all"), from.options().signalAll() ? 1 : 0);
+        Memory.putInt(init + QP_INIT_ATTR.at("qp_type"), from.options().type().code());
+        Memory.putInt(init + QP_INIT_ATTR.at("sq_sig_all"), from.options().signalAll() ? 1 : 0);
         return 0;
     }
 
     /// `struct ibv_qp_attr`, which is all zero.
     static void put(QpAttributes from, long into) {
-        Native.putInt(into + QP_ATTR.at("qp_state"), from.state().code());
-        Native.putInt(into + QP_ATTR.at("cur_qp_state"), from.state().code());
-        Native.putInt(into + QP_ATTR.at("path_mtu"), from.pathMtu().code());
-        Native.putInt(into + QP_ATTR.at("qkey"), from.qkey());
-        Native.putInt(into + QP_ATTR.at("rq_psn"), from.rqPsn());
-        Native.putInt(into + QP_ATTR.at("sq_psn"), from.sqPsn());
-        Native.putInt(into + QP_ATTR.at("dest_qp_num"), from.destinationQpn());
-        Native.putInt(into + QP_ATTR.at("qp_access_flags"), Access.bits(from.access()));
+        Memory.putInt(into + QP_ATTR.at("qp_state"), from.state().code());
+        Memory.putInt(into + QP_ATTR.at("cur_qp_state"), from.state().code());
+        Memory.putInt(into + QP_ATTR.at("path_mtu"), from.pathMtu().code());
+        Memory.putInt(into + QP_ATTR.at("qkey"), from.qkey());
+        Memory.putInt(into + QP_ATTR.at("rq_psn"), from.rqPsn());
+        Memory.putInt(into + QP_ATTR.at("sq_psn"), from.sqPsn());
+        Memory.putInt(into + QP_ATTR.at("dest_qp_num"), from.destinationQpn());
+        Memory.putInt(into + QP_ATTR.at("qp_access_flags"), Access.bits(from.access()));
         putSizes(from.options().sizes(), into + QP_ATTR.at("cap"));
         from.path().ifPresent(path -> AddressCalls.put(path, into + QP_ATTR.at("ah_attr")));
-        Native.putShort(into + QP_ATTR.at("pkey_index"), from.pkeyIndex());
+        Memory.putShort(into + QP_ATTR.at("pkey_index"), from.pkeyIndex());
         putNumber(into, "port_num", from.port());
         putNumber(into, "sq_draining", from.sqDraining() ? 1 : 0);
         putNumber(into, "max_rd_atomic", from.maxReadAtomic());
@@ -436,7 +438,7 @@ final class QueueCalls {
     }
 
     private static void putNumber(long into, String field, int value) {
-        Native.putByte(into + QP_ATTR.at(field), value);
+        Memory.putByte(into + QP_ATTR.at(field), value);
     }
 
     // ---- multicast

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
@@ -43,6 +44,8 @@ final class QueuePairHandle extends Handle {
     /// Whether each request says where it goes.
     final boolean isAddressed;
     final boolean signalAll;
+    /// See [Faults#missingOperations].
+    final int missingOperations;
     /// Bytes that a datagram carries at most.
     final int datagramBytes;
     /// Whether requests can be posted one call at a time.
@@ -83,11 +86,12 @@ final class QueuePairHandle extends Handle {
         this.isDatagram = qp.type() == QpType.UD;
         this.isAddressed = isDatagram || qp.type() == QpType.XRC_INITIATOR;
         this.signalAll = qp.query().options().signalAll();
+        this.missingOperations = Faults.missingOperations(qp.type());
         this.datagramBytes = datagramBytes;
-        Native.putLong(pointer + QP.at("context"), device);
-        Native.putLong(pointer + QP.at("pd"), pd);
-        Native.putInt(pointer + QP.at("qp_num"), qp.qpn());
-        Native.putInt(pointer + QP.at("qp_type"), qp.type().code());
+        Memory.putLong(pointer + QP.at("context"), device);
+        Memory.putLong(pointer + QP.at("pd"), pd);
+        Memory.putInt(pointer + QP.at("qp_num"), qp.qpn());
+        Memory.putInt(pointer + QP.at("qp_type"), qp.type().code());
     }
 
     static QueuePairHandle ofTarget(QueuePair qp, XrcDomainHandle xrcd) {
@@ -120,9 +124,9 @@ final class QueuePairHandle extends Handle {
 
     void extend() {
         isExtended = true;
-        Native.putLong(pointer + QP_EX.at("comp_mask"), 1); // VERBS_QP_EX, rdma-core's own mark
+        Memory.putLong(pointer + QP_EX.at("comp_mask"), 1); // VERBS_QP_EX, rdma-core's own mark
         for (String request : REQUESTS) {
-            Native.putLong(pointer + QP_EX.at(request), Abi.operation(request));
+            Memory.putLong(pointer + QP_EX.at(request), Abi.operation(request));
         }
     }
 
@@ -133,7 +137,7 @@ final class QueuePairHandle extends Handle {
     /// A queue pair that is reset, or gone, leaves no completions behind, as with most cards.
     void forgetCompletions() {
         for (String field : new String[] {"send_cq", "recv_cq"}) {
-            var cq = Handles.find(Native.getLong(pointer + QP.at(field)), CompletionQueueHandle.class);
+            var cq = Handles.find(Memory.getLong(pointer + QP.at(field)), CompletionQueueHandle.class);
             if (cq != null) {
                 cq.forget(qp.qpn());
             }

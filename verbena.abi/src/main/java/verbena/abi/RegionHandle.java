@@ -2,6 +2,7 @@ package verbena.abi;
 
 import static verbena.foreign.rdma.VerbsStructs.MR;
 
+import verbena.foreign.Memory;
 import verbena.verbs.MemoryRegion;
 
 /// A memory region and its `struct ibv_mr`. Registering anew may put another region in its place.
@@ -23,20 +24,20 @@ final class RegionHandle extends Handle {
 
     /// Tells the program about the region as it is now.
     void put(long address, long length) {
-        Native.putLong(pointer + MR.at("context"), domain.device);
-        Native.putLong(pointer + MR.at("pd"), domain.pointer);
-        Native.putLong(pointer + MR.at("addr"), address);
-        Native.putLong(pointer + MR.at("length"), length);
-        Native.putInt(pointer + MR.at("lkey"), region.lkey());
-        Native.putInt(pointer + MR.at("rkey"), region.rkey());
+        Memory.putLong(pointer + MR.at("context"), domain.device);
+        Memory.putLong(pointer + MR.at("pd"), domain.pointer);
+        Memory.putLong(pointer + MR.at("addr"), address);
+        Memory.putLong(pointer + MR.at("length"), length);
+        Memory.putInt(pointer + MR.at("lkey"), region.lkey());
+        Memory.putInt(pointer + MR.at("rkey"), region.rkey());
     }
 
     long address() {
-        return Native.getLong(pointer + MR.at("addr"));
+        return Memory.getLong(pointer + MR.at("addr"));
     }
 
     long length() {
-        return Native.getLong(pointer + MR.at("length"));
+        return Memory.getLong(pointer + MR.at("length"));
     }
 
     @Override

@@ -4,6 +4,7 @@ import static verbena.foreign.rdma.VerbsStructs.DATA_BUF;
 import static verbena.foreign.rdma.VerbsStructs.QP_EX;
 import static verbena.foreign.rdma.VerbsStructs.SGE;
 
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.SendBatch;
 
@@ -80,18 +81,22 @@ final class RequestCalls {
     }
 
     static long wrRequest(long qp, long opcode, long rkey, long address, long a, long b) {
-        long wrId = Native.getLong(qp + WR_ID);
-        int flags = Native.getInt(qp + WR_FLAGS);
+        long wrId = Memory.getLong(qp + WR_ID);
+        int flags = Memory.getInt(qp + WR_FLAGS);
         int key = (int) rkey;
-        begin(qp, (int) opcode);
+        var handle = begin(qp, (int) opcode);
         return step(qp, batch -> {
+            handle.isFaulty = Faults.failsForOperation(batch, handle, (int) opcode, wrId);
+            if (handle.isFaulty) {
+                return;
+            }
             switch ((int) opcode) {
                 case VerbsConstants.IBV_WR_SEND -> batch.send(wrId);
-                case VerbsConstants.IBV_WR_SEND_WITH_IMM -> batch.sendWithImmediate(wrId, Native.bigEndian((int) a));
+                case VerbsConstants.IBV_WR_SEND_WITH_IMM -> batch.sendWithImmediate(wrId, Memory.swap((int) a));
                 case VerbsConstants.IBV_WR_SEND_WITH_INV -> batch.sendWithInvalidate(wrId, key);
                 case VerbsConstants.IBV_WR_RDMA_WRITE -> batch.write(wrId, address, key);
                 case VerbsConstants.IBV_WR_RDMA_WRITE_WITH_IMM ->
-                    batch.writeWithImmediate(wrId, address, key, Native.bigEndian((int) a));
+                    batch.writeWithImmediate(wrId, address, key, Memory.swap((int) a));
                 case VerbsConstants.IBV_WR_RDMA_READ -> batch.read(wrId, address, key);
                 case VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD -> batch.fetchAdd(wrId, address, key, a);
                 case VerbsConstants.IBV_WR_ATOMIC_CMP_AND_SWP -> batch.compareSwap(wrId, address, key, a, b);
@@ -118,10 +123,14 @@ final class RequestCalls {
     }
 
     static long wrBindMw(long qp, long mw, long rkey, long info) {
-        long wrId = Native.getLong(qp + WR_ID);
-        int flags = Native.getInt(qp + WR_FLAGS);
+        long wrId = Memory.getLong(qp + WR_ID);
+        int flags = Memory.getInt(qp + WR_FLAGS);
         var handle = begin(qp, VerbsConstants.IBV_WR_BIND_MW);
         return step(qp, batch -> {
+            handle.isFaulty = Faults.failsForOperation(batch, handle, VerbsConstants.IBV_WR_BIND_MW, wrId);
+            if (handle.isFaulty) {
+                return;
+            }
             var window = SendCalls.bind(batch, handle, wrId, mw, (int) rkey, Native.some(info));
             SendCalls.flags(batch, flags);
             handle.whenPosted.add(() -> window.onBindPosted((int) rkey));
@@ -161,13 +170,13 @@ final class RequestCalls {
         return more(qp, batch -> {
             long bytes = 0;
             for (long sge = list; sge < list + count * SGE_BYTES; sge += SGE_BYTES) {
-                bytes += Integer.toUnsignedLong(Native.getInt(sge + SGE_LENGTH));
+                bytes += Integer.toUnsignedLong(Memory.getInt(sge + SGE_LENGTH));
             }
             if (!fits(batch, qp, count, bytes)) {
                 return;
             }
             for (long sge = list; sge < list + count * SGE_BYTES; sge += SGE_BYTES) {
-                batch.sge(Native.getInt(sge + SGE_LKEY), Native.getLong(sge), Native.getInt(sge + SGE_LENGTH));
+                batch.sge(Memory.getInt(sge + SGE_LKEY), Memory.getLong(sge), Memory.getInt(sge + SGE_LENGTH));
             }
         });
     }
@@ -183,9 +192,9 @@ final class RequestCalls {
     static long wrSetInlineList(long qp, long count, long list) {
         return more(qp, batch -> {
             for (long buffer = list; buffer < list + count * BUFFER_BYTES; buffer += BUFFER_BYTES) {
-                long length = Native.getLong(buffer + 8);
+                long length = Memory.getLong(buffer + 8);
                 if (length != 0) {
-                    batch.inline(Native.at(Native.getLong(buffer), length));
+                    batch.inline(Native.at(Memory.getLong(buffer), length));
                 }
             }
         });

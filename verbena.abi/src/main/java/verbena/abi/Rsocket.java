@@ -1,11 +1,8 @@
 package verbena.abi;
 
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.RsocketOptions.Option;
 import verbena.verbs.VerbsException;
@@ -17,14 +14,10 @@ import verbena.verbs.cm.PrivateData;
 /// A socket of rsocket(7): a listener, or a connection with a [ByteStream]. Calls answer as those of sockets
 /// do, with a negative errno when they fail. Safe for use by any thread.
 final class Rsocket extends RsocketState {
-    private static final int BACKLOG_MIN = 128;
     /// At exit(3) what is on its way gets so long to arrive.
     private static final long LEAVING_NANOS = 1_000_000_000;
 
-    // A listener's connections: those on their way, and those that nobody has accepted yet.
-    private final ArrayDeque<Rsocket> accepted = new ArrayDeque<>();
-    private final Set<Rsocket> arriving = new HashSet<>();
-    private int backlog;
+    private final Backlog backlog = new Backlog();
     private boolean isOutcomeUntold;
     private @Nullable Rsocket listener;
 
@@ -34,7 +27,7 @@ final class Rsocket extends RsocketState {
 
     @Override
     boolean hasAccepted() {
-        return !accepted.isEmpty();
+        return backlog.hasArrived();
     }
 
     // ---- the passive side
@@ -60,14 +53,14 @@ final class Rsocket extends RsocketState {
     long listen(int requests) {
         lock.lock();
         try {
-            backlog = Math.max(requests, BACKLOG_MIN);
+            backlog.limit(requests);
             if (phase == Phase.LISTENING) {
                 return 0;
             }
             if (phase != Phase.BOUND) {
                 return Errno.EINVAL;
             }
-            id.listen(backlog);
+            id.listen(backlog.length());
             phase = Phase.LISTENING;
             settle();
             return 0;
@@ -76,16 +69,16 @@ final class Rsocket extends RsocketState {
         }
     }
 
-    /// By the thread of connections: somebody asks.
+    /// By the thread of connections: a peer asks.
     void onRequest(ConnectionEvent.ConnectRequest request) {
         var hello = StreamMessage.Hello.parse(request.peer().privateData());
         Rsocket made = null;
         lock.lock();
         try {
-            if (phase == Phase.LISTENING && arriving.size() + accepted.size() < backlog && hello.isPresent()) {
+            if (phase == Phase.LISTENING && backlog.hasRoom() && hello.isPresent()) {
                 made = new Rsocket(request.id(), new RsocketOptions(options), isNonBlocking);
                 made.listener = this;
-                arriving.add(made);
+                backlog.add(made);
             }
         } finally {
             lock.unlock();
@@ -121,7 +114,7 @@ final class Rsocket extends RsocketState {
     private void onGivenUp(Rsocket connection) {
         lock.lock();
         try {
-            arriving.remove(connection);
+            backlog.onGivenUp(connection);
         } finally {
             lock.unlock();
         }
@@ -130,8 +123,7 @@ final class Rsocket extends RsocketState {
     private void onArrived(Rsocket connection) {
         lock.lock();
         try {
-            if (arriving.remove(connection)) {
-                accepted.add(connection);
+            if (backlog.onArrived(connection)) {
                 settle();
             }
         } finally {
@@ -147,14 +139,15 @@ final class Rsocket extends RsocketState {
             if (phase != Phase.LISTENING) {
                 return Errno.EINVAL;
             }
-            if (!await(() -> !accepted.isEmpty() || phase != Phase.LISTENING, isNonBlocking)) {
+            if (!await(() -> backlog.hasArrived() || phase != Phase.LISTENING, isNonBlocking)) {
                 return Errno.EAGAIN;
             }
             if (phase != Phase.LISTENING) {
                 return Errno.EBADF;
             }
-            int fd = Rsockets.open(accepted.getFirst());
-            into[0] = accepted.removeFirst();
+            into[0] = backlog.first();
+            int fd = Rsockets.open(into[0]);
+            backlog.removeFirst();
             settle();
             return fd;
         } finally {
@@ -459,30 +452,6 @@ final class Rsocket extends RsocketState {
         return 0;
     }
 
-    /// Waits for what is wanted, while there is a connection; `until` of `System.nanoTime` for ever when it is
-    /// past.
-    private boolean awaitUntil(BooleanSupplier wanted, long until) {
-        ByteStream made = stream;
-        while (made != null && phase == Phase.CONNECTED && !wanted.getAsBoolean()) {
-            made.arm();
-            if (progress() > 0) {
-                continue;
-            }
-            long left = until - System.nanoTime();
-            if (left <= 0) {
-                return false;
-            }
-            try {
-                long ignored = changed.awaitNanos(left);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
-            }
-            progress();
-        }
-        return phase == Phase.CONNECTED;
-    }
-
     @Override
     public void leave() {
         lock.lock();
@@ -497,7 +466,7 @@ final class Rsocket extends RsocketState {
 
     @Override
     public long close() {
-        Set<Rsocket> orphans;
+        List<Rsocket> orphans;
         lock.lock();
         try {
             if (phase == Phase.CLOSED) {
@@ -507,10 +476,7 @@ final class Rsocket extends RsocketState {
                 shutdown(SHUT_RDWR, Long.MAX_VALUE);
             }
             phase = Phase.CLOSED;
-            orphans = new HashSet<>(accepted);
-            orphans.addAll(arriving);
-            accepted.clear();
-            arriving.clear();
+            orphans = backlog.clear();
             changed.signalAll();
             Rsockets.remove(this);
             if (stream != null) {

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.SocketAddress;
 
 /// What C calls of rsocket(7): arguments and flags as those of the calls of sockets.
 final class RsocketCalls {
@@ -117,12 +119,12 @@ final class RsocketCalls {
             var arrival = new AnyRsocket.Arrival();
             long count = receive(socket, pieces(message), flags, arrival);
             if (count >= 0) {
-                long name = Native.getLong(message + MSG_NAME);
+                long name = Memory.getLong(message + MSG_NAME);
                 if (name != 0) {
                     write(Optional.ofNullable(arrival.from), name, message + MSG_NAMELEN);
                 }
-                Native.putLong(message + MSG_CONTROLLEN, 0);
-                Native.putInt(message + MSG_FLAGS, arrival.isCut ? MSG_TRUNC : 0);
+                Memory.putLong(message + MSG_CONTROLLEN, 0);
+                Memory.putInt(message + MSG_FLAGS, arrival.isCut ? MSG_TRUNC : 0);
             }
             return count;
         });
@@ -139,7 +141,7 @@ final class RsocketCalls {
     }
 
     private static Pieces pieces(long message) {
-        return Pieces.of(Native.getLong(Native.some(message) + MSG_IOV), Native.getLong(message + MSG_IOVLEN));
+        return Pieces.of(Memory.getLong(Native.some(message) + MSG_IOV), Memory.getLong(message + MSG_IOVLEN));
     }
 
     static long rsendto(long fd, long from, long length, long flags, long address, long addressLength) {
@@ -151,12 +153,12 @@ final class RsocketCalls {
     }
 
     static long rsendmsg(long fd, long message, long flags) {
-        return Native.getLong(Native.some(message) + MSG_CONTROLLEN) != 0
+        return Memory.getLong(Native.some(message) + MSG_CONTROLLEN) != 0
                 ? Errno.EOPNOTSUPP
                 : with(fd, socket -> {
-                    long name = socket instanceof Rsocket ? 0 : Native.getLong(message + MSG_NAME);
+                    long name = socket instanceof Rsocket ? 0 : Memory.getLong(message + MSG_NAME);
                     return send(
-                            socket, pieces(message), flags, name, name == 0 ? 0 : Native.getInt(message + MSG_NAMELEN));
+                            socket, pieces(message), flags, name, name == 0 ? 0 : Memory.getInt(message + MSG_NAMELEN));
                 });
     }
 
@@ -213,11 +215,11 @@ final class RsocketCalls {
         long copy = Native.allocate(bytes);
         try {
             SocketAddress.write(address.get(), copy);
-            long room = Math.min(bytes, Native.getInt(Native.some(lengthPointer)));
+            long room = Math.min(bytes, Memory.getInt(Native.some(lengthPointer)));
             if (room > 0) {
                 MemorySegment.copy(Native.at(copy, bytes), 0, Native.at(into, room), 0, room);
             }
-            Native.putInt(lengthPointer, (int) bytes);
+            Memory.putInt(lengthPointer, (int) bytes);
         } finally {
             Native.free(copy);
         }

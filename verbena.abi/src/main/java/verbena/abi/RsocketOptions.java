@@ -5,6 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import verbena.foreign.Memory;
+import verbena.foreign.rdma.SocketAddress;
 
 /// What rsetsockopt and rgetsockopt know (rsocket(7)): each a number, with Linux's levels and names. Those that
 /// have no meaning without TCP are kept, and nothing comes of them.
@@ -129,7 +131,7 @@ final class RsocketOptions {
         if (length < (option == Option.LINGER ? LINGER_BYTES : Integer.BYTES)) {
             return Errno.EINVAL;
         }
-        int given = Native.getInt(Native.some(value));
+        int given = Memory.getInt(Native.some(value));
         if (option.isOfQueues() && hasQueues) {
             return option.level == RDMA ? Errno.EINVAL : 0;
         }
@@ -157,7 +159,7 @@ final class RsocketOptions {
         if (option == null) {
             return Errno.ENOPROTOOPT;
         }
-        int room = Native.getInt(Native.some(lengthPointer));
+        int room = Memory.getInt(Native.some(lengthPointer));
         int bytes = switch (option) {
             case LINGER -> LINGER_BYTES;
             case INFO -> Math.min(room, TCP_INFO_BYTES);
@@ -170,12 +172,12 @@ final class RsocketOptions {
         Native.at(into, bytes).fill((byte) 0);
         switch (option) {
             case ROUTE -> {}
-            case INFO -> Native.putByte(into, socket.isConnected() ? ESTABLISHED : CLOSED);
-            case ERROR -> Native.putInt(into, socket.takeError());
-            case ACCEPTS -> Native.putInt(into, socket.isListening() ? 1 : 0);
-            default -> Native.putInt(into, get(option));
+            case INFO -> Memory.putByte(into, socket.isConnected() ? ESTABLISHED : CLOSED);
+            case ERROR -> Memory.putInt(into, socket.takeError());
+            case ACCEPTS -> Memory.putInt(into, socket.isListening() ? 1 : 0);
+            default -> Memory.putInt(into, get(option));
         }
-        Native.putInt(lengthPointer, bytes);
+        Memory.putInt(lengthPointer, bytes);
         return 0;
     }
 }

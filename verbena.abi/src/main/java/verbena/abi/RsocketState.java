@@ -8,13 +8,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.RsocketOptions.Option;
+import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionId;
 
 /// What an [Rsocket] is at the moment, how that changes, and how calls wait for it.
 ///
-/// Whoever calls looks at the completions first; a thread of the connection's looks when nobody else does, so
-/// that the file descriptor is as ready as the socket is: poll(2) needs to know nothing of rsockets.
+/// A call looks at the completions first. A thread of the connection's own looks when no call does, so the file
+/// descriptor is as ready as the socket is, and poll(2) needs to know nothing of rsockets.
 abstract class RsocketState implements AnyRsocket {
     /// How far it has got.
     enum Phase {
@@ -31,7 +32,7 @@ abstract class RsocketState implements AnyRsocket {
 
     /// A call that waits looks for so long before it sleeps.
     private static final long LOOKING_NANOS = 20_000;
-    /// Somebody else takes the completions: look again after this, if not asked to before.
+    /// Another thread takes the completions: look again after this, if not asked to before.
     private static final Duration PAUSE = Duration.ofMillis(1);
 
     final ConnectionId id;
@@ -54,7 +55,7 @@ abstract class RsocketState implements AnyRsocket {
     boolean mayWrite;
     /// The peer knows that nothing more is sent.
     boolean hasSaidNoMore;
-    /// Somebody was told to come again when more can be sent.
+    /// A call was told to come again when more can be sent.
     boolean isWriterWaiting;
     /// For `SO_ERROR`, or the next call; negative.
     long error;
@@ -249,7 +250,7 @@ abstract class RsocketState implements AnyRsocket {
         return count;
     }
 
-    /// The file descriptor tells what has changed, and those who wait look.
+    /// The file descriptor tells what has changed, and calls that wait look.
     void settle() {
         if (phase == Phase.CLOSED) {
             return;
@@ -296,7 +297,7 @@ abstract class RsocketState implements AnyRsocket {
                 if (progress() > 0 && wanted.getAsBoolean()) {
                     return true;
                 }
-                lock.unlock(); // let others
+                lock.unlock(); // for other threads
                 Thread.onSpinWait();
                 lock.lock();
             }
@@ -342,6 +343,32 @@ abstract class RsocketState implements AnyRsocket {
             return Errno.EBADF;
         }
         return mayWrite ? 0 : takeErrorOr(phase == Phase.ENDED && !made.isOver() ? Errno.ECONNRESET : Errno.EPIPE);
+    }
+
+    /// Waits for what is wanted, while there is a connection.
+    ///
+    /// @param until a time of `System.nanoTime`
+    /// @return false when it has passed, or the connection has ended
+    boolean awaitUntil(BooleanSupplier wanted, long until) {
+        ByteStream made = stream;
+        while (made != null && phase == Phase.CONNECTED && !wanted.getAsBoolean()) {
+            made.arm();
+            if (progress() > 0) {
+                continue;
+            }
+            long left = until - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            try {
+                long ignored = changed.awaitNanos(left);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+            progress();
+        }
+        return phase == Phase.CONNECTED;
     }
 
     /// 0 when it is connected, or was.

@@ -22,7 +22,7 @@ final class Rsockets {
 
     /// Made with the first rsocket.
     private static final class Channel {
-        static final EventChannel CHANNEL = EventChannelHandle.open();
+        static final EventChannel CHANNEL = EventChannelHandle.openNearest();
 
         static {
             Threads.start("verbena-abi-rsockets", Channel::run);
@@ -33,7 +33,7 @@ final class Rsockets {
                 try {
                     CHANNEL.await(EventPipe.ALWAYS).ifPresent(Rsockets::onEvent);
                 } catch (InterruptedException | InvalidStateException e) {
-                    return; // nobody does either
+                    return; // the channel is closed, at the end of the process
                 }
             }
         }

@@ -10,6 +10,7 @@ import static verbena.foreign.rdma.VerbsStructs.SGE;
 
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.ReceiveBatch;
@@ -56,7 +57,7 @@ final class SendCalls {
                 try {
                     while (wr != 0) {
                         add(batch, handle, wr);
-                        wr = Native.getLong(wr + NEXT);
+                        wr = Memory.getLong(wr + NEXT);
                     }
                 } finally {
                     batch.submit();
@@ -64,69 +65,72 @@ final class SendCalls {
             }
             return 0;
         } catch (RuntimeException e) {
-            Native.putLong(bad, wr);
+            Memory.putLong(bad, wr);
             return Errno.of(e);
         }
     }
 
     private static void add(SendBatch batch, QueuePairHandle handle, long wr) {
-        long wrId = Native.getLong(wr);
-        int opcode = Native.getInt(wr + OPCODE);
-        int key = Native.getInt(wr + IMM_DATA);
-        int sges = Native.getInt(wr + NUM_SGE);
-        long sge = Native.getLong(wr + SG_LIST);
+        long wrId = Memory.getLong(wr);
+        int opcode = Memory.getInt(wr + OPCODE);
+        int key = Memory.getInt(wr + IMM_DATA);
+        int sges = Memory.getInt(wr + NUM_SGE);
+        long sge = Memory.getLong(wr + SG_LIST);
         if (sges < 0 || (sges > 0 && sge == 0)) {
             throw new IllegalArgumentException("num_sge: " + sges);
         }
+        if (Faults.failsForOperation(batch, handle, opcode, wrId)) {
+            return;
+        }
         AddressHandleHandle way =
-                handle.isDatagram ? Handles.get(Native.getLong(wr + UD_AH), AddressHandleHandle.class) : null;
+                handle.isDatagram ? Handles.get(Memory.getLong(wr + UD_AH), AddressHandleHandle.class) : null;
         switch (opcode) {
             case VerbsConstants.IBV_WR_SEND -> batch.send(wrId);
-            case VerbsConstants.IBV_WR_SEND_WITH_IMM -> batch.sendWithImmediate(wrId, Native.bigEndian(key));
+            case VerbsConstants.IBV_WR_SEND_WITH_IMM -> batch.sendWithImmediate(wrId, Memory.swap(key));
             case VerbsConstants.IBV_WR_SEND_WITH_INV -> batch.sendWithInvalidate(wrId, key);
             case VerbsConstants.IBV_WR_RDMA_WRITE ->
-                batch.write(wrId, Native.getLong(wr + RDMA_ADDRESS), Native.getInt(wr + RDMA_RKEY));
+                batch.write(wrId, Memory.getLong(wr + RDMA_ADDRESS), Memory.getInt(wr + RDMA_RKEY));
             case VerbsConstants.IBV_WR_RDMA_WRITE_WITH_IMM ->
                 batch.writeWithImmediate(
-                        wrId, Native.getLong(wr + RDMA_ADDRESS), Native.getInt(wr + RDMA_RKEY), Native.bigEndian(key));
+                        wrId, Memory.getLong(wr + RDMA_ADDRESS), Memory.getInt(wr + RDMA_RKEY), Memory.swap(key));
             case VerbsConstants.IBV_WR_RDMA_READ ->
-                batch.read(wrId, Native.getLong(wr + RDMA_ADDRESS), Native.getInt(wr + RDMA_RKEY));
+                batch.read(wrId, Memory.getLong(wr + RDMA_ADDRESS), Memory.getInt(wr + RDMA_RKEY));
             case VerbsConstants.IBV_WR_ATOMIC_FETCH_AND_ADD ->
                 batch.fetchAdd(
                         wrId,
-                        Native.getLong(wr + ATOMIC_ADDRESS),
-                        Native.getInt(wr + ATOMIC_RKEY),
-                        Native.getLong(wr + ATOMIC_COMPARE_ADD));
+                        Memory.getLong(wr + ATOMIC_ADDRESS),
+                        Memory.getInt(wr + ATOMIC_RKEY),
+                        Memory.getLong(wr + ATOMIC_COMPARE_ADD));
             case VerbsConstants.IBV_WR_ATOMIC_CMP_AND_SWP ->
                 batch.compareSwap(
                         wrId,
-                        Native.getLong(wr + ATOMIC_ADDRESS),
-                        Native.getInt(wr + ATOMIC_RKEY),
-                        Native.getLong(wr + ATOMIC_COMPARE_ADD),
-                        Native.getLong(wr + ATOMIC_SWAP));
+                        Memory.getLong(wr + ATOMIC_ADDRESS),
+                        Memory.getInt(wr + ATOMIC_RKEY),
+                        Memory.getLong(wr + ATOMIC_COMPARE_ADD),
+                        Memory.getLong(wr + ATOMIC_SWAP));
             case VerbsConstants.IBV_WR_LOCAL_INV -> batch.localInvalidate(wrId, key);
             case VerbsConstants.IBV_WR_BIND_MW ->
-                bind(batch, handle, wrId, Native.getLong(wr + BIND_MW), Native.getInt(wr + BIND_RKEY), wr + BIND_INFO)
-                        .onBindPosted(Native.getInt(wr + BIND_RKEY));
+                bind(batch, handle, wrId, Memory.getLong(wr + BIND_MW), Memory.getInt(wr + BIND_RKEY), wr + BIND_INFO)
+                        .onBindPosted(Memory.getInt(wr + BIND_RKEY));
             default -> throw new IllegalArgumentException("opcode: " + opcode);
         }
-        int flags = Native.getInt(wr + SEND_FLAGS);
+        int flags = Memory.getInt(wr + SEND_FLAGS);
         flags(batch, flags);
         long bytes = 0;
         for (int i = 0; i < sges; i++) {
-            bytes += Integer.toUnsignedLong(Native.getInt(sge + i * SGE_BYTES + SGE_LENGTH));
+            bytes += Integer.toUnsignedLong(Memory.getInt(sge + i * SGE_BYTES + SGE_LENGTH));
         }
         if (Faults.failsForLength(batch, handle, opcode, sges, bytes)
                 || (way != null && Faults.failsForWay(batch, handle, way))) {
             return;
         }
         for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
-            long address = Native.getLong(sge);
-            int length = Native.getInt(sge + SGE_LENGTH);
+            long address = Memory.getLong(sge);
+            int length = Memory.getInt(sge + SGE_LENGTH);
             if ((flags & IBV_SEND_INLINE) == 0) {
-                batch.sge(Native.getInt(sge + SGE_LKEY), address, length);
+                batch.sge(Memory.getInt(sge + SGE_LKEY), address, length);
             } else if (length != 0) {
-                batch.inline(Native.MEMORY.asSlice(address, length));
+                batch.inline(Memory.ALL.asSlice(address, length));
             }
         }
         if (handle.isAddressed) {
@@ -137,21 +141,21 @@ final class SendCalls {
     /// @param way of a datagram; null on an XRC initiator
     private static void address(SendBatch batch, @Nullable AddressHandleHandle way, long wr) {
         if (way == null) {
-            batch.to(Native.getInt(wr + XRC_SRQN));
+            batch.to(Memory.getInt(wr + XRC_SRQN));
         } else {
-            batch.to(way.way, Native.getInt(wr + UD_QPN), Native.getInt(wr + UD_QKEY));
+            batch.to(way.way, Memory.getInt(wr + UD_QPN), Memory.getInt(wr + UD_QKEY));
         }
     }
 
     /// `struct ibv_mw_bind_info`.
     static WindowHandle bind(SendBatch batch, QueuePairHandle handle, long wrId, long mw, int rkey, long info) {
         var window = Handles.get(mw, WindowHandle.class);
-        var region = Handles.get(Native.getLong(info), RegionHandle.class);
-        long length = Native.getLong(info + 16);
-        Set<Access> rights = windowRights(Native.getInt(info + 24));
+        var region = Handles.get(Memory.getLong(info), RegionHandle.class);
+        long length = Memory.getLong(info + 16);
+        Set<Access> rights = windowRights(Memory.getInt(info + 24));
         String fault = Faults.ofBind(handle, window, region, length, rights);
         if (fault == null) {
-            batch.bindWindow(wrId, window.window, rkey, region.region, Native.getLong(info + 8), length, rights);
+            batch.bindWindow(wrId, window.window, rkey, region.region, Memory.getLong(info + 8), length, rights);
         } else {
             batch.localInvalidate(wrId, 0); // of the same queue pairs, and of no data either
             Faults.fail(batch, WcStatus.MW_BIND_ERR, fault);
@@ -186,7 +190,7 @@ final class SendCalls {
                 try {
                     while (wr != 0) {
                         add(batch, wr);
-                        wr = Native.getLong(wr + RECEIVE_NEXT);
+                        wr = Memory.getLong(wr + RECEIVE_NEXT);
                     }
                 } finally {
                     batch.submit();
@@ -194,7 +198,7 @@ final class SendCalls {
             }
             return 0;
         } catch (RuntimeException e) {
-            Native.putLong(bad, wr);
+            Memory.putLong(bad, wr);
             return Errno.of(e);
         }
     }
@@ -206,7 +210,7 @@ final class SendCalls {
                 try {
                     while (wr != 0) {
                         add(batch, wr);
-                        wr = Native.getLong(wr + RECEIVE_NEXT);
+                        wr = Memory.getLong(wr + RECEIVE_NEXT);
                     }
                 } finally {
                     batch.submit();
@@ -214,20 +218,20 @@ final class SendCalls {
             }
             return 0;
         } catch (RuntimeException e) {
-            Native.putLong(bad, wr);
+            Memory.putLong(bad, wr);
             return Errno.of(e);
         }
     }
 
     private static void add(ReceiveBatch batch, long wr) {
-        int sges = Native.getInt(wr + RECEIVE_NUM_SGE);
-        long sge = Native.getLong(wr + RECEIVE_SG_LIST);
+        int sges = Memory.getInt(wr + RECEIVE_NUM_SGE);
+        long sge = Memory.getLong(wr + RECEIVE_SG_LIST);
         if (sges < 0 || (sges > 0 && sge == 0)) {
             throw new IllegalArgumentException("num_sge: " + sges);
         }
-        batch.receive(Native.getLong(wr));
+        batch.receive(Memory.getLong(wr));
         for (int i = 0; i < sges; i++, sge += SGE_BYTES) {
-            batch.sge(Native.getInt(sge + SGE_LKEY), Native.getLong(sge), Native.getInt(sge + SGE_LENGTH));
+            batch.sge(Memory.getInt(sge + SGE_LKEY), Memory.getLong(sge), Memory.getInt(sge + SGE_LENGTH));
         }
     }
 }

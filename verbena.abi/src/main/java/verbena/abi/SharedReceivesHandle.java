@@ -2,6 +2,7 @@ package verbena.abi;
 
 import static verbena.foreign.rdma.VerbsStructs.SRQ;
 
+import verbena.foreign.Memory;
 import verbena.verbs.SharedReceiveQueue;
 
 /// A shared receive queue and its `struct ibv_srq`.
@@ -16,9 +17,9 @@ final class SharedReceivesHandle extends Handle {
     /// @param programsOwn `srq_context`
     static SharedReceivesHandle of(SharedReceiveQueue srq, DomainHandle domain, long programsOwn) {
         long pointer = Native.allocate(SRQ.size());
-        Native.putLong(pointer + SRQ.at("context"), domain.device);
-        Native.putLong(pointer + SRQ.at("srq_context"), programsOwn);
-        Native.putLong(pointer + SRQ.at("pd"), domain.pointer);
+        Memory.putLong(pointer + SRQ.at("context"), domain.device);
+        Memory.putLong(pointer + SRQ.at("srq_context"), programsOwn);
+        Memory.putLong(pointer + SRQ.at("pd"), domain.pointer);
         return Handles.put(new SharedReceivesHandle(pointer, srq, domain));
     }
 

@@ -24,7 +24,7 @@ final class StreamMessage {
     /// Nothing more is sent.
     static final int SHUTDOWN = 2;
 
-    /// A buffer in a list of targets: address, key, length; in the order of bytes of whose list it is.
+    /// A buffer in a list of targets: address, key, length; in the byte order of the list's owner.
     static final int TARGET_BYTES = 16;
     /// The entries of that list: one that is being filled, one to go on with.
     static final int TARGETS = 2;

@@ -32,7 +32,7 @@ final class Threads {
             }
             throw new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {
-            throw new IllegalStateException(e); // nobody interrupts a thread of the program's
+            throw new IllegalStateException(e); // threads of the program are not interrupted
         }
     }
 

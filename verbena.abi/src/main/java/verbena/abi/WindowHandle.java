@@ -2,6 +2,7 @@ package verbena.abi;
 
 import static verbena.foreign.rdma.VerbsStructs.MW;
 
+import verbena.foreign.Memory;
 import verbena.verbs.MemoryWindow;
 
 /// A memory window and its `struct ibv_mw`.
@@ -15,17 +16,17 @@ final class WindowHandle extends Handle {
 
     static WindowHandle of(MemoryWindow window, DomainHandle domain) {
         long pointer = Native.allocate(MW.size());
-        Native.putLong(pointer + MW.at("context"), domain.device);
-        Native.putLong(pointer + MW.at("pd"), domain.pointer);
-        Native.putInt(pointer + MW.at("rkey"), window.rkey());
-        Native.putInt(pointer + MW.at("type"), window.type());
+        Memory.putLong(pointer + MW.at("context"), domain.device);
+        Memory.putLong(pointer + MW.at("pd"), domain.pointer);
+        Memory.putInt(pointer + MW.at("rkey"), window.rkey());
+        Memory.putInt(pointer + MW.at("type"), window.type());
         return Handles.put(new WindowHandle(pointer, window, domain));
     }
 
     /// A bind under this key is posted. `mw->rkey` says from now on what the key will be; a program whose
     /// bind fails puts the old one back (ibv_bind_mw(3)).
     void onBindPosted(int rkey) {
-        Native.putInt(pointer + MW.at("rkey"), (window.rkey() & ~0xFF) | (rkey & 0xFF));
+        Memory.putInt(pointer + MW.at("rkey"), (window.rkey() & ~0xFF) | (rkey & 0xFF));
     }
 
     @Override

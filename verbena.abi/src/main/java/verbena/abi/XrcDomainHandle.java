@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import verbena.foreign.Memory;
 import verbena.verbs.XrcDomain;
 
 /// A reference to an XRC domain and its `struct ibv_xrcd`. Descriptors of one file lead to one domain, as long as
@@ -37,7 +38,7 @@ final class XrcDomainHandle extends Handle {
     private XrcDomainHandle(long pointer, Shared shared) {
         super(pointer, shared.device);
         this.shared = shared;
-        Native.putLong(pointer + XRCD.at("context"), shared.device);
+        Memory.putLong(pointer + XRCD.at("context"), shared.device);
     }
 
     /// A negative errno when the flags do not allow it, as the kernel has them.

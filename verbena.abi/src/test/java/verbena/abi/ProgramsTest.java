@@ -27,6 +27,19 @@ class ProgramsTest {
     }
 
     @Test
+    void theDeviceOfThisHostAloneIsListedWhenItIsNamed() {
+        Programs.need("ibv_devices", "ibverbs-utils");
+        programs.close();
+        programs = Programs.over("");
+        var all = programs.run("ibv_devices");
+        assertThat(all.said()).as(all.toString()).contains("rocev2_lo").doesNotContain("shm");
+        programs.close();
+        programs = Programs.over("shm");
+        var named = programs.run("ibv_devices");
+        assertThat(named.said()).as(named.toString()).containsPattern("shm\\s+\\p{XDigit}{16}");
+    }
+
+    @Test
     void ibvDevinfoTellsAllOfIt() {
         Programs.need("ibv_devinfo", "ibverbs-utils");
         var ended = programs.run("ibv_devinfo", "-v");
@@ -70,6 +83,19 @@ class ProgramsTest {
         programs.pair("rdmacm-utils", server.replace("PORT", port), client.replace("PORT", port));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "ibv_rc_pingpong -c -e -g 0 -n 50 -p PORT, ibv_rc_pingpong -c -e -g 0 -n 50 -p PORT 127.0.0.1, ibverbs-utils",
+        "rping -s -a 127.0.0.1 -C 5 -v -V -p PORT, rping -c -a 127.0.0.1 -C 5 -v -V -p PORT, rdmacm-utils",
+        "udaddy -b 127.0.0.1, udaddy -s 127.0.0.1, rdmacm-utils",
+    })
+    void betweenProcessesOfThisHost(String server, String client, String where) throws IOException {
+        programs.close();
+        programs = Programs.over("shm");
+        String port = Programs.freePort();
+        programs.pair(where, server.replace("PORT", port), client.replace("PORT", port));
+    }
+
     @Test
     void mckeySendsToAGroupAndHearsIt() {
         Programs.need("mckey", "rdmacm-utils");
@@ -77,7 +103,7 @@ class ProgramsTest {
         programs = Programs.over("");
         var hears = programs.start("mckey", "-m", "239.7.7.7", "-b", "127.0.0.1", "-C", "3");
         while (hears.process().isAlive()) {
-            // nobody says when it has joined: say it again until it has heard enough
+            // no message tells that it has joined: send until it has heard enough
             var sends = programs.run("mckey", "-m", "239.7.7.7", "-b", "127.0.0.1", "-C", "3", "-s");
             assertThat(sends.code()).as(sends.toString()).isZero();
         }

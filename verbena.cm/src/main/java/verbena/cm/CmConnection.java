@@ -1,10 +1,11 @@
 package verbena.cm;
 
-import java.util.Locale;
+import static verbena.cm.ConnectionMessages.ABOUT_REP;
+import static verbena.cm.ConnectionMessages.ABOUT_REQ;
+
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.cm.CmMessage;
-import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
 import verbena.wire.cm.Mra;
@@ -36,43 +37,20 @@ public final class CmConnection extends Timed {
         CLOSED
     }
 
-    /// How often an RTU is repeated, at 1, 3 and 7 times what the peer would have waited for it, unless something
-    /// shows before that it has arrived (decision 0020).
-    private static final int RTU_REPEATS = 3;
-
-    private static final int REJECTS_REQ = 0;
-    private static final int REJECTS_REP = 1;
-    private static final int REJECTS_OTHER = 2;
-
     private final CommunicationManager manager;
     private CmEvent.Listener listener;
     private final CmRoute route;
-    private final int localCommId;
     private final boolean isActive;
     /// The service that was asked, when the peer asked for the connection.
     private final @Nullable CmService service;
 
-    private int remoteCommId;
-    private long transactionId;
+    private final ConnectionMessages messages;
+    private final Repetition repetition;
     private State state;
 
     private @Nullable Req request;
-    /// What is sent again until an answer comes.
-    private @Nullable CmMessage pending;
-    /// RTU or REJ: what a repeated REP gets.
-    private @Nullable CmMessage confirmation;
-
-    private int retriesLeft;
-    private int rtusLeft;
-    private long rtuNanos;
-    private int sendings;
-    private long retryNanos;
-    private boolean mayBePutOff;
     private long timewaitNanos;
     private int localQpn;
-    private int remoteQpn;
-    /// Names the peer's host and device.
-    private long remoteCaGuid;
     /// The peer has shown that it receives at its address: it knows a number that was sent there.
     private boolean isProven;
 
@@ -85,7 +63,8 @@ public final class CmConnection extends Timed {
         this.manager = manager;
         this.listener = listener;
         this.route = route;
-        this.localCommId = localCommId;
+        this.messages = new ConnectionMessages(manager, route, localCommId);
+        this.repetition = new Repetition(manager, this);
         this.service = service;
         this.isActive = service == null;
         this.state = isActive ? State.REQ_SENT : State.REQ_RECEIVED;
@@ -102,7 +81,7 @@ public final class CmConnection extends Timed {
     }
 
     public int localCommId() {
-        return localCommId;
+        return messages.localCommId();
     }
 
     /// Whether this side asked for the connection.
@@ -119,16 +98,20 @@ public final class CmConnection extends Timed {
         return first;
     }
 
+    ConnectionMessages messages() {
+        return messages;
+    }
+
     int remoteCommId() {
-        return remoteCommId;
+        return messages.remoteCommId();
     }
 
     int remoteQpn() {
-        return remoteQpn;
+        return messages.remoteQpn();
     }
 
     long remoteCaGuid() {
-        return remoteCaGuid;
+        return messages.remoteCaGuid();
     }
 
     /// Whether a stranger may have brought it about.
@@ -147,21 +130,19 @@ public final class CmConnection extends Timed {
         take(req, req.remoteResponseTimeout());
         localQpn = req.localQpn();
         send(req);
-        await(req, maxRetries, now);
+        repetition.await(req, maxRetries, now);
     }
 
     void received(Req req) {
         take(req, req.localResponseTimeout());
-        remoteCommId = req.localCommId();
-        remoteQpn = req.localQpn();
-        remoteCaGuid = req.localCaGuid();
+        messages.peer(req.localCommId(), req.localQpn(), req.localCaGuid());
     }
 
     private void take(Req req, int responseTimeout) {
         request = req;
-        transactionId = req.transactionId();
+        messages.transactionId(req.transactionId());
         timewaitNanos = CmTimer.timewaitNanos(req.primary().ackTimeout());
-        retryNanos = CmTimer.answerNanos(req.primary().ackTimeout(), responseTimeout);
+        repetition.retryNanos(CmTimer.answerNanos(req.primary().ackTimeout(), responseTimeout));
     }
 
     /// Passive: yes. The queue pair is ready to receive.
@@ -173,27 +154,10 @@ public final class CmConnection extends Timed {
     public void accept(CmEnd own, UnaryOperator<Rep> seal, long now) {
         require(State.REQ_RECEIVED, "accept");
         localQpn = own.qpn();
-        boolean asksForAlternate = !request().alternate().equals(CmPath.NONE);
-        Rep rep = seal.apply(new Rep(
-                transactionId,
-                localCommId,
-                remoteCommId,
-                own.extension().bits(),
-                own.qpn(),
-                own.stamp(),
-                own.startingPsn(),
-                own.responderResources(),
-                own.initiatorDepth(),
-                CommunicationManager.TARGET_ACK_DELAY,
-                asksForAlternate ? CommunicationManager.FAILOVER_NOT_SUPPORTED : 0,
-                false,
-                own.rnrRetryCount(),
-                own.sharedReceiveQueue(),
-                manager.caGuid(),
-                own.privateData()));
+        Rep rep = seal.apply(messages.rep(own, request()));
         enter(State.REP_SENT);
         send(rep);
-        await(rep, request().maxCmRetries(), now);
+        repetition.await(rep, request().maxCmRetries(), now);
     }
 
     /// Either side: no. Nothing more is told of this connection.
@@ -207,13 +171,13 @@ public final class CmConnection extends Timed {
     public void reject(RejectReason reason, PrivateData info, PrivateData privateData, long now) {
         switch (state) {
             case REQ_RECEIVED -> {
-                send(rej(REJECTS_REQ, reason, info, privateData));
+                send(messages.rej(ABOUT_REQ, reason, info, privateData));
                 close(); // as though it had never been: what a stranger asks for leaves nothing behind
             }
             case REP_RECEIVED -> {
-                Rej rej = rej(REJECTS_REP, reason, info, privateData);
+                Rej rej = messages.rej(ABOUT_REP, reason, info, privateData);
                 send(rej);
-                confirmation = rej;
+                repetition.confirm(rej);
                 enterTimewait(now);
             }
             case REQ_SENT, REP_SENT, ESTABLISHED, DREQ_SENT, TIMEWAIT, CLOSED ->
@@ -224,14 +188,12 @@ public final class CmConnection extends Timed {
     /// Active: the queue pair is ready.
     public void ready(PrivateData privateData, long now) {
         require(State.REP_RECEIVED, "ready");
-        var rtu = new Rtu(transactionId, localCommId, remoteCommId, privateData);
+        Rtu rtu = messages.rtu(privateData);
         send(rtu);
-        confirmation = rtu;
+        repetition.confirm(rtu);
         enter(State.ESTABLISHED);
-        settle();
-        rtusLeft = RTU_REPEATS;
-        rtuNanos = CmTimer.answerNanos(0, request().localResponseTimeout());
-        manager.schedule(this, now + rtuNanos);
+        repetition.settle();
+        repetition.confirmRepeatedly(CmTimer.answerNanos(0, request().localResponseTimeout()), now);
         tell(new CmEvent.Established(PrivateData.NONE));
     }
 
@@ -240,7 +202,7 @@ public final class CmConnection extends Timed {
     public void communicationEstablished() {
         if (isActive) {
             if (state == State.ESTABLISHED) {
-                settle();
+                repetition.settle();
             }
         } else {
             prove();
@@ -252,16 +214,15 @@ public final class CmConnection extends Timed {
     public void disconnect(PrivateData privateData, long now) {
         switch (state) {
             case ESTABLISHED, REP_SENT -> {
-                var dreq = new Dreq(
-                        manager.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData);
+                Dreq dreq = messages.dreq(privateData);
                 enter(State.DREQ_SENT);
                 if (isActive || isProven) {
                     send(dreq);
                 }
-                await(dreq, request().maxCmRetries(), now);
+                repetition.await(dreq, request().maxCmRetries(), now);
             }
             case REQ_SENT -> {
-                giveUpRequest();
+                send(messages.withdrawal());
                 close();
             }
             case REQ_RECEIVED, REP_RECEIVED -> reject(RejectReason.CONSUMER_REJECT, privateData, now);
@@ -273,12 +234,7 @@ public final class CmConnection extends Timed {
 
     /// A REQ with the same communication ID.
     void onRepeatedRequest(Req again, long now) {
-        Req first = request();
-        boolean isSame = again.transactionId() == first.transactionId()
-                && again.localQpn() == first.localQpn()
-                && again.startingPsn() == first.startingPsn()
-                && again.serviceId() == first.serviceId();
-        if (!isSame) {
+        if (!ConnectionMessages.isSame(request(), again)) {
             manager.refuse(
                     again,
                     route,
@@ -287,16 +243,11 @@ public final class CmConnection extends Timed {
         }
         manager.count(CmCounter.DUPLICATES);
         switch (state) {
-            case REQ_RECEIVED -> send(mra(REJECTS_REQ));
-            case REP_SENT -> {
-                retriesLeft--;
-                sendAgain(pending);
-                manager.schedule(this, now + retryNanos);
-            }
+            case REQ_RECEIVED -> send(messages.mra(ABOUT_REQ));
+            case REP_SENT -> repetition.answerAgain(now);
             case TIMEWAIT -> manager.refuse(again, route, RejectReason.STALE_CONNECTION);
-            case DREQ_SENT -> { // it has been accepted, and taken back
-                send(rej(REJECTS_REQ, RejectReason.CONSUMER_REJECT, PrivateData.NONE, PrivateData.NONE));
-            }
+            // It has been accepted, and taken back.
+            case DREQ_SENT -> send(messages.rej(ABOUT_REQ, RejectReason.CONSUMER_REJECT));
             case REQ_SENT, REP_RECEIVED, ESTABLISHED, CLOSED -> {}
         }
     }
@@ -306,19 +257,19 @@ public final class CmConnection extends Timed {
             onFirstReply(rep, now);
             return;
         }
-        if (rep.localCommId() != remoteCommId) {
+        if (rep.localCommId() != messages.remoteCommId()) {
             manager.count(CmCounter.STRAYS);
             return;
         }
         manager.count(CmCounter.DUPLICATES);
         switch (state) {
-            case REP_RECEIVED -> send(mra(REJECTS_REP));
-            case ESTABLISHED, DREQ_SENT -> sendAgain(confirmation);
+            case REP_RECEIVED -> send(messages.mra(ABOUT_REP));
+            case ESTABLISHED, DREQ_SENT -> repetition.confirmAgain();
             case TIMEWAIT -> {
-                if (confirmation instanceof Rej) {
-                    sendAgain(confirmation);
+                if (repetition.confirmation() instanceof Rej) {
+                    repetition.confirmAgain();
                 } else { // an RTU would bring to life at the peer what is over here
-                    send(rej(REJECTS_REP, RejectReason.STALE_CONNECTION, PrivateData.NONE, PrivateData.NONE));
+                    send(messages.rej(ABOUT_REP, RejectReason.STALE_CONNECTION));
                 }
             }
             case REQ_SENT, REQ_RECEIVED, REP_SENT, CLOSED -> {}
@@ -326,24 +277,22 @@ public final class CmConnection extends Timed {
     }
 
     private void onFirstReply(Rep rep, long now) {
-        remoteCommId = rep.localCommId();
-        remoteQpn = rep.localQpn();
-        remoteCaGuid = rep.localCaGuid();
+        messages.peer(rep.localCommId(), rep.localQpn(), rep.localCaGuid());
         isProven = true;
-        if (!manager.identified(this)) {
+        if (!manager.connections().identified(this)) {
             // IBTA 12.9.8.3: another connection has, or has just had, the peer's queue pair or communication ID.
             manager.count(CmCounter.STALE);
-            Rej rej = rej(REJECTS_REP, RejectReason.STALE_CONNECTION, PrivateData.NONE, PrivateData.NONE);
+            Rej rej = messages.rej(ABOUT_REP, RejectReason.STALE_CONNECTION);
             send(rej);
-            confirmation = rej;
+            repetition.confirm(rej);
             enterTimewait(now);
             tell(new CmEvent.Unreachable(route.remote() + " accepted with queue pair 0x"
-                    + Integer.toHexString(remoteQpn) + ", which has, or has just had, another connection"));
+                    + Integer.toHexString(remoteQpn()) + ", which has, or has just had, another connection"));
             return;
         }
         enter(State.REP_RECEIVED);
-        settle();
-        // The peer sends REP again after this time, unless it hears before that we are at it.
+        repetition.settle();
+        // The peer sends REP again after this time, unless it hears before that its REP has arrived.
         manager.schedule(this, now + CmTimer.nanos(request().localResponseTimeout()) / 2);
         tell(new CmEvent.Accepted(rep));
     }
@@ -361,10 +310,9 @@ public final class CmConnection extends Timed {
             return false;
         }
         isProven = true;
-        manager.moved(this);
-        if (state == State.DREQ_SENT && pending != null) { // now it can be told
-            sendings++;
-            send(pending);
+        manager.connections().moved(this);
+        if (state == State.DREQ_SENT) { // now it can be told
+            repetition.sendPending();
         }
         return true;
     }
@@ -372,7 +320,7 @@ public final class CmConnection extends Timed {
     private void establish(PrivateData privateData) {
         if (state == State.REP_SENT) {
             enter(State.ESTABLISHED);
-            settle();
+            repetition.settle();
             tell(new CmEvent.Established(privateData));
         }
     }
@@ -401,23 +349,21 @@ public final class CmConnection extends Timed {
         }
     }
 
-    /// The peer needs more time. Once for each time that it was asked, so that it gets no more than that many
-    /// times.
+    /// The peer needs more time ([Repetition#putOff]).
     void onReceiptAck(Mra mra, long now) {
-        int what = mra.messageReceived();
-        if (state == State.DREQ_SENT && what == REJECTS_REP && prove()) {
+        int about = mra.messageReceived();
+        if (state == State.DREQ_SENT && about == ABOUT_REP && prove()) {
             return;
         }
         boolean fits =
-                (state == State.REQ_SENT && what == REJECTS_REQ) || (state == State.REP_SENT && what == REJECTS_REP);
-        if (!fits || !mayBePutOff) {
+                (state == State.REQ_SENT && about == ABOUT_REQ) || (state == State.REP_SENT && about == ABOUT_REP);
+        if (!fits || !repetition.putOff()) {
             manager.count(fits ? CmCounter.DUPLICATES : CmCounter.STRAYS);
             return;
         }
-        mayBePutOff = false;
         prove();
         int code = Math.min(mra.serviceTimeout(), CommunicationManager.SERVICE_TIMEOUT_MAX);
-        manager.schedule(this, now + retryNanos + CmTimer.nanos(code));
+        repetition.wait(CmTimer.nanos(code), now);
     }
 
     void onDisconnectRequest(Dreq dreq, long now) {
@@ -428,13 +374,13 @@ public final class CmConnection extends Timed {
         switch (state) {
             case REP_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT -> {
                 boolean byPeer = state != State.DREQ_SENT;
-                send(drep(dreq));
+                send(messages.drep(dreq));
                 enterTimewait(now);
                 tell(new CmEvent.Disconnected(byPeer, dreq.privateData()));
             }
             case TIMEWAIT -> {
                 manager.count(CmCounter.DUPLICATES);
-                send(drep(dreq));
+                send(messages.drep(dreq));
             }
             case REQ_SENT, REQ_RECEIVED, CLOSED -> manager.count(CmCounter.STRAYS);
         }
@@ -456,38 +402,25 @@ public final class CmConnection extends Timed {
                 close();
                 tell(new CmEvent.TimewaitExit());
             }
-            case REP_RECEIVED -> send(mra(REJECTS_REP));
+            case REP_RECEIVED -> send(messages.mra(ABOUT_REP));
             case REQ_SENT, REP_SENT, DREQ_SENT -> {
-                if (retriesLeft-- > 0) {
-                    repeat(now);
+                if (repetition.takeRetry()) {
+                    // To a peer that may not be there nothing goes but answers (decision 0020).
+                    repetition.repeat(isActive || isProven, now);
                 } else {
                     giveUp(now);
                 }
             }
-            case ESTABLISHED -> {
-                sendAgain(confirmation);
-                if (--rtusLeft > 0) {
-                    rtuNanos *= 2;
-                    manager.schedule(this, now + rtuNanos);
-                }
-            }
+            case ESTABLISHED -> repetition.onConfirmationDue(now);
             case REQ_RECEIVED, CLOSED -> {}
         }
     }
 
-    private void repeat(long now) {
-        if (isActive || isProven) { // to a peer that may not be there nothing goes but answers (decision 0020)
-            sendAgain(pending);
-        }
-        mayBePutOff = true;
-        manager.schedule(this, now + retryNanos);
-    }
-
     private void giveUp(long now) {
-        String why = silence();
+        String why = repetition.silence();
         switch (state) {
             case REQ_SENT -> {
-                giveUpRequest();
+                send(messages.withdrawal());
                 close();
                 tell(new CmEvent.Unreachable(why));
             }
@@ -502,16 +435,10 @@ public final class CmConnection extends Timed {
         }
     }
 
-    private String silence() {
-        CmMessage message = pending;
-        String name = message == null ? "" : message.getClass().getSimpleName().toUpperCase(Locale.ROOT);
-        return route.remote() + " did not answer " + name + ", sent " + sendings + " times";
-    }
-
     /// Too many strangers: the owner is told, and so is the peer if it has had no answer yet.
     void shed(String why) {
         if (state == State.REQ_RECEIVED) {
-            send(rej(REJECTS_REQ, RejectReason.NO_RESOURCES, PrivateData.NONE, PrivateData.NONE));
+            send(messages.rej(ABOUT_REQ, RejectReason.NO_RESOURCES));
         }
         close();
         tell(new CmEvent.Unreachable(why));
@@ -531,71 +458,30 @@ public final class CmConnection extends Timed {
         }
     }
 
-    private Rej rej(int what, RejectReason reason, PrivateData info, PrivateData privateData) {
-        return new Rej(transactionId, localCommId, remoteCommId, what, info.length(), reason.code(), info, privateData);
-    }
-
-    private Mra mra(int what) {
-        return new Mra(
-                transactionId, localCommId, remoteCommId, what, CommunicationManager.SERVICE_TIMEOUT, PrivateData.NONE);
-    }
-
-    private Drep drep(Dreq dreq) {
-        return new Drep(dreq.transactionId(), localCommId, remoteCommId, PrivateData.NONE);
-    }
-
-    /// The peer may not have told us its name for the connection: it finds its own by ours and our GUID (IBTA
-    /// 12.6.7.2).
-    private void giveUpRequest() {
-        send(rej(REJECTS_OTHER, RejectReason.TIMEOUT, CommunicationManager.info(manager.caGuid()), PrivateData.NONE));
-    }
-
-    /// Waits for the answer to what has been sent, and sends it again.
-    private void await(CmMessage message, int retries, long now) {
-        pending = message;
-        retriesLeft = retries;
-        sendings = 1;
-        mayBePutOff = true;
-        manager.schedule(this, now + retryNanos);
-    }
-
-    /// The answer has come.
-    private void settle() {
-        pending = null;
-        manager.schedule(this, NEVER);
-    }
-
     private void enter(State next) {
         State before = state;
         state = next;
         if (before == State.REQ_RECEIVED && service != null) {
             service.remove(this);
         }
-        manager.moved(this);
+        manager.connections().moved(this);
     }
 
     private void enterTimewait(long now) {
-        settle();
+        repetition.settle();
         enter(State.TIMEWAIT);
         manager.schedule(this, now + timewaitNanos);
     }
 
-    /// Forgotten at once, without a word to anybody.
+    /// Forgotten at once; neither the owner nor the peer is told.
     private void close() {
-        settle();
+        repetition.settle();
         enter(State.CLOSED);
-        manager.forget(this);
+        manager.connections().forget(this);
     }
 
     private void send(CmMessage message) {
         manager.send(route, message);
-    }
-
-    private void sendAgain(@Nullable CmMessage message) {
-        if (message != null) {
-            sendings++;
-            manager.sendAgain(route, message);
-        }
     }
 
     private void tell(CmEvent event) {
@@ -604,24 +490,6 @@ public final class CmConnection extends Timed {
 
     @Override
     public String toString() {
-        return "connection 0x" + Integer.toHexString(localCommId) + " to " + route.remote() + " in " + state;
-    }
-
-    /// The path that a REQ names, on RoCE: addresses, no LIDs.
-    static CmPath path(CmRoute route, CmCall call) {
-        return new CmPath(
-                0xFFFF,
-                0xFFFF,
-                route.local().high(),
-                route.local().low(),
-                route.remote().high(),
-                route.remote().low(),
-                0,
-                call.packetRate(),
-                call.trafficClass(),
-                call.hopLimit(),
-                0,
-                false,
-                call.ackTimeout());
+        return "connection 0x" + Integer.toHexString(localCommId()) + " to " + route.remote() + " in " + state;
     }
 }

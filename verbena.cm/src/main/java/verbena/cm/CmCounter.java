@@ -11,9 +11,9 @@ public enum CmCounter {
     /// Management datagrams that are no message of the communication manager, or of a kind that it does not know:
     /// LAP and APR, which move a connection to another path.
     UNREADABLE("cm.unreadable"),
-    /// Messages that fit no connection, question or state.
+    /// Messages that fit no connection, request or state.
     STRAYS("cm.strays"),
-    /// Requests that were refused here, without asking anybody.
+    /// Requests that were refused here, without asking an owner.
     REFUSED("cm.refused"),
     /// Of these: requests for a queue pair that has, or has just had, a connection.
     STALE("cm.stale"),
@@ -22,7 +22,7 @@ public enum CmCounter {
     /// Requests that were passed over for a moment, or refused, because of what their sender's connections have
     /// asked for ([CmSuspects]).
     SUSPECTED("cm.suspected"),
-    /// Requests and questions that were forgotten because there were too many.
+    /// Requests that were forgotten because there were too many.
     SHED("cm.shed");
 
     private final String label;

@@ -9,7 +9,6 @@ import verbena.wire.cm.PrivateData;
 /// @param responderResources READs and atomics that this side can serve at once, 0 to 255
 /// @param initiatorDepth READs and atomics that it means to have outstanding, 0 to 255
 /// @param rnrRetryCount for the peer's queue pair, 0 to 7
-/// @param stamp 24 bits: what it takes in place of the ICRC ([verbena.wire.Frame#stamp]), 0 for nothing
 /// @param extension what it says to other Verbena ends
 /// @param privateData what the application says
 public record CmEnd(
@@ -19,6 +18,5 @@ public record CmEnd(
         int initiatorDepth,
         int rnrRetryCount,
         boolean sharedReceiveQueue,
-        int stamp,
         CmExtension extension,
         PrivateData privateData) {}

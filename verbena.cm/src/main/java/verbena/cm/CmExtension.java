@@ -1,8 +1,8 @@
 package verbena.cm;
 
-/// What two Verbena ends tell each other in REQ and REP besides what the standard has: 32 bits, in the Local
-/// Q_Key, which means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), and those do not exist. A peer
-/// that knows nothing of this sends zero there, and ignores what it gets.
+/// What two Verbena ends tell each other in REQ and REP besides what the standard has: 32 bits, in place of
+/// the Local Q_Key. That field means something for reliable datagrams only (IBTA 12.6.5 and 12.6.8), which
+/// do not exist. A peer that does not know this extension sends zero there, and ignores what it gets.
 ///
 /// @param sourcePort UDP port from which all packets of the sender's queue pair come; 0 when the sender promises
 ///     nothing

@@ -7,10 +7,10 @@ import java.util.random.RandomGenerator;
 import javax.crypto.Mac;
 import verbena.wire.cm.Req;
 
-/// The passive side's look at requests that have to prove a secret. A request without a proof gets a challenge and
-/// leaves nothing behind: the challenge is computed from the request's nonce and a key of this side, and again
-/// when the proof comes. A proof is taken once: the nonces of those that were taken are kept as long as their
-/// challenges are good. Confined to its owner.
+/// The passive side's check of requests that have to prove a secret. A request without a proof gets a
+/// challenge and leaves nothing behind. The challenge is computed from the request's nonce and a key of
+/// this side; it is computed again when the proof comes. A proof is taken once: its nonce is kept as long
+/// as its challenge is good. Confined to its owner.
 public final class CmGuard {
     /// A challenge is good for this long at least, and twice as long at most.
     static final long EPOCH_NANOS = 30_000_000_000L;

@@ -2,5 +2,5 @@ package verbena.cm;
 
 import verbena.verbs.Gid;
 
-/// Between whom management datagrams travel.
+/// The two addresses between which management datagrams travel.
 public record CmRoute(Gid local, Gid remote) {}

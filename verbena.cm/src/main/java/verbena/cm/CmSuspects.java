@@ -3,12 +3,12 @@ package verbena.cm;
 import java.util.LinkedHashMap;
 import verbena.verbs.Gid;
 
-/// Peers whose connections have asked for memory that they may not have, and what becomes of their requests for
-/// more connections: a key is guessed once with each, because the first wrong one ends it.
+/// Peers whose connections have asked for memory that they may not have, and what becomes of their requests
+/// for more connections. Each connection can guess a key once, because the first wrong key ends it.
 ///
-/// Only what proves its sender is told here: a packet that fits into an established connection. A request proves
-/// nothing, and neither does a packet with a wrong number, so an attacker cannot get a peer blocked by naming its
-/// address. Existing connections go on. Confined to its owner; time comes from outside.
+/// Only packets that prove their sender count: those that fit into an established connection. A request
+/// proves nothing, and neither does a packet with a wrong number, so an attacker cannot get a peer blocked
+/// by naming its address. Existing connections go on. Confined to its owner; time comes from outside.
 public final class CmSuspects {
     /// Errors within [#WINDOW_NANOS] from which on a peer is slowed.
     public static final int SLOWED_AT = 4;

@@ -5,13 +5,12 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -35,9 +34,9 @@ import verbena.wire.cm.SidrReq;
 /// asked for, as with a queue pair's protocol; not safe for use by several threads.
 ///
 /// A message from a sender that does not know the connection changes nothing: communication IDs are random,
-/// and each message must come from the address that the connection is with. A request from anyone gets one answer,
-/// costs the same however many there are, and what it leaves behind has limits ([CmLimits]): a peer alone cannot
-/// use up what there is for all.
+/// and each message must come from the address that the connection is with. A request gets one answer, and
+/// costs the same however many connections there are. What it leaves behind has limits ([CmLimits]), so
+/// that a peer alone cannot use up the room of all.
 public final class CommunicationManager {
     /// Code of the time that a peer is asked for when a message has to wait for the application: 69 s, as Linux
     /// has it.
@@ -57,33 +56,12 @@ public final class CommunicationManager {
     /// A message on its way out.
     public record Departure(CmRoute route, CmMessage message) {}
 
-    /// What a peer calls a connection, or has it through.
-    private record Foreign(Gid from, long caGuid, int number) {}
-
-    /// What a peer calls a question.
-    private record Asked(Gid from, int requestId) {}
-
     private final long caGuid;
     private final int slot;
     private final RandomGenerator random;
-    private final CmLimits limits;
     private final Map<Long, CmService> services = new HashMap<>();
-    private final Map<Long, CmInquiry.Listener> answerers = new HashMap<>();
-    private final Map<Integer, CmQuestion> questions = new HashMap<>();
-    private final Map<Integer, CmConnection> connections = new HashMap<>();
-    private final Map<Foreign, CmConnection> byRemoteCommId = new HashMap<>();
-    private final Map<Foreign, CmConnection> byRemoteQpn = new HashMap<>();
-    /// The oldest first.
-    private final LinkedHashSet<CmConnection> halfOpen = new LinkedHashSet<>();
-
-    private final Map<Gid, Integer> halfOpenOfPeer = new HashMap<>();
-    private final LinkedHashSet<CmConnection> inTimewait = new LinkedHashSet<>();
-    /// Questions that wait for their answers, and those that have one; the oldest first.
-    private final LinkedHashMap<Asked, CmInquiry> open = new LinkedHashMap<>();
-
-    private final LinkedHashMap<Asked, CmInquiry> answered = new LinkedHashMap<>();
-    private final Map<Gid, Integer> openOfPeer = new HashMap<>();
-
+    private final CmConnections connections;
+    private final SidrRequests sidr;
     private final CmSuspects suspects = new CmSuspects();
 
     private final ArrayDeque<Departure> departures = new ArrayDeque<>();
@@ -99,7 +77,8 @@ public final class CommunicationManager {
         this.caGuid = caGuid;
         this.slot = slot;
         this.random = random;
-        this.limits = limits;
+        this.connections = new CmConnections(this, limits);
+        this.sidr = new SidrRequests(this, limits);
         for (CmCounter counter : CmCounter.values()) {
             counters.put(counter, new LongAdder());
         }
@@ -132,71 +111,35 @@ public final class CommunicationManager {
     /// The same, with a last word on the REQ.
     public @Nullable CmConnection connect(
             CmRoute route, CmCall call, CmEnd own, UnaryOperator<Req> seal, CmEvent.Listener listener, long now) {
-        if (!makeRoom()) {
+        if (!connections.makeRoom()) {
             return null;
         }
-        var connection = new CmConnection(this, listener, route, newCommId(), null);
-        connections.put(connection.localCommId(), connection);
-        var req = new Req(
-                newTransaction(connection.localCommId()),
-                connection.localCommId(),
-                call.serviceId(),
-                caGuid,
-                own.extension().bits(),
-                own.qpn(),
-                own.stamp(),
-                own.responderResources(),
-                own.initiatorDepth(),
-                call.responseTimeout(),
-                call.transportType(),
-                false,
-                own.startingPsn(),
-                call.responseTimeout(),
-                call.retryCount(),
-                0xFFFF,
-                call.pathMtu(),
-                own.rnrRetryCount(),
-                call.maxRetries(),
-                own.sharedReceiveQueue(),
-                CmConnection.path(route, call),
-                CmPath.NONE,
-                own.privateData());
+        CmConnection connection = connections.add(listener, route, null);
+        Req req = connection.messages().req(call, own);
         connection.begin(seal.apply(req), call.maxRetries(), now);
         return connection;
     }
 
     /// Answers requests for a datagram service from now on (SIDR); false when another listener does already.
-    public boolean answer(long serviceId, CmInquiry.Listener answerer) {
-        return answerers.putIfAbsent(serviceId, answerer) == null;
+    public boolean answer(long serviceId, SidrInquiry.Listener answerer) {
+        return sidr.answer(serviceId, answerer);
     }
 
     /// Has none answered any more, but those that are open.
     public void unanswer(long serviceId) {
-        answerers.remove(serviceId);
+        sidr.unanswer(serviceId);
     }
 
     /// Asks for the queue pair of a datagram service (IBTA 12.11); null when too many requests are open already.
-    public @Nullable CmQuestion ask(
+    public @Nullable SidrRequest ask(
             CmRoute route,
             long serviceId,
             int responseTimeout,
             int maxRetries,
             PrivateData privateData,
-            CmQuestion.Listener listener,
+            SidrRequest.Listener listener,
             long now) {
-        if (questions.size() >= limits.connections()) {
-            return null;
-        }
-        int id;
-        do {
-            id = draw();
-        } while (id == 0 || questions.containsKey(id));
-        var message = new SidrReq(newTransaction(id), id, 0xFFFF, serviceId, privateData);
-        var question =
-                new CmQuestion(this, listener, route, message, maxRetries, CmTimer.answerNanos(0, responseTimeout));
-        questions.put(id, question);
-        question.begin(now);
-        return question;
+        return sidr.ask(route, serviceId, responseTimeout, maxRetries, privateData, listener, now);
     }
 
     /// An established connection of this peer has asked for memory that it may not have. True when that makes the
@@ -205,11 +148,12 @@ public final class CommunicationManager {
         return suspects.onAccessError(peer, now);
     }
 
-    private int newCommId() {
+    /// A number that is not taken, and not 0.
+    int newId(IntPredicate isTaken) {
         int id;
         do {
             id = draw();
-        } while (id == 0 || connections.containsKey(id));
+        } while (id == 0 || isTaken.test(id));
         return id;
     }
 
@@ -254,14 +198,14 @@ public final class CommunicationManager {
             case Req req -> onRequest(req, route, now);
             case Rep rep -> onReply(rep, route, now);
             case Rtu rtu -> {
-                CmConnection connection = find(rtu.remoteCommId(), rtu.localCommId(), route);
+                CmConnection connection = connections.find(rtu.remoteCommId(), rtu.localCommId(), route);
                 if (connection != null) {
                     connection.onReadyToUse(rtu);
                 }
             }
             case Rej rej -> onReject(rej, route, now);
             case Mra mra -> {
-                CmConnection connection = findAnswered(mra.remoteCommId(), mra.localCommId(), route);
+                CmConnection connection = connections.findAnswered(mra.remoteCommId(), mra.localCommId(), route);
                 if (connection != null) {
                     connection.onReceiptAck(mra, now);
                 } else {
@@ -270,20 +214,13 @@ public final class CommunicationManager {
             }
             case Dreq dreq -> onDisconnectRequest(dreq, route, now);
             case Drep drep -> {
-                CmConnection connection = find(drep.remoteCommId(), drep.localCommId(), route);
+                CmConnection connection = connections.find(drep.remoteCommId(), drep.localCommId(), route);
                 if (connection != null) {
                     connection.onDisconnectReply(drep, now);
                 }
             }
-            case SidrReq question -> onQuestion(question, route);
-            case SidrRep answer -> {
-                CmQuestion asked = questions.get(answer.requestId());
-                if (asked == null || !asked.route().equals(route)) {
-                    count(CmCounter.STRAYS);
-                    return;
-                }
-                asked.onAnswer(answer);
-            }
+            case SidrReq asked -> sidr.onRequest(asked, route);
+            case SidrRep answer -> sidr.onReply(answer, route);
         }
     }
 
@@ -330,12 +267,12 @@ public final class CommunicationManager {
 
     /// In the order of IBTA 12.9.8.3: is it known, is it stale, is there a listener, is it valid, is there room.
     private void onRequest(Req req, CmRoute route, long now) {
-        CmConnection known = byRemoteCommId.get(new Foreign(route.remote(), req.localCaGuid(), req.localCommId()));
+        CmConnection known = connections.ofRemoteCommId(route.remote(), req.localCaGuid(), req.localCommId());
         if (known != null) {
             known.onRepeatedRequest(req, now);
             return;
         }
-        if (byRemoteQpn.containsKey(new Foreign(route.remote(), req.localCaGuid(), req.localQpn()))) {
+        if (connections.hasRemoteQpn(route.remote(), req.localCaGuid(), req.localQpn())) {
             count(CmCounter.STALE);
             refuse(req, route, RejectReason.STALE_CONNECTION);
             return;
@@ -351,16 +288,15 @@ public final class CommunicationManager {
         if (!isRight(req, route)) {
             return;
         }
-        if (!makeRoomForStranger(service, route.remote())) {
+        if (!connections.makeRoomForStranger(service, route.remote())) {
             refuse(req, route, RejectReason.NO_RESOURCES);
             return;
         }
-        var connection = new CmConnection(this, service.listener, route, newCommId(), service);
-        connections.put(connection.localCommId(), connection);
+        CmConnection connection = connections.add(service.listener, route, service);
         connection.received(req);
-        identified(connection);
+        connections.identified(connection);
         service.add(connection);
-        moved(connection);
+        connections.moved(connection);
         service.listener.onEvent(connection, new CmEvent.Requested(req));
     }
 
@@ -374,8 +310,8 @@ public final class CommunicationManager {
             refuse(req, route, RejectReason.INVALID_PATH_MTU);
             return false;
         }
-        // What the datagram came to is an address of ours, and what it came from is where answers go: the queue pairs
-        // are to use the same two, so that an attacker cannot aim our replies at a third party.
+        // The datagram came to an address of ours, and answers go to the address that it came from. The
+        // queue pairs are to use the same two, so that an attacker cannot aim our replies at a third party.
         CmPath path = req.primary();
         if (!route.local().equals(new Gid(path.remoteGidHigh(), path.remoteGidLow()))
                 || !route.remote().equals(new Gid(path.localGidHigh(), path.localGidLow()))) {
@@ -397,37 +333,6 @@ public final class CommunicationManager {
             return false;
         }
         return true;
-    }
-
-    /// For one more connection; the oldest timewait makes room.
-    private boolean makeRoom() {
-        if (connections.size() >= limits.connections() && !inTimewait.isEmpty()) {
-            inTimewait.getFirst().hurry();
-        }
-        return connections.size() < limits.connections();
-    }
-
-    /// For one more that a stranger asks for: at the service, and among the half open, where the oldest makes
-    /// room.
-    private boolean makeRoomForStranger(CmService service, Gid peer) {
-        if (halfOpenOfPeer.getOrDefault(peer, 0) >= limits.perPeer()) {
-            return false;
-        }
-        if (service.isFull()) {
-            CmConnection rival = service.rival(peer);
-            if (rival == null) {
-                return false;
-            }
-            shed(rival, "others wait for the same service");
-        } else if (halfOpen.size() >= limits.halfOpen() || (!makeRoom() && !halfOpen.isEmpty())) {
-            shed(halfOpen.getFirst(), "too many connections are being made");
-        }
-        return connections.size() < limits.connections();
-    }
-
-    private void shed(CmConnection connection, String why) {
-        count(CmCounter.SHED);
-        connection.shed("the request of " + connection.route().remote() + " was forgotten: " + why);
     }
 
     void refuse(Req req, CmRoute route, RejectReason reason) {
@@ -453,7 +358,7 @@ public final class CommunicationManager {
     private void onReply(Rep rep, CmRoute route, long now) {
         int ours = rep.remoteCommId();
         int theirs = rep.localCommId();
-        CmConnection connection = connections.get(ours);
+        CmConnection connection = connections.ofLocalCommId(ours);
         if (connection == null || !connection.route().equals(route) || !connection.isActive()) {
             count(CmCounter.STRAYS);
             int reason = RejectReason.INVALID_COMM_ID.code();
@@ -464,14 +369,14 @@ public final class CommunicationManager {
     }
 
     private void onReject(Rej rej, CmRoute route, long now) {
-        CmConnection connection = findAnswered(rej.remoteCommId(), rej.localCommId(), route);
+        CmConnection connection = connections.findAnswered(rej.remoteCommId(), rej.localCommId(), route);
         if (connection == null && RejectReason.of(rej.reason()) == RejectReason.TIMEOUT) {
             // The active side gives up, and may not know what we call the connection.
             byte[] guid = rej.info().bytes();
             connection = guid.length < Long.BYTES
                     ? null
-                    : byRemoteCommId.get(
-                            new Foreign(route.remote(), ByteBuffer.wrap(guid).getLong(), rej.localCommId()));
+                    : connections.ofRemoteCommId(
+                            route.remote(), ByteBuffer.wrap(guid).getLong(), rej.localCommId());
         }
         if (connection != null) {
             connection.onReject(rej, now);
@@ -483,7 +388,7 @@ public final class CommunicationManager {
     private void onDisconnectRequest(Dreq dreq, CmRoute route, long now) {
         int ours = dreq.remoteCommId();
         int theirs = dreq.localCommId();
-        CmConnection connection = find(ours, theirs, route);
+        CmConnection connection = connections.find(ours, theirs, route);
         if (connection != null) {
             connection.onDisconnectRequest(dreq, now);
         } else {
@@ -492,85 +397,7 @@ public final class CommunicationManager {
         }
     }
 
-    /// The connection that both sides call so.
-    private @Nullable CmConnection find(int ours, int theirs, CmRoute route) {
-        CmConnection connection = connections.get(ours);
-        if (connection != null
-                && connection.remoteCommId() == theirs
-                && connection.route().equals(route)) {
-            return connection;
-        }
-        count(CmCounter.STRAYS);
-        return null;
-    }
-
-    /// The same when the peer's name for it may not be known yet.
-    private @Nullable CmConnection findAnswered(int ours, int theirs, CmRoute route) {
-        CmConnection connection = connections.get(ours);
-        if (connection == null || !connection.route().equals(route)) {
-            return null;
-        }
-        boolean isUnknown = connection.state() == CmConnection.State.REQ_SENT;
-        return isUnknown || connection.remoteCommId() == theirs ? connection : null;
-    }
-
-    // ---- questions
-
-    private void onQuestion(SidrReq question, CmRoute route) {
-        var name = new Asked(route.remote(), question.requestId());
-        CmInquiry before = open.get(name);
-        if (before == null) {
-            before = answered.get(name);
-        }
-        if (before != null && before.question().equals(question)) {
-            count(CmCounter.DUPLICATES);
-            if (before.answer() != null) {
-                sendAgain(route, before.answer());
-            }
-            return;
-        }
-        var inquiry = new CmInquiry(this, route, question);
-        CmInquiry.Listener answerer = answerers.get(question.serviceId());
-        if (answerer == null) {
-            count(CmCounter.REFUSED);
-            inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, PrivateData.NONE);
-            return;
-        }
-        if (openOfPeer.getOrDefault(route.remote(), 0) >= limits.perPeer()) {
-            count(CmCounter.SHED); // the peer asks again
-            return;
-        }
-        close(name);
-        if (open.size() >= limits.halfOpen()) {
-            count(CmCounter.SHED);
-            close(open.firstEntry().getKey());
-        }
-        open.put(name, inquiry);
-        openOfPeer.merge(route.remote(), 1, Integer::sum);
-        answerer.onQuestion(inquiry);
-    }
-
-    private boolean close(Asked name) {
-        boolean was = open.remove(name) != null;
-        if (was) {
-            openOfPeer.computeIfPresent(name.from, (_, n) -> n == 1 ? null : n - 1);
-        }
-        return was;
-    }
-
-    /// Kept for a peer that does not get the answer and asks again.
-    void answered(CmInquiry inquiry) {
-        var name = new Asked(inquiry.route().remote(), inquiry.question().requestId());
-        if (inquiry.equals(open.get(name))) {
-            close(name);
-            if (answered.size() >= limits.halfOpen()) {
-                answered.pollFirstEntry();
-            }
-            answered.putLast(name, inquiry);
-        }
-    }
-
-    // ---- by connections and questions
+    // ---- by connections and SIDR requests
 
     void send(CmRoute route, CmMessage message) {
         count(CmCounter.SENT);
@@ -592,47 +419,12 @@ public final class CommunicationManager {
         }
     }
 
-    /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
-    boolean identified(CmConnection connection) {
-        Foreign commId = foreign(connection, connection.remoteCommId());
-        Foreign qpn = foreign(connection, connection.remoteQpn());
-        if (byRemoteCommId.containsKey(commId) || byRemoteQpn.containsKey(qpn)) {
-            return false;
-        }
-        byRemoteCommId.put(commId, connection);
-        byRemoteQpn.put(qpn, connection);
-        return true;
+    CmConnections connections() {
+        return connections;
     }
 
-    /// The connection has another state, or its peer has proven to be there.
-    void moved(CmConnection connection) {
-        Gid peer = connection.route().remote();
-        if (connection.isHalfOpen()) {
-            if (halfOpen.add(connection)) {
-                halfOpenOfPeer.merge(peer, 1, Integer::sum);
-            }
-        } else if (halfOpen.remove(connection)) {
-            halfOpenOfPeer.computeIfPresent(peer, (_, n) -> n == 1 ? null : n - 1);
-        }
-        if (connection.state() == CmConnection.State.TIMEWAIT) {
-            inTimewait.add(connection);
-        } else {
-            inTimewait.remove(connection);
-        }
-    }
-
-    void forget(CmConnection connection) {
-        connections.remove(connection.localCommId());
-        byRemoteCommId.remove(foreign(connection, connection.remoteCommId()), connection);
-        byRemoteQpn.remove(foreign(connection, connection.remoteQpn()), connection);
-    }
-
-    private static Foreign foreign(CmConnection connection, int number) {
-        return new Foreign(connection.route().remote(), connection.remoteCaGuid(), number);
-    }
-
-    void forget(CmQuestion question) {
-        questions.remove(question.id(), question);
+    SidrRequests sidr() {
+        return sidr;
     }
 
     /// Of an owner that refuses by itself.
@@ -669,14 +461,14 @@ public final class CommunicationManager {
 
     @Override
     public String toString() {
-        return "communication manager of 0x%016x: %d connections, %d of them half open and %d in timewait; %d services, %d of datagrams; %d questions"
+        return "communication manager of 0x%016x: %d connections, %d of them half open and %d in timewait; %d services, %d of datagrams; %d SIDR requests"
                 .formatted(
                         caGuid,
                         connections.size(),
-                        halfOpen.size(),
-                        inTimewait.size(),
+                        connections.halfOpen(),
+                        connections.inTimewait(),
                         services.size(),
-                        answerers.size(),
-                        questions.size() + open.size());
+                        sidr.services(),
+                        sidr.open());
     }
 }

@@ -17,7 +17,7 @@ class AnyWireTest {
     private static final int FATES = 5;
     private static final int MESSAGES = 6;
 
-    private static void assertEnded(Two world, String what) {
+    private static void assertEnded(TwoManagers world, String what) {
         assertThat(world.a.size() + world.b.size())
                 .as("%s: %s", what, world.said)
                 .isZero();
@@ -49,8 +49,8 @@ class AnyWireTest {
         int patterns = (int) Math.pow(FATES, MESSAGES);
         for (String story : List.of("active", "passive", "both", "reject", "refuse")) {
             for (int pattern = 0; pattern < patterns; pattern += story.equals("active") ? 1 : 3) {
-                var world = new Two(pattern);
-                world.call = new CmCall(Two.SERVICE, 0, 3, 19, 7, 0, 64, 0, 17, 15);
+                var world = new TwoManagers(pattern);
+                world.call = new CmCall(TwoManagers.SERVICE, 0, 3, 19, 7, 0, 64, 0, 17, 15);
                 int[] left = {pattern};
                 int[] index = {0};
                 world.fate = _ -> {
@@ -64,7 +64,7 @@ class AnyWireTest {
                 var passive = new CmConnection[1];
                 world.serve(story.equals("reject"), passive);
                 CmConnection a = world.connect(story.equals("refuse"));
-                world.run(2_500 * Two.MILLIS);
+                world.run(2_500 * TwoManagers.MILLIS);
                 connected += a.state() == State.ESTABLISHED ? 1 : 0;
                 if (!story.equals("passive")) {
                     a.disconnect(PrivateData.NONE, world.now);
@@ -72,10 +72,10 @@ class AnyWireTest {
                 if (!story.equals("active") && passive[0] != null) {
                     passive[0].disconnect(PrivateData.NONE, world.now);
                 }
-                world.run(200_000 * Two.MILLIS);
+                world.run(200_000 * TwoManagers.MILLIS);
                 if (story.equals("passive")) {
                     a.disconnect(PrivateData.NONE, world.now);
-                    world.run(200_000 * Two.MILLIS);
+                    world.run(200_000 * TwoManagers.MILLIS);
                 }
                 assertEnded(world, story + " " + Integer.toString(pattern, FATES));
                 cases++;
@@ -90,19 +90,19 @@ class AnyWireTest {
         int seeds = Boolean.getBoolean("verbena.deep") ? 200_000 : 3_000;
         int established = 0;
         for (int seed = 0; seed < seeds; seed++) {
-            var world = new Two(seed);
+            var world = new TwoManagers(seed);
             world.loss = world.random.nextDouble() * 0.4;
             world.duplicate = world.random.nextDouble() * 0.5;
-            world.call = new CmCall(Two.SERVICE, 0, 3, 19, 7, 0, 64, 0, 17, 15);
-            world.delayMax = 1 + world.random.nextInt(1_500) * Two.MILLIS;
+            world.call = new CmCall(TwoManagers.SERVICE, 0, 3, 19, 7, 0, 64, 0, 17, 15);
+            world.delayMax = 1 + world.random.nextInt(1_500) * TwoManagers.MILLIS;
             world.serve(false, new CmConnection[1]);
             CmConnection a = world.connect(false);
-            world.run(world.random.nextInt(20_000) * Two.MILLIS);
+            world.run(world.random.nextInt(20_000) * TwoManagers.MILLIS);
             if (a.state() == State.ESTABLISHED) {
                 established++;
             }
             a.disconnect(PrivateData.NONE, world.now);
-            world.run(1_000_000 * Two.MILLIS);
+            world.run(1_000_000 * TwoManagers.MILLIS);
             assertEnded(world, "seed " + seed);
         }
         System.out.println("connection manager: " + seeds + " worlds of two, " + established + " connections made");
@@ -115,7 +115,7 @@ class AnyWireTest {
         int worlds = Boolean.getBoolean("verbena.deep") ? 1_000 : 12;
         long made = 0;
         for (int seed = 0; seed < worlds; seed++) {
-            var world = new Many(12, seed);
+            var world = new ManyManagers(12, seed);
             for (int i = 0; i < 2_000; i++) {
                 world.something();
             }
@@ -132,7 +132,7 @@ class AnyWireTest {
         var manager = new CommunicationManager(1, 0xA5, new Random(5), CmLimits.DEFAULT);
         var route = new CmRoute(Gid.parse("10.0.0.1"), Gid.parse("10.0.0.2"));
         for (int i = 0; i < 1_000; i++) {
-            CmConnection connection = manager.connect(route, Two.CALL, Two.END_A, (_, _) -> {}, 0);
+            CmConnection connection = manager.connect(route, TwoManagers.CALL, TwoManagers.END_A, (_, _) -> {}, 0);
             assertThat(connection).isNotNull();
             assertThat(connection.localCommId() >>> 24).isEqualTo(0xA5);
         }

@@ -45,10 +45,10 @@ final class CmScript {
         CmConnection connection;
 
         @Nullable
-        CmInquiry inquiry;
+        SidrInquiry inquiry;
 
         @Nullable
-        CmQuestion question;
+        SidrRequest sidrRequest;
 
         int starts;
         final ArrayDeque<CmMessage> sent = new ArrayDeque<>();
@@ -106,9 +106,9 @@ final class CmScript {
         this.limits = limits;
         this.a = new End("a", "10.0.0.1");
         this.b = new End("b", "10.0.0.2");
-        this.call = Two.CALL;
-        b.manager.listen(Two.SERVICE, 2, b::onEvent);
-        b.manager.answer(Two.SERVICE + 1, inquiry -> {
+        this.call = TwoManagers.CALL;
+        b.manager.listen(TwoManagers.SERVICE, 2, b::onEvent);
+        b.manager.answer(TwoManagers.SERVICE + 1, inquiry -> {
             b.inquiry = inquiry;
             b.told.add("asked");
         });
@@ -269,7 +269,7 @@ final class CmScript {
             case "told" -> {
                 long until = now + PATIENCE;
                 while (end.told.isEmpty() && a.sent.isEmpty() && b.sent.isEmpty() && advance(until)) {
-                    // time passes until somebody is told, or says something
+                    // time passes until an end is told, or sends something
                 }
                 String was = end.told.isEmpty() ? "nothing" : end.told.removeFirst();
                 if (!was.equals(rest)) {
@@ -296,21 +296,21 @@ final class CmScript {
                 }
             }
             case "connect" ->
-                end.connection =
-                        Objects.requireNonNull(end.manager.connect(end.route(), call, Two.END_A, end::onEvent, now));
-            case "accept" -> connection(end).accept(Two.END_B, now);
+                end.connection = Objects.requireNonNull(
+                        end.manager.connect(end.route(), call, TwoManagers.END_A, end::onEvent, now));
+            case "accept" -> connection(end).accept(TwoManagers.END_B, now);
             case "reject" -> connection(end).reject(reason(rest), PrivateData.of((byte) 9), now);
             case "ready" -> connection(end).ready(PrivateData.NONE, now);
             case "established" -> connection(end).communicationEstablished();
             case "disconnect" -> connection(end).disconnect(PrivateData.NONE, now);
             case "ask" ->
-                end.question = end.manager.ask(
+                end.sidrRequest = end.manager.ask(
                         end.route(),
-                        Two.SERVICE + 1,
+                        TwoManagers.SERVICE + 1,
                         17,
                         3,
                         PrivateData.NONE,
-                        new CmQuestion.Listener() {
+                        new SidrRequest.Listener() {
                             @Override
                             public void onAnswer(SidrRep answer) {
                                 end.told.add("answer " + answer.status());
@@ -322,16 +322,16 @@ final class CmScript {
                             }
                         },
                         now);
-            case "cancel" -> Objects.requireNonNull(end.question).cancel();
+            case "cancel" -> Objects.requireNonNull(end.sidrRequest).cancel();
             case "answer" ->
                 Objects.requireNonNull(end.inquiry).answer(Integer.parseInt(rest), 0x77, 0x88, PrivateData.NONE);
             case "unlisten" -> {
-                end.manager.unlisten(Two.SERVICE);
-                end.manager.unanswer(Two.SERVICE + 1);
+                end.manager.unlisten(TwoManagers.SERVICE);
+                end.manager.unanswer(TwoManagers.SERVICE + 1);
             }
             case "restart" -> {
                 end.manager = end.start();
-                end.manager.listen(Two.SERVICE, 2, end::onEvent);
+                end.manager.listen(TwoManagers.SERVICE, 2, end::onEvent);
             }
             default -> throw new IllegalStateException("no verb " + verb);
         }

@@ -19,25 +19,25 @@ import verbena.wire.cm.SidrRep;
 
 /// What the communication manager's owner sees; the exchanges are in [ExchangesTest].
 class CommunicationManagerTest {
-    private final Two two = new Two(7);
+    private final TwoManagers two = new TwoManagers(7);
 
     @Test
     void aConnectionIsMadeAndEnded() {
         two.serve();
         CmConnection a = two.connect();
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         assertThat(two.said).containsExactly("a REQ", "b REP", "a RTU");
         assertThat(two.told("a")).containsExactly("Accepted", "Established");
         assertThat(two.told("b")).containsExactly("Requested", "Established");
         assertThat(a.state()).isEqualTo(State.ESTABLISHED);
 
         a.disconnect(PrivateData.NONE, two.now);
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         assertThat(two.said).endsWith("a DREQ", "b DREP").hasSize(5);
         assertThat(two.told("a")).endsWith("Disconnected");
         assertThat(two.told("b")).endsWith("Disconnected");
         assertThat(two.a.size()).isEqualTo(1);
-        two.run(1_000 * Two.MILLIS);
+        two.run(1_000 * TwoManagers.MILLIS);
         assertThat(two.a.size()).as("after timewait").isZero();
         assertThat(two.b.size()).isZero();
         assertThat(a.state()).isEqualTo(State.CLOSED);
@@ -46,15 +46,15 @@ class CommunicationManagerTest {
     @Test
     void aLostReqIsSentAgainTheSame() {
         var seen = new ArrayList<Req>();
-        two.b.listen(Two.SERVICE, 1, (connection, event) -> {
+        two.b.listen(TwoManagers.SERVICE, 1, (connection, event) -> {
             if (event instanceof CmEvent.Requested(Req request)) {
                 seen.add(request);
-                connection.accept(Two.END_B, two.now);
+                connection.accept(TwoManagers.END_B, two.now);
             }
         });
         two.loses = two.first(2, "a REQ");
         CmConnection a = two.connect();
-        two.run(2_000 * Two.MILLIS);
+        two.run(2_000 * TwoManagers.MILLIS);
         assertThat(two.said).startsWith("a REQ x", "a REQ x", "a REQ", "b REP", "a RTU");
         assertThat(seen).containsExactly(a.request());
     }
@@ -64,7 +64,7 @@ class CommunicationManagerTest {
         two.serve();
         two.loses = two.first(1, "b REP");
         two.connect();
-        two.run(2_000 * Two.MILLIS);
+        two.run(2_000 * TwoManagers.MILLIS);
         assertThat(two.told("a")).containsExactly("Accepted", "Established");
         assertThat(two.told("b")).containsExactly("Requested", "Established");
     }
@@ -73,13 +73,13 @@ class CommunicationManagerTest {
     void aLostDreqOrDrepIsSentAgain() {
         two.serve();
         CmConnection a = two.connect();
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         two.said.clear();
         var lost = two.first(1, "a DREQ");
         var lostToo = two.first(1, "b DREP");
         two.loses = name -> lost.test(name) || lostToo.test(name);
         a.disconnect(PrivateData.NONE, two.now);
-        two.run(60_000 * Two.MILLIS);
+        two.run(60_000 * TwoManagers.MILLIS);
         assertThat(two.said).containsExactly("a DREQ x", "a DREQ", "b DREP x", "a DREQ", "b DREP");
         assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected", "TimewaitExit");
         assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected", "TimewaitExit");
@@ -89,18 +89,18 @@ class CommunicationManagerTest {
     @Test
     void bothMayEndItAtOnce() {
         var passive = new CmConnection[1];
-        two.b.listen(Two.SERVICE, 1, (connection, event) -> {
+        two.b.listen(TwoManagers.SERVICE, 1, (connection, event) -> {
             two.note("b").onEvent(connection, event);
             if (event instanceof CmEvent.Requested) {
                 passive[0] = connection;
-                connection.accept(Two.END_B, two.now);
+                connection.accept(TwoManagers.END_B, two.now);
             }
         });
         CmConnection a = two.connect();
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         a.disconnect(PrivateData.NONE, two.now);
         passive[0].disconnect(PrivateData.NONE, two.now);
-        two.run(60_000 * Two.MILLIS);
+        two.run(60_000 * TwoManagers.MILLIS);
         assertThat(two.told("a")).containsExactly("Accepted", "Established", "Disconnected", "TimewaitExit");
         assertThat(two.told("b")).containsExactly("Requested", "Established", "Disconnected", "TimewaitExit");
         assertThat(two.a.size() + two.b.size()).isZero();
@@ -110,12 +110,12 @@ class CommunicationManagerTest {
     void nobodyListens() {
         var refusals = new ArrayList<Rej>();
         two.a.connect(
-                Two.A_TO_B,
-                Two.CALL,
-                Two.END_A,
+                TwoManagers.A_TO_B,
+                TwoManagers.CALL,
+                TwoManagers.END_A,
                 (_, event) -> refusals.add(((CmEvent.Rejected) event).refusal()),
                 two.now);
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         assertThat(refusals).hasSize(1);
         assertThat(RejectReason.of(refusals.getFirst().reason())).isEqualTo(RejectReason.INVALID_SERVICE_ID);
         assertThat(two.b.size()).isZero();
@@ -124,18 +124,18 @@ class CommunicationManagerTest {
     @Test
     void theApplicationSaysNo() {
         two.b.listen(
-                Two.SERVICE,
+                TwoManagers.SERVICE,
                 1,
                 (connection, _) -> connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.of((byte) 9), two.now));
         two.loses = two.first(1, "b REJ");
         var refusals = new ArrayList<Rej>();
         two.a.connect(
-                Two.A_TO_B,
-                Two.CALL,
-                Two.END_A,
+                TwoManagers.A_TO_B,
+                TwoManagers.CALL,
+                TwoManagers.END_A,
                 (_, event) -> refusals.add(((CmEvent.Rejected) event).refusal()),
                 two.now);
-        two.run(60_000 * Two.MILLIS);
+        two.run(60_000 * TwoManagers.MILLIS);
         // The second REQ finds the connection in timewait, and gets the same answer, or is refused anew.
         assertThat(refusals).hasSize(1);
         assertThat(refusals.getFirst().messageRejected()).isZero();
@@ -145,12 +145,14 @@ class CommunicationManagerTest {
     void aSlowApplicationIsWaitedFor() {
         var passive = new CmConnection[1];
         two.b.listen(
-                Two.SERVICE, 1, (connection, _) -> passive[0] = Objects.requireNonNullElse(passive[0], connection));
+                TwoManagers.SERVICE,
+                1,
+                (connection, _) -> passive[0] = Objects.requireNonNullElse(passive[0], connection));
         CmConnection a = two.connect();
-        two.run(30_000 * Two.MILLIS);
+        two.run(30_000 * TwoManagers.MILLIS);
         assertThat(two.said).containsExactly("a REQ", "a REQ", "b MRA");
-        passive[0].accept(Two.END_B, two.now);
-        two.run(Two.MILLIS);
+        passive[0].accept(TwoManagers.END_B, two.now);
+        two.run(TwoManagers.MILLIS);
         assertThat(a.state()).isEqualTo(State.ESTABLISHED);
     }
 
@@ -159,8 +161,8 @@ class CommunicationManagerTest {
         two.loses = name -> name.startsWith("b");
         two.serve();
         var told = new ArrayList<CmEvent>();
-        two.a.connect(Two.A_TO_B, Two.CALL, Two.END_A, (_, event) -> told.add(event), two.now);
-        two.run(60_000 * Two.MILLIS);
+        two.a.connect(TwoManagers.A_TO_B, TwoManagers.CALL, TwoManagers.END_A, (_, event) -> told.add(event), two.now);
+        two.run(60_000 * TwoManagers.MILLIS);
         assertThat(told).containsExactly(new CmEvent.Unreachable("10.0.0.2 did not answer REQ, sent 16 times"));
         assertThat(two.said.stream().filter("a REQ"::equals)).hasSize(16);
         assertThat(two.said).as("the end of it is told").contains("a REJ");
@@ -171,11 +173,11 @@ class CommunicationManagerTest {
     @Test
     void anAttemptCanBeGivenUp() {
         var events = new ArrayList<CmEvent>();
-        two.b.listen(Two.SERVICE, 1, (_, event) -> events.add(event));
+        two.b.listen(TwoManagers.SERVICE, 1, (_, event) -> events.add(event));
         CmConnection a = two.connect();
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         a.disconnect(PrivateData.NONE, two.now);
-        two.run(60_000 * Two.MILLIS);
+        two.run(60_000 * TwoManagers.MILLIS);
         assertThat(two.told("a")).isEmpty();
         assertThat(events).hasSize(2);
         assertThat(events.get(1)).isInstanceOf(CmEvent.Rejected.class);
@@ -184,16 +186,16 @@ class CommunicationManagerTest {
 
     @Test
     void theBacklogIsALimit() {
-        two.b.listen(Two.SERVICE, 2, two.note("b"));
+        two.b.listen(TwoManagers.SERVICE, 2, two.note("b"));
         for (int i = 0; i < 3; i++) {
             two.a.connect(
-                    Two.A_TO_B,
-                    Two.CALL,
-                    new CmEnd(i + 1, 0, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE),
+                    TwoManagers.A_TO_B,
+                    TwoManagers.CALL,
+                    new CmEnd(i + 1, 0, 1, 1, 7, false, CmExtension.NONE, PrivateData.NONE),
                     two.note("a"),
                     two.now);
         }
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         assertThat(two.told("b")).containsExactly("Requested", "Requested");
         assertThat(two.told("a")).containsExactly("Rejected");
     }
@@ -202,19 +204,19 @@ class CommunicationManagerTest {
     void aPeerThatForgotIsStale() {
         two.serve();
         two.connect();
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         // It has been restarted, draws the same queue pair number, and knows nothing of the old connection.
         var again =
                 new CommunicationManager(0xA, CommunicationManager.NO_SLOT, new java.util.Random(99), CmLimits.DEFAULT);
         var refusals = new ArrayList<Rej>();
         again.connect(
-                Two.A_TO_B,
-                Two.CALL,
-                Two.END_A,
+                TwoManagers.A_TO_B,
+                TwoManagers.CALL,
+                TwoManagers.END_A,
                 (_, event) -> refusals.add(((CmEvent.Rejected) event).refusal()),
                 two.now);
-        two.b.onMessage(Objects.requireNonNull(again.poll()).message(), Two.B_TO_A, two.now);
-        again.onMessage(Objects.requireNonNull(two.b.poll()).message(), Two.A_TO_B, two.now);
+        two.b.onMessage(Objects.requireNonNull(again.poll()).message(), TwoManagers.B_TO_A, two.now);
+        again.onMessage(Objects.requireNonNull(two.b.poll()).message(), TwoManagers.A_TO_B, two.now);
         assertThat(RejectReason.of(refusals.getFirst().reason())).isEqualTo(RejectReason.STALE_CONNECTION);
     }
 
@@ -222,12 +224,12 @@ class CommunicationManagerTest {
     void aStrangerCannotEndAConnection() {
         two.serve();
         CmConnection a = two.connect();
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         var stranger = new CmRoute(Gid.parse("10.0.0.2"), Gid.parse("10.0.0.66"));
         int ours = 1;
         int theirs = a.localCommId();
         two.b.onMessage(new verbena.wire.cm.Dreq(1, theirs, ours, 0x2222, PrivateData.NONE), stranger, two.now);
-        two.run(Two.MILLIS);
+        two.run(TwoManagers.MILLIS);
         assertThat(two.told("b")).containsExactly("Requested", "Established");
         assertThat(two.b.get(CmCounter.STRAYS)).isEqualTo(1);
     }
@@ -238,7 +240,7 @@ class CommunicationManagerTest {
                 0xB, CommunicationManager.NO_SLOT, new java.util.Random(3), new CmLimits(100, 4, 3));
         var waiting = new ArrayList<CmConnection>();
         var ends = new ArrayList<CmEvent>();
-        limited.listen(Two.SERVICE, 100, (connection, event) -> {
+        limited.listen(TwoManagers.SERVICE, 100, (connection, event) -> {
             if (event instanceof CmEvent.Requested) {
                 waiting.add(connection);
             } else {
@@ -251,7 +253,7 @@ class CommunicationManagerTest {
             Gid there = Gid.parse("10.0.1." + i / 4);
             var asker = new CommunicationManager(
                     0xA0 + i, CommunicationManager.NO_SLOT, new java.util.Random(i), CmLimits.DEFAULT);
-            asker.connect(new CmRoute(there, here), Two.CALL, Two.END_A, (_, _) -> {}, two.now);
+            asker.connect(new CmRoute(there, here), TwoManagers.CALL, TwoManagers.END_A, (_, _) -> {}, two.now);
             var route = new CmRoute(here, there);
             var req = (Req) Objects.requireNonNull(asker.poll()).message();
             limited.onMessage(req, route, two.now);
@@ -282,35 +284,35 @@ class CommunicationManagerTest {
     @Test
     void datagramServicesAreFound() {
         two.b.answer(
-                Two.SERVICE,
+                TwoManagers.SERVICE,
                 inquiry -> inquiry.answer(
-                        SidrRep.VALID, 0x77, 0x88, inquiry.question().privateData()));
+                        SidrRep.VALID, 0x77, 0x88, inquiry.request().privateData()));
         two.loses = two.first(1, "b SIDRREP");
         var answers = new ArrayList<SidrRep>();
-        ask(Two.SERVICE, answers);
-        two.run(10_000 * Two.MILLIS);
+        ask(TwoManagers.SERVICE, answers);
+        two.run(10_000 * TwoManagers.MILLIS);
         assertThat(answers).hasSize(1);
         assertThat(answers.getFirst().qpn()).isEqualTo(0x77);
         assertThat(answers.getFirst().qkey()).isEqualTo(0x88);
         answers.clear();
-        ask(Two.SERVICE + 1, answers);
-        two.run(10_000 * Two.MILLIS);
+        ask(TwoManagers.SERVICE + 1, answers);
+        two.run(10_000 * TwoManagers.MILLIS);
         assertThat(answers.getFirst().status()).isEqualTo(SidrRep.NOT_SUPPORTED);
         answers.clear();
         two.loses = _ -> true;
-        ask(Two.SERVICE, answers);
-        two.run(60_000 * Two.MILLIS);
+        ask(TwoManagers.SERVICE, answers);
+        two.run(60_000 * TwoManagers.MILLIS);
         assertThat(answers).as("silence").containsExactly((SidrRep) null);
     }
 
     private void ask(long service, List<SidrRep> answers) {
         two.a.ask(
-                Two.A_TO_B,
+                TwoManagers.A_TO_B,
                 service,
                 17,
                 15,
                 PrivateData.of((byte) 5),
-                new CmQuestion.Listener() {
+                new SidrRequest.Listener() {
                     @Override
                     public void onAnswer(SidrRep answer) {
                         answers.add(answer);
@@ -327,7 +329,7 @@ class CommunicationManagerTest {
     @Test
     void verbsHaveTheirStates() {
         CmConnection a = two.connect();
-        assertThatThrownBy(() -> a.accept(Two.END_A, two.now))
+        assertThatThrownBy(() -> a.accept(TwoManagers.END_A, two.now))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("accept: the connection is in REQ_SENT, not in REQ_RECEIVED");
         assertThatThrownBy(() -> a.ready(PrivateData.NONE, two.now)).hasMessageContaining("not in REP_RECEIVED");

@@ -189,7 +189,7 @@ class ExchangesTest {
             """);
     }
 
-    /// As decision 0020 has it: who asks in another's name has that one sent one message.
+    /// As decision 0020 has it: a request in another host's name has one message sent to that host.
     @Test
     void aPeerThatHasShownNothingGetsOneRepForEachReqAndNothingByTheTimer() {
         run("""
@@ -427,7 +427,7 @@ class ExchangesTest {
     void aRefusalAfterAllEndsAConnection() {
         run(CONNECTED + """
             b         restart
-            b -> a    again REP         # a late one; it is answered, and the answer meets nobody
+            b -> a    again REP         # a late one; it is answered, and the answer meets no connection
             a -> b    RTU
             b         counts    cm.strays 1
             """);
@@ -504,7 +504,7 @@ class ExchangesTest {
             b         told      timewait-exit
             b         gone
             a -> b    DREQ
-            b -> a    DREP             # of somebody who knows nothing
+            b -> a    DREP             # of an end that knows nothing
             a         told      disconnected
             a -> b    again DREQ
             b -> a    DREP
@@ -691,7 +691,7 @@ class ExchangesTest {
 
     /// IBTA 12.11.
     @Test
-    void aQuestionIsAnsweredWhenTheOwnerLikes() {
+    void aSidrRequestIsAnsweredWhenTheOwnerLikes() {
         run("""
             a         ask
             a -> b    SIDR_REQ  service TCP:7472
@@ -705,7 +705,7 @@ class ExchangesTest {
     }
 
     @Test
-    void aLostQuestionIsAskedAgain() {
+    void aLostSidrRequestIsSentAgain() {
         run("""
             a         ask
             a -x b    SIDR_REQ
@@ -774,7 +774,7 @@ class ExchangesTest {
     }
 
     @Test
-    void aQuestionMayBeTakenBack() {
+    void aSidrRequestMayBeTakenBack() {
         run("""
             a         ask
             a -> b    SIDR_REQ

@@ -22,7 +22,7 @@ import verbena.wire.cm.SidrReq;
 /// connect.
 class FloodTest {
     private static final int REQUESTS = 1_000_000;
-    /// Every so many hostile requests somebody honest connects.
+    /// Every so many hostile requests an honest peer connects.
     private static final int HONEST_EVERY = 1_000;
     /// His RTU comes so many hostile requests later.
     private static final int RTU_AFTER = 500;
@@ -46,7 +46,7 @@ class FloodTest {
     }
 
     private void serve(Owner owner) {
-        server.listen(Two.SERVICE, 128, (connection, event) -> {
+        server.listen(TwoManagers.SERVICE, 128, (connection, event) -> {
             if (event instanceof CmEvent.Established) {
                 established++;
             }
@@ -56,7 +56,7 @@ class FloodTest {
             boolean isHonest = connection.route().remote().equals(HONEST);
             if (owner == Owner.ACCEPTS || isHonest) {
                 connection.accept(
-                        new CmEnd(req.localQpn(), 1, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE), now);
+                        new CmEnd(req.localQpn(), 1, 1, 1, 7, false, CmExtension.NONE, PrivateData.NONE), now);
             } else if (owner == Owner.REJECTS) {
                 connection.reject(RejectReason.CONSUMER_REJECT, PrivateData.NONE, now);
             }
@@ -71,7 +71,6 @@ class FloodTest {
                 random.nextLong(),
                 0,
                 random.nextInt(1 << 24),
-                0,
                 1,
                 1,
                 31, // as long as can be
@@ -110,7 +109,7 @@ class FloodTest {
             }
             if (i % HONEST_EVERY == 0) {
                 long start = System.nanoTime();
-                server.onMessage(request(HONEST, Two.SERVICE), new CmRoute(SERVER, HONEST), now);
+                server.onMessage(request(HONEST, TwoManagers.SERVICE), new CmRoute(SERVER, HONEST), now);
                 for (var out = server.poll(); out != null; out = server.poll()) {
                     if (out.route().remote().equals(HONEST) && out.message() instanceof Rep rep) {
                         int ours = rep.remoteCommId();
@@ -148,7 +147,7 @@ class FloodTest {
         return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
-    /// A hundred thousand addresses that somebody makes up.
+    /// A hundred thousand addresses that an attacker makes up.
     private static Gid madeUp(int i) {
         return new Gid(0, 0xFFFF_0B00_0000L + i * 7_919L % 100_000);
     }
@@ -156,20 +155,20 @@ class FloodTest {
     @Test
     void ofOnePeerThatAreAccepted() {
         serve(Owner.ACCEPTS);
-        flood("of one peer, accepted", _ -> ATTACKER, Two.SERVICE);
+        flood("of one peer, accepted", _ -> ATTACKER, TwoManagers.SERVICE);
     }
 
     @Test
     void ofOnePeerThatAreRejected() {
         serve(Owner.REJECTS);
-        flood("of one peer, rejected", _ -> ATTACKER, Two.SERVICE);
+        flood("of one peer, rejected", _ -> ATTACKER, TwoManagers.SERVICE);
         assertThat(server.get(CmCounter.SHED)).isZero();
     }
 
     @Test
-    void ofOnePeerThatNobodyDecides() {
+    void ofOnePeerWithoutDecisions() {
         serve(Owner.SLEEPS);
-        flood("of one peer, not decided", _ -> ATTACKER, Two.SERVICE);
+        flood("of one peer, not decided", _ -> ATTACKER, TwoManagers.SERVICE);
     }
 
     @Test
@@ -182,26 +181,26 @@ class FloodTest {
     @Test
     void ofAHundredThousandAddresses() {
         serve(Owner.ACCEPTS);
-        flood("of 100,000 addresses, accepted", FloodTest::madeUp, Two.SERVICE);
+        flood("of 100,000 addresses, accepted", FloodTest::madeUp, TwoManagers.SERVICE);
         assertThat(server.get(CmCounter.SHED)).isGreaterThan(REQUESTS / 2);
     }
 
-    /// Who makes up addresses can fill the backlog of an owner that does not decide, as with any listener; no
-    /// more.
+    /// An attacker that makes up addresses can fill the backlog of an owner that does not decide, as with any
+    /// listener, and does no other harm.
     @Test
-    void ofAHundredThousandAddressesThatNobodyDecides() {
+    void ofAHundredThousandAddressesWithoutDecisions() {
         serve(Owner.SLEEPS);
         for (int i = 0; i < REQUESTS; i++) {
-            server.onMessage(request(madeUp(i), Two.SERVICE), new CmRoute(SERVER, madeUp(i)), now);
+            server.onMessage(request(madeUp(i), TwoManagers.SERVICE), new CmRoute(SERVER, madeUp(i)), now);
             assertThat(server.poll() == null).as("request %d waits", i).isEqualTo(i < 128);
         }
         assertThat(server.size()).isEqualTo(128);
     }
 
     @Test
-    void ofQuestionsAboutDatagrams() {
-        var open = new ArrayDeque<CmInquiry>();
-        server.answer(Two.SERVICE, inquiry -> {
+    void ofSidrRequests() {
+        var open = new ArrayDeque<SidrInquiry>();
+        server.answer(TwoManagers.SERVICE, inquiry -> {
             if (inquiry.route().remote().equals(HONEST)) {
                 inquiry.answer(SidrRep.VALID, 7, 8, PrivateData.NONE);
             } else if (open.size() < 10) {
@@ -212,17 +211,21 @@ class FloodTest {
         for (int i = 0; i < REQUESTS; i++) {
             Gid from = i % 2 == 0 ? ATTACKER : madeUp(i);
             server.onMessage(
-                    new SidrReq(i, i + 1, 0xFFFF, Two.SERVICE, PrivateData.NONE), new CmRoute(SERVER, from), now);
+                    new SidrReq(i, i + 1, 0xFFFF, TwoManagers.SERVICE, PrivateData.NONE),
+                    new CmRoute(SERVER, from),
+                    now);
             if (i % HONEST_EVERY == 0) {
                 server.onMessage(
-                        new SidrReq(i, i + 1, 0xFFFF, Two.SERVICE, PrivateData.NONE), new CmRoute(SERVER, HONEST), now);
+                        new SidrReq(i, i + 1, 0xFFFF, TwoManagers.SERVICE, PrivateData.NONE),
+                        new CmRoute(SERVER, HONEST),
+                        now);
                 for (var out = server.poll(); out != null; out = server.poll()) {
                     answered += out.route().remote().equals(HONEST) ? 1 : 0;
                 }
             }
         }
         assertThat(answered).isEqualTo(REQUESTS / HONEST_EVERY);
-        assertThat(server.toString()).contains("; 1024 questions");
+        assertThat(server.toString()).contains("; 1024 SIDR requests");
         open.forEach(inquiry -> inquiry.answer(SidrRep.REJECTED, 0, 0, PrivateData.NONE)); // late, and no harm
     }
 }

@@ -44,9 +44,9 @@ import verbena.wire.notation.CmText;
 import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.Encapsulation;
 
-/// What two Linux kernels said to each other, replayed: our communication manager takes the place of one side, its
-/// owner does at each time what that side's program did, and it has to send what that side sent, byte for byte,
-/// but for what is named in [#allowed].
+/// What two Linux kernels said to each other, replayed. Our communication manager takes the place of one
+/// side, and its owner does at each time what that side's program did. It has to send what that side sent,
+/// byte for byte, except for what [#allowed] names.
 class GoldenConnectionsTest {
     private record Said(long nanos, boolean byA, CmMessage message, MemorySegment mad, Gid source, Gid destination) {}
 
@@ -113,7 +113,7 @@ class GoldenConnectionsTest {
         /// What we call a transaction that the kernel called otherwise.
         private final Map<Long, Long> transactions = new HashMap<>();
 
-        private @Nullable CmInquiry inquiry;
+        private @Nullable SidrInquiry inquiry;
         private long now;
 
         Side(List<Said> capture, boolean isA) {
@@ -194,12 +194,12 @@ class GoldenConnectionsTest {
                         }
                     });
                 }
-                if (said.message instanceof SidrReq question
+                if (said.message instanceof SidrReq sidrRequest
                         && capture.stream()
                                 .anyMatch(one -> one.message instanceof SidrRep answer
-                                        && answer.requestId() == question.requestId()
+                                        && answer.requestId() == sidrRequest.requestId()
                                         && answer.status() == SidrRep.VALID)) {
-                    manager.answer(question.serviceId(), asked -> inquiry = asked);
+                    manager.answer(sidrRequest.serviceId(), asked -> inquiry = asked);
                 }
             }
         }
@@ -222,7 +222,7 @@ class GoldenConnectionsTest {
                     return rej.localCommId() == 0 ? 1 : rej.localCommId();
                 }
             }
-            throw new AssertionError("nobody answers " + CmText.format(req));
+            throw new AssertionError("no end answers " + CmText.format(req));
         }
 
         private CmRoute route(Said said, boolean own) {
@@ -243,7 +243,6 @@ class GoldenConnectionsTest {
                                             rep.initiatorDepth(),
                                             rep.rnrRetryCount(),
                                             rep.sharedReceiveQueue(),
-                                            rep.localEecn(),
                                             CmExtension.of(rep.localQkey()),
                                             rep.privateData()),
                                     now);
@@ -257,16 +256,16 @@ class GoldenConnectionsTest {
                     numbers.add((int) (dreq.transactionId() >>> 32));
                     any(dreq.localCommId(), dreq.remoteCommId()).disconnect(dreq.privateData(), now);
                 }
-                case SidrReq question -> {
-                    numbers.add(question.requestId());
-                    numbers.add((int) (question.transactionId() >>> 32));
+                case SidrReq sidrRequest -> {
+                    numbers.add(sidrRequest.requestId());
+                    numbers.add((int) (sidrRequest.transactionId() >>> 32));
                     manager.ask(
                             route(said, true),
-                            question.serviceId(),
+                            sidrRequest.serviceId(),
                             20,
                             15,
-                            question.privateData(),
-                            new CmQuestion.Listener() {
+                            sidrRequest.privateData(),
+                            new SidrRequest.Listener() {
                                 @Override
                                 public void onAnswer(SidrRep answer) {}
 
@@ -308,7 +307,6 @@ class GoldenConnectionsTest {
                             req.initiatorDepth(),
                             req.rnrRetryCount(),
                             req.sharedReceiveQueue(),
-                            req.localEecn(),
                             CmExtension.of(req.localQkey()),
                             req.privateData()),
                     (_, _) -> {},
@@ -395,7 +393,7 @@ class GoldenConnectionsTest {
             for (Said said : read(capture)) {
                 PrivateData data = switch (said.message) {
                     case Req req -> req.privateData();
-                    case SidrReq question -> question.privateData();
+                    case SidrReq sidrRequest -> sidrRequest.privateData();
                     default -> null;
                 };
                 if (data != null) {

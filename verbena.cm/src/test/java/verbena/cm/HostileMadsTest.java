@@ -21,9 +21,9 @@ import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.Rtu;
 
-/// Management datagrams that nobody should send (goal H4), to a manager that is at work: noise, and what was
-/// really said with something wrong in it, from addresses that the attacker has. He sees and knows everything but
-/// cannot send from the honest peer's address; so the honest peer's connections stay.
+/// Management datagrams that no peer should send (goal H4), to a manager that is at work: noise, and real
+/// messages with something wrong in them. They come from the attacker's addresses. The attacker sees and
+/// knows everything, but cannot send from the honest peer's address; so the honest peer's connections stay.
 class HostileMadsTest {
     private static final long DATAGRAMS = Boolean.getBoolean("verbena.deep") ? 20_000_000 : 1_000_000;
     private static final long SEED = Long.getLong("verbena.seed", 1);
@@ -38,7 +38,7 @@ class HostileMadsTest {
             new CommunicationManager(0xB, CommunicationManager.NO_SLOT, new Random(SEED + 1), CmLimits.DEFAULT);
     private final List<CmConnection> live = new ArrayList<>();
     private final List<CmConnection> honest = new ArrayList<>();
-    private final List<CmInquiry> open = new ArrayList<>();
+    private final List<SidrInquiry> open = new ArrayList<>();
     /// What was said on the wire, which the attacker has heard.
     private final List<MemorySegment> heard = new ArrayList<>();
     private final MemorySegment mad = MemorySegment.ofArray(new byte[Mad.BYTES]);
@@ -58,7 +58,7 @@ class HostileMadsTest {
 
     private CmEnd end() {
         qpn = qpn % 0xFF_FFFE + 1;
-        return new CmEnd(qpn, random.nextInt(1 << 24), 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE);
+        return new CmEnd(qpn, random.nextInt(1 << 24), 1, 1, 7, false, CmExtension.NONE, PrivateData.NONE);
     }
 
     private void hear(CmMessage message) {
@@ -79,7 +79,7 @@ class HostileMadsTest {
             var own = end();
             CmConnection active = Objects.requireNonNull(peer.connect(
                     there,
-                    Two.CALL,
+                    TwoManagers.CALL,
                     own,
                     (connection, event) -> {
                         if (event instanceof CmEvent.Accepted) {
@@ -166,7 +166,7 @@ class HostileMadsTest {
         }
         Gid to = attacker();
         if (random.nextInt(3) == 0) {
-            CmConnection made = server.connect(new CmRoute(SERVER, to), Two.CALL, end(), this::onEvent, now);
+            CmConnection made = server.connect(new CmRoute(SERVER, to), TwoManagers.CALL, end(), this::onEvent, now);
             if (made != null && live.size() < 200) {
                 live.add(made);
             }
@@ -181,8 +181,8 @@ class HostileMadsTest {
 
     @Test
     void whateverArrivesTheManagerGoesOnAndHonestConnectionsStay() {
-        server.listen(Two.SERVICE, 64, this::onEvent);
-        server.answer(Two.SERVICE + 1, inquiry -> {
+        server.listen(TwoManagers.SERVICE, 64, this::onEvent);
+        server.answer(TwoManagers.SERVICE + 1, inquiry -> {
             if (open.size() < 100) {
                 open.add(inquiry);
             }
@@ -211,7 +211,9 @@ class HostileMadsTest {
                 hear(out.message());
                 assertThat(out.route().remote()).as("datagram %d", i).isNotEqualTo(HONEST);
             }
-            assertThat(said).as("datagram %d: answers", i).isLessThanOrEqualTo(2); // one, and one to whom it displaces
+            assertThat(said)
+                    .as("datagram %d: answers", i)
+                    .isLessThanOrEqualTo(2); // one, and one to the peer that it displaces
             answers += said;
             if (i % 16 == 0) {
                 act();

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Rig;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
 import verbena.verbs.Capability;
 
 /// One thing that the verbs promise, and how it is tried.
@@ -19,10 +19,10 @@ import verbena.verbs.Capability;
 /// @param name the topic, a point, and the promise in one word: `atomics.fetchAddReturnsWhatWasThere`
 /// @param needs what a device has to declare for it to be tried
 public record Case(String topic, String name, Set<Capability> needs, Body body) {
-    /// What is done with the rig; throws when the promise is not kept.
+    /// What is done with the fixture; throws when the promise is not kept.
     @FunctionalInterface
     public interface Body {
-        void tryIt(Rig rig) throws Exception;
+        void tryIt(Fixture fixture) throws Exception;
     }
 
     /// The promise in words.
@@ -34,12 +34,12 @@ public record Case(String topic, String name, Set<Capability> needs, Body body) 
         return Character.toUpperCase(words.charAt(0)) + words.substring(1) + ".";
     }
 
-    /// The cases of a class, by name: its public methods that take a rig.
+    /// The cases of a class, by name: its public methods that take a fixture.
     static Stream<Case> of(Class<?> topic) {
         String simple = topic.getSimpleName();
         String name = Character.toLowerCase(simple.charAt(0)) + simple.substring(1);
         return Arrays.stream(topic.getDeclaredMethods())
-                .filter(method -> List.of(method.getParameterTypes()).equals(List.of(Rig.class)))
+                .filter(method -> List.of(method.getParameterTypes()).equals(List.of(Fixture.class)))
                 .filter(method -> java.lang.reflect.Modifier.isPublic(method.getModifiers()))
                 .sorted(java.util.Comparator.comparing(Method::getName))
                 .map(method -> new Case(name, name + "." + method.getName(), needs(topic, method), body(method)));
@@ -56,9 +56,9 @@ public record Case(String topic, String name, Set<Capability> needs, Body body) 
     }
 
     private static Body body(Method method) {
-        return rig -> {
+        return fixture -> {
             try {
-                method.invoke(null, rig);
+                method.invoke(null, fixture);
             } catch (InvocationTargetException e) {
                 switch (e.getCause()) {
                     case Exception cause -> throw cause;

@@ -20,6 +20,6 @@ public sealed interface Outcome {
     /// The promise is not kept.
     ///
     /// @param what was expected, and what happened
-    /// @param story what had been done
-    record Broken(String what, List<String> story) implements Outcome {}
+    /// @param log what had been done
+    record Broken(String what, List<String> log) implements Outcome {}
 }

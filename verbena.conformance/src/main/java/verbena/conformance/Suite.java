@@ -35,8 +35,8 @@ import verbena.conformance.cases.SharedQueues;
 import verbena.conformance.cases.StateChanges;
 import verbena.conformance.cases.Unreliable;
 import verbena.conformance.cases.Windows;
-import verbena.conformance.rig.Mismatch;
-import verbena.conformance.rig.Rig;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Mismatch;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -83,7 +83,7 @@ public final class Suite {
     public Suite(Device device, String kind) {
         this.device = device;
         this.kind = kind;
-        twice = Rig.opensTwice(device);
+        twice = Fixture.opensTwice(device);
         try (Context context = device.open()) {
             capabilities = context.attributes().capabilities();
         }
@@ -136,15 +136,15 @@ public final class Suite {
 
     private Outcome outcome(Case each) throws InterruptedException {
         var declared = Deviation.of(kind, each);
-        var rig = new Rig(device, twice, declared.isPresent() ? Rig.LITTLE_PATIENCE : Rig.PATIENCE);
-        Throwable failure = attempt(each, rig);
+        var fixture = new Fixture(device, twice, declared.isPresent() ? Fixture.LITTLE_PATIENCE : Fixture.PATIENCE);
+        Throwable failure = attempt(each, fixture);
         if (failure == null) {
             return new Outcome.Kept(declared.isPresent());
         }
         String what = failure instanceof Mismatch ? String.valueOf(failure.getMessage()) : describe(failure);
         return declared.isPresent()
                 ? new Outcome.Deviates(declared.get().reason(), what)
-                : new Outcome.Broken(what, rig.story().lines());
+                : new Outcome.Broken(what, fixture.log().lines());
     }
 
     private static String describe(Throwable failure) {
@@ -160,11 +160,11 @@ public final class Suite {
     }
 
     /// On a thread of its own, so that a verb that hangs does not take the suite along.
-    private static @Nullable Throwable attempt(Case each, Rig rig) throws InterruptedException {
+    private static @Nullable Throwable attempt(Case each, Fixture fixture) throws InterruptedException {
         var failure = new AtomicReference<@Nullable Throwable>();
         Thread thread = Thread.ofPlatform().name("case " + each.name()).daemon().start(() -> {
-            try (rig) {
-                each.body().tryIt(rig);
+            try (fixture) {
+                each.body().tryIt(fixture);
             } catch (Throwable e) {
                 failure.set(e);
             }

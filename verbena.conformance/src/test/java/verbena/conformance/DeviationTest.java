@@ -24,7 +24,7 @@ class DeviationTest {
 
     @Test
     void ourOwnDevicesDeviateInNothing() {
-        for (String kind : new String[] {"rocev2", "iwarp"}) {
+        for (String kind : new String[] {"rocev2", "iwarp", "shm"}) {
             assertThat(Suite.cases()).noneMatch(each -> Deviation.of(kind, each).isPresent());
         }
     }

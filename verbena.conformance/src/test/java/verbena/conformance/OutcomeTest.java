@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import verbena.conformance.rig.Expect;
+import verbena.conformance.fixture.Expect;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.Device;
@@ -23,8 +23,8 @@ class OutcomeTest {
 
     @Test
     void aPromiseThatIsNotKeptIsToldWithItsStory() throws InterruptedException {
-        Result result = run("iwarp", tried(rig -> {
-            rig.tell("this was done");
+        Result result = run("iwarp", tried(fixture -> {
+            fixture.tell("this was done");
             Expect.equal("the answer", 42, 41);
         }));
 
@@ -35,7 +35,7 @@ class OutcomeTest {
 
     @Test
     void anExceptionThatNobodyExpectedIsToldWithItsPlace() throws InterruptedException {
-        Result result = run("iwarp", tried(rig -> rig.a().port(7)));
+        Result result = run("iwarp", tried(fixture -> fixture.a().port(7)));
 
         assertThat(result.outcome())
                 .isInstanceOfSatisfying(
@@ -47,8 +47,8 @@ class OutcomeTest {
 
     @Test
     void whatIsDeclaredNotToBeKeptIsGreenAndToldWhenItIs() throws InterruptedException {
-        Result broken = run("rxe", tried(rig -> Expect.equal("the answer", 42, 41)));
-        Result kept = run("rxe", tried(rig -> Expect.equal("the answer", 42, 42)));
+        Result broken = run("rxe", tried(fixture -> Expect.equal("the answer", 42, 41)));
+        Result kept = run("rxe", tried(fixture -> Expect.equal("the answer", 42, 42)));
 
         assertThat(broken.isGreen()).isTrue();
         assertThat(broken.outcome()).isInstanceOf(Outcome.Deviates.class);
@@ -58,7 +58,7 @@ class OutcomeTest {
     @Test
     void whatTheDeviceDoesNotDeclareIsNotTried() throws InterruptedException {
         var ran = new ArrayList<String>();
-        Result result = run("iwarp", tried(rig -> ran.add("ran"), Capability.UD, Capability.RC));
+        Result result = run("iwarp", tried(fixture -> ran.add("ran"), Capability.UD, Capability.RC));
 
         assertThat(result.outcome()).isEqualTo(new Outcome.NotSupported(Set.of(Capability.UD)));
         assertThat(ran).isEmpty();
@@ -67,8 +67,9 @@ class OutcomeTest {
     @Test
     void whatACaseLeavesOpenIsClosed() throws InterruptedException {
         var left = new ArrayList<verbena.verbs.MemoryRegion>();
-        Result result =
-                run("iwarp", tried(rig -> left.add(rig.own(rig.side().domain.allocate(8, Access.local())))));
+        Result result = run(
+                "iwarp",
+                tried(fixture -> left.add(fixture.own(fixture.end().domain.allocate(8, Access.local())))));
 
         assertThat(result.outcome()).isEqualTo(new Outcome.Kept(false));
         assertThat(left.getFirst().isClosed()).isTrue();

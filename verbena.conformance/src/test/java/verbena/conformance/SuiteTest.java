@@ -10,8 +10,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import verbena.verbs.Device;
 
-/// The suite over the devices of this build: all of it over system calls, and over the JDK's channels the topics
-/// that send anything.
+/// The suite over the devices of this build: all of it over system calls and shared memory, and over the JDK's channels
+/// the topics that send anything.
 class SuiteTest {
     private static final Set<String> QUIET_TOPICS = Set.of(
             "devices",
@@ -33,6 +33,7 @@ class SuiteTest {
         return Stream.of(
                 tests("rocev2", all),
                 tests("iwarp", all),
+                tests("shm", all),
                 tests("rocev2,link=portable", loud),
                 tests("iwarp,link=portable", loud));
     }
@@ -48,7 +49,7 @@ class SuiteTest {
             case Outcome.Kept kept ->
                 assertThat(kept.unexpectedly()).as("is declared not to be so").isFalse();
             case Outcome.Broken broken ->
-                throw new AssertionError(broken.what() + "\n" + String.join("\n", broken.story()));
+                throw new AssertionError(broken.what() + "\n" + String.join("\n", broken.log()));
             case Outcome.NotSupported _, Outcome.Deviates _ -> {} // declared
         }
     }

@@ -35,16 +35,6 @@ public final class NativeLibrary {
         }
     }
 
-    /// The C library's own functions.
-    public static NativeFunction system(String signature) {
-        return NativeFunction.of(
-                java.lang.foreign.Linker.nativeLinker()
-                        .defaultLookup()
-                        .find(functionName(signature))
-                        .orElseThrow(),
-                signature);
-    }
-
     /// A function that every version has.
     ///
     /// @throws MissingException when this one has not

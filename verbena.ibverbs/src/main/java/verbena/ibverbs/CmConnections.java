@@ -8,11 +8,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.CmConstants;
 import verbena.foreign.rdma.SocketAddress;
 import verbena.verbs.Capability;
@@ -32,7 +33,7 @@ import verbena.verbs.spi.ConnectionService;
 final class CmConnections implements ConnectionService {
     private static final long SRC = CM_ID.at("route.addr.src_storage");
 
-    /// Who is told of an identifier's events, on the poller's thread.
+    /// What is told of an identifier's events, on the poller's thread.
     interface Owner {
         void onEvent(CmEvent event);
     }
@@ -92,7 +93,7 @@ final class CmConnections implements ConnectionService {
                 if (owner != null) {
                     owner.onEvent(told);
                 } else if (isRequest) {
-                    destroy(told.id()); // nobody listens any more
+                    destroy(told.id()); // the listener is gone
                 }
             }
         }
@@ -176,6 +177,12 @@ final class CmConnections implements ConnectionService {
                 destroy(id);
             }
         }
+    }
+
+    /// The kernel gives the port; the connection then takes the identifier over.
+    @Override
+    public Optional<CallerPort> bindCaller(PortSpace space, Gid local) {
+        return Optional.of(bind(space, local, 0));
     }
 
     /// Secrets are between Verbena ends, and this one is C's.

@@ -12,8 +12,8 @@ import verbena.verbs.cm.PrivateData;
 
 /// What a `struct rdma_cm_event` says; it is given back to C at once.
 ///
-/// @param id whom it is about
-/// @param listenId of a request: who listens
+/// @param id the identifier that it is about
+/// @param listenId of a request: the listener
 /// @param path of datagrams: the way to the peer
 record CmEvent(long id, long listenId, int type, int status, PeerParameters peer, Optional<AddressVector> path) {
     /// @param event address of the struct

@@ -22,9 +22,9 @@ import static verbena.foreign.rdma.VerbsStructs.QP_ATTR;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.SocketAddress;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.AddressVector;
@@ -203,7 +203,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
                 step(service.library().resolveRoute.call(id, RESOLVE_MILLIS), "route");
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> ask();
             case RDMA_CM_EVENT_ADDR_ERROR ->
-                end(new News.Unreachable("nobody at " + remote + " answers: " + Errno.text(-event.status())));
+                end(new News.Unreachable("no host answers at " + remote + ": " + Errno.text(-event.status())));
             case RDMA_CM_EVENT_ROUTE_ERROR ->
                 end(new News.Unreachable("no route to " + remote + ": " + Errno.text(-event.status())));
             case RDMA_CM_EVENT_CONNECT_RESPONSE -> accepted(event);
@@ -270,7 +270,7 @@ final class CmExchange implements Exchange, CmConnections.Owner {
     private News unreachable(int status) {
         String to = remote + " port " + remotePort;
         if (isIwarp && Errno.ECONNREFUSED.is(-status)) {
-            return end(new News.Rejected(status, "nobody listens at " + to, PrivateData.NONE));
+            return end(new News.Rejected(status, "no program listens at " + to, PrivateData.NONE));
         }
         return end(new News.Unreachable(
                 to + " does not answer: " + (status < 0 ? Errno.text(-status) : "status " + status)));

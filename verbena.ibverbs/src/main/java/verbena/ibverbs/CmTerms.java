@@ -6,8 +6,8 @@ import static verbena.foreign.rdma.VerbsStructs.QP_ATTR;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
 import verbena.verbs.DeviceAttributes;
@@ -126,13 +126,13 @@ final class CmTerms {
             return to + " refuses (status " + status + ")";
         }
         return switch (status) {
-            case 8 -> "nobody listens at " + to;
+            case 8 -> "no program listens at " + to;
             case 28 -> "the application at " + to + " refuses";
             case 1 -> to + " has no room for more requests now";
             case 10 -> to + " still has a connection with this queue pair's number";
             default ->
                 Errno.ECONNREFUSED.is(-status)
-                        ? "nobody listens at " + to
+                        ? "no program listens at " + to
                         : Errno.ECONNRESET.is(-status)
                                 ? "the application at " + to + " refuses"
                                 : to + " refuses (" + status + ")";

@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.verbs.Access;
 import verbena.verbs.AtomicCapability;
@@ -32,7 +32,7 @@ final class DeviceQuery {
     /// its ancestor.
     private static final Set<Integer> SYSTEM_CALL_VENDORS = Set.of(SOFT_ROCE, SOFT_IWARP, 0x1175, 0x1077);
 
-    /// A descriptor that no process has; -1 is refused before anybody looks for it.
+    /// A descriptor that no process has; -1 is refused before the kernel looks for it.
     private static final int NOBODYS = Integer.MAX_VALUE;
 
     /// Of `enum ib_uverbs_device_cap_flags`, in `device_cap_flags_ex`.
@@ -169,7 +169,7 @@ final class DeviceQuery {
     private void tryOut(Set<Capability> found) {
         long pd = library.allocPd.call(context.address()).value();
         if (pd == 0) {
-            return; // whoever needs one is told why
+            return; // a program that needs one is told why
         }
         try {
             tryRegions(pd, found);
@@ -201,7 +201,7 @@ final class DeviceQuery {
             found.add(Capability.ZERO_BASED);
             library.deregMr.call(moved);
         }
-        // A descriptor that is none: who takes no dma-buf at all says something else.
+        // A descriptor that is none: a device that takes no dma-buf at all says something else.
         int said = library.regDmabufMr
                 .map(register ->
                         register.call(pd, 0L, 4096L, 0L, NOBODYS, access).errno())

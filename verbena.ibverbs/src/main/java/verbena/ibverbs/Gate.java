@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.spi.OwnedObject;
 
-/// The way to an object in C: one thread at a time, and nobody once it is closed. Whoever closes it waits for the
+/// The way to an object in C: one thread at a time, and none once it is closed. A thread that closes it waits for the
 /// one inside, so C's object can be destroyed then. Going in is one compare-and-set, coming out one store.
 final class Gate {
     private static final long FREE = 0;
@@ -16,7 +16,7 @@ final class Gate {
     /// budget for one method a post and a poll must leave something to their caller, and this takes far less.
     private final AtomicLong state = new AtomicLong(FREE);
 
-    /// Goes in; waits for who is inside.
+    /// Goes in; waits for the thread inside.
     ///
     /// @throws InvalidStateException when it is closed
     void enter(String verb, OwnedObject owner) {
@@ -61,7 +61,7 @@ final class Gate {
         state.setRelease(FREE);
     }
 
-    /// Nobody goes in any more, and nobody is inside, but for the calling thread: it is out by this.
+    /// From now on no thread goes in, and none is inside. The calling thread, if it was inside, is out by this.
     void close(String verb, OwnedObject owner) {
         if (isMine()) {
             state.setRelease(CLOSED);

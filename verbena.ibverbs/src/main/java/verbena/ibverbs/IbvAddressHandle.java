@@ -5,9 +5,9 @@ import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
 
 import java.lang.foreign.Arena;
 import java.util.List;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.DeviceException;
@@ -22,7 +22,7 @@ final class IbvAddressHandle extends OwnedObject implements AddressHandle {
     private final long address;
     /// How often batches name it.
     private int holders;
-    /// Closed, and freed when nobody names it any more.
+    /// Closed, and freed when no request names it any more.
     private boolean isReleased;
 
     IbvAddressHandle(IbvProtectionDomain domain, AddressVector vector) {

@@ -37,7 +37,7 @@ final class IbvCompletionChannel extends OwnedObject implements CompletionChanne
         context.poller().add(descriptor, this::onReadable);
     }
 
-    /// One that is nobody's to close but the context's.
+    /// One that only the context closes.
     static IbvCompletionChannel ofContext(IbvContext context) {
         var made = new IbvCompletionChannel(context, 0);
         made.abandon();

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
 import verbena.provider.Timeouts;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
@@ -76,7 +76,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
 
     private static WcOpcode[] opcodes() {
         var table = new WcOpcode[256];
-        Arrays.fill(table, WcOpcode.SEND); // what a device may say that nobody knows
+        Arrays.fill(table, WcOpcode.SEND); // opcodes of completions that are not known
         for (WcOpcode each : WcOpcode.values()) {
             table[each.code()] = each;
         }
@@ -300,7 +300,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
         }
         lock.lock();
         try {
-            // Who is armed for all stays so, and who sleeps wants all.
+            // A queue that is armed for all stays so, and a thread that sleeps wants all.
             armed = solicitedOnly && armed != 1 ? 2 : 1;
             request(armed == 2 && sleepers == 0);
         } finally {
@@ -328,7 +328,7 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
         wakeAll();
     }
 
-    /// Whoever waits looks anew.
+    /// Threads that wait look anew.
     void wakeAll() {
         lock.lock();
         try {

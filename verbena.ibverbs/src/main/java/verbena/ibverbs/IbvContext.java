@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
 import verbena.provider.Arguments;
 import verbena.provider.EventQueue;
 import verbena.provider.FailureWatch;
@@ -361,7 +361,7 @@ final class IbvContext extends OwnedObject implements Context {
         return new IbvCompletionChannel(this, channels.incrementAndGet());
     }
 
-    /// The channel of queues that have none: for those who wait at them.
+    /// The channel of queues that have none, for threads that wait at them.
     private synchronized IbvCompletionChannel waiting() {
         IbvCompletionChannel known = waiting;
         if (known == null) {
@@ -397,7 +397,7 @@ final class IbvContext extends OwnedObject implements Context {
         return asyncEvents.await(timeout);
     }
 
-    /// Poller: each is acknowledged before anything else, so that nobody who destroys its object has to wait
+    /// Poller: each is acknowledged before anything else, so that no thread that destroys its object has to wait
     /// for us.
     private void onAsyncReadable() {
         try (Arena arena = Arena.ofConfined()) {

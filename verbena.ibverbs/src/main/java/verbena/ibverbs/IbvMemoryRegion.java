@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.verbs.Access;
@@ -172,7 +172,7 @@ final class IbvMemoryRegion extends OwnedObject implements MemoryRegion {
     public MemorySegment segment() {
         if (segment == null) {
             throw new InvalidStateException("segment: " + this + " is of a dma-buf: this process has no address of it;"
-                    + " whoever has made the dma-buf can map it");
+                    + " the process that has made the dma-buf can map it");
         }
         return segment;
     }

@@ -3,9 +3,9 @@ package verbena.ibverbs;
 import static verbena.foreign.rdma.VerbsStructs.MW;
 
 import java.util.List;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.verbs.DeviceException;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.ProtectionDomain;

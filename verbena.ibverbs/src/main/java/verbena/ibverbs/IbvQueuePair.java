@@ -11,9 +11,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
@@ -42,8 +42,6 @@ import verbena.verbs.spi.OwnedObject;
 /// named; what the device then refuses is told in its words.
 final class IbvQueuePair extends OwnedObject implements QueuePair {
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final int MASK_24 = 0xFF_FFFF;
-
     private final IbvProtectionDomain domain;
     private final IbvContext context;
     private final QueuePairOptions options;
@@ -341,9 +339,9 @@ final class IbvQueuePair extends OwnedObject implements QueuePair {
                     state,
                     PortQuery.mtu(Memory.getInt(at + QP_ATTR.at("path_mtu"))),
                     Memory.getInt(at + QP_ATTR.at("qkey")),
-                    Memory.getInt(at + QP_ATTR.at("rq_psn")) & MASK_24,
-                    Memory.getInt(at + QP_ATTR.at("sq_psn")) & MASK_24,
-                    Memory.getInt(at + QP_ATTR.at("dest_qp_num")) & MASK_24,
+                    Memory.getInt(at + QP_ATTR.at("rq_psn")) & Endpoint.PSN_MASK,
+                    Memory.getInt(at + QP_ATTR.at("sq_psn")) & Endpoint.PSN_MASK,
+                    Memory.getInt(at + QP_ATTR.at("dest_qp_num")) & Endpoint.QPN_MASK,
                     Modification.access(Memory.getInt(at + QP_ATTR.at("qp_access_flags"))),
                     AddressVectors.read(at + QP_ATTR.at("ah_attr")),
                     Memory.getUnsignedShort(at + QP_ATTR.at("pkey_index")),

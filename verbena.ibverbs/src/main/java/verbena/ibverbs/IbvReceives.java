@@ -5,8 +5,8 @@ import static verbena.foreign.rdma.VerbsStructs.SGE;
 
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
 import verbena.provider.Receives;
 import verbena.verbs.DeviceException;
 import verbena.verbs.MemoryRegion;
@@ -78,7 +78,7 @@ final class IbvReceives extends Receives {
         }
     }
 
-    /// Nobody posts any more; waits for the batch that another thread has open.
+    /// From now on no thread posts; waits for the batch that another thread has open.
     void closeGate() {
         gate.close("close", owner());
     }

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.foreign.rdma.VerbsStructs;
 import verbena.provider.Sends;
@@ -30,8 +30,8 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.SendOperation;
 
-/// The posting side of a send queue. Requests are written as C's structs into memory of its own, each with room for
-/// its scatter/gather entries and inline data behind it, and handed over as a list with one call.
+/// The posting side of a send queue. It writes requests as C's structs into memory of its own, and hands them over as a
+/// list with one call. Behind each request is room for its scatter/gather entries and its inline data.
 final class IbvSends extends Sends {
     private static final long WR_BYTES = SEND_WR.size();
     private static final long WR_ID = SEND_WR.at("wr_id");
@@ -107,7 +107,7 @@ final class IbvSends extends Sends {
         }
     }
 
-    /// Nobody posts any more; waits for the batch that another thread has open.
+    /// From now on no thread posts; waits for the batch that another thread has open.
     void closeGate() {
         gate.close("close", qp);
     }

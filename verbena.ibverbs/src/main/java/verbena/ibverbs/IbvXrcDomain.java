@@ -5,9 +5,9 @@ import static verbena.foreign.rdma.VerbsStructs.XRCD_INIT_ATTR;
 
 import java.lang.foreign.Arena;
 import java.util.List;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 import verbena.provider.Arguments;
 import verbena.provider.TargetParts;

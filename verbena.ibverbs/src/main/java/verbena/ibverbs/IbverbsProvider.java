@@ -66,7 +66,7 @@ public final class IbverbsProvider implements Provider {
         return true;
     }
 
-    /// Why there is no device, for those who look for one; empty when the libraries are there.
+    /// Why there is no device, for programs that look for one; empty when the libraries are there.
     public static Optional<String> whyNot() {
         try {
             VerbsLibrary.find();

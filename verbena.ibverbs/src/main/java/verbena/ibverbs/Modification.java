@@ -8,6 +8,7 @@ import verbena.foreign.Memory;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Endpoint;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
@@ -17,7 +18,6 @@ import verbena.verbs.RnrTimer;
 
 /// A modification as a `struct ibv_qp_attr`, its values checked.
 final class Modification {
-    private static final int MASK_24 = 0xFF_FFFF;
     private static final Set<Access> REMOTE = EnumSet.of(
             Access.REMOTE_READ,
             Access.REMOTE_WRITE,
@@ -48,9 +48,9 @@ final class Modification {
         }
         Memory.putInt(at + QP_ATTR.at("path_mtu"), mtu.code());
         Memory.putInt(at + QP_ATTR.at("qkey"), wanted.getInt(QpAttribute.QKEY, 0));
-        Memory.putInt(at + QP_ATTR.at("rq_psn"), number(QpAttribute.RQ_PSN, 0, MASK_24, 0));
-        Memory.putInt(at + QP_ATTR.at("sq_psn"), number(QpAttribute.SQ_PSN, 0, MASK_24, 0));
-        Memory.putInt(at + QP_ATTR.at("dest_qp_num"), number(QpAttribute.DEST_QPN, 0, MASK_24, 0));
+        Memory.putInt(at + QP_ATTR.at("rq_psn"), number(QpAttribute.RQ_PSN, 0, Endpoint.PSN_MASK, 0));
+        Memory.putInt(at + QP_ATTR.at("sq_psn"), number(QpAttribute.SQ_PSN, 0, Endpoint.PSN_MASK, 0));
+        Memory.putInt(at + QP_ATTR.at("dest_qp_num"), number(QpAttribute.DEST_QPN, 0, Endpoint.QPN_MASK, 0));
         Memory.putInt(at + QP_ATTR.at("qp_access_flags"), accessBits(wanted));
         int pkeys = wanted.has(QpAttribute.PKEY_INDEX)
                 ? Math.max(1, context.port(port).pkeyTableLength())

@@ -30,7 +30,7 @@ final class PortQuery {
                 Memory.getUnsignedByte(at + PORT_ATTR.at("active_width")),
                 Memory.getUnsignedByte(at + PORT_ATTR.at("active_speed")),
                 Memory.getUnsignedByte(at + PORT_ATTR.at("phys_state")),
-                // Unspecified means InfiniBand, as for everybody (ibv_query_port(3)).
+                // Unspecified means InfiniBand, as in ibv_query_port(3).
                 Memory.getUnsignedByte(at + PORT_ATTR.at("link_layer")) == 2
                         ? LinkLayer.ETHERNET
                         : LinkLayer.INFINIBAND);

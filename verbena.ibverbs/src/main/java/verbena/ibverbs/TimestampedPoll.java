@@ -9,9 +9,9 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import verbena.foreign.Errno;
 import verbena.foreign.Memory;
 import verbena.foreign.NativeFunction;
+import verbena.foreign.linux.Errno;
 import verbena.foreign.rdma.VerbsConstants;
 
 /// Polling of an extended completion queue (`struct ibv_cq_ex`, ibv_create_cq_ex(3)), the only one whose completions

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import verbena.foreign.Errno;
 import verbena.foreign.NativeLibrary;
+import verbena.foreign.linux.Errno;
 
 /// Libraries that are not there, and libraries that are another.
 class LibraryTest {

@@ -151,7 +151,7 @@ class PostingThreadsTest {
         assertThatThrownBy(batch::submit)
                 .isInstanceOf(InvalidStateException.class)
                 .hasMessage("submit: queue pair 0x123456 is closed");
-        assertThat(qp.state()).isEqualTo(QpState.RESET); // who closes does not hold what this needs
+        assertThat(qp.state()).isEqualTo(QpState.RESET); // closing does not hold what this needs
         assertThat(closing).isNotDone();
         batch.close();
         closing.get();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import verbena.foreign.Memory;
-import verbena.foreign.NativeLibrary;
+import verbena.foreign.SystemFunction;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
@@ -144,11 +144,12 @@ class StubTest {
     private static void with(String name, Runnable what) {
         try (Arena arena = Arena.ofConfined()) {
             var variable = arena.allocateFrom(name);
-            NativeLibrary.system("u32 setenv(ptr, ptr, u32)").call(variable, arena.allocateFrom("1"), 1);
+            long _ = SystemFunction.named("setenv")
+                    .call(variable.address(), arena.allocateFrom("1").address(), 1);
             try {
                 what.run();
             } finally {
-                NativeLibrary.system("u32 unsetenv(ptr)").call(variable);
+                long _ = SystemFunction.named("unsetenv").call(variable.address());
             }
         }
     }

@@ -192,7 +192,7 @@ static int poll_cq(struct ibv_cq *of, int entries, struct ibv_wc *wc)
 	return n;
 }
 
-/* An extended completion queue. Whoever asks for what a failed completion does not have is found out. */
+/* An extended completion queue. A reader that asks for what a failed completion does not have is found out. */
 static struct stub_cq *polled(struct ibv_cq_ex *ex) { return (struct stub_cq *)ex; }
 static struct ibv_wc *here(struct ibv_cq_ex *ex) { return &polled(ex)->ring[polled(ex)->head % COMPLETIONS]; }
 

@@ -83,11 +83,12 @@ final class Table {
         add(cmServe("rdma_xclient, every address", "xserver -p 7474", "rdma_xclient -s " + OURS4 + " -p 7474"));
         endings();
         add(refused(
-                "the doctor is told that nobody listens",
+                "the doctor finds that no program listens",
                 ours("doctor " + THEIRS4 + ":7996"),
                 1,
                 "FAIL  port 7996: no program listens there"));
-        add(refused("the doctor finds nobody at an address", ours("doctor --timeout 1 10.77.0.99"), 1, "FAIL  peer: "));
+        add(refused(
+                "the doctor finds no host at an address", ours("doctor --timeout 1 10.77.0.99"), 1, "FAIL  peer: "));
         add(Check.of("cm: the doctor sees a listener and does not disturb it", Endings::doctor));
     }
 
@@ -120,24 +121,24 @@ final class Table {
 
     private void endings() {
         add(refused(
-                "nobody listens there, we are told",
+                "no program listens there, we are told",
                 ours("ucmatose -s " + THEIRS4 + " -p 7999"),
                 8,
-                "error 8: nobody listens at " + THEIRS4 + " port 7999"));
+                "error 8: no program listens at " + THEIRS4 + " port 7999"));
         add(refused(
-                "nobody takes datagrams there, we are told",
+                "no program takes datagrams there, we are told",
                 ours("udaddy -s " + THEIRS4 + " --port 7999"),
                 1,
                 "RDMA_CM_EVENT_UNREACHABLE, error: 1"));
         add(refused(
-                "an address that nobody has",
+                "an address that no host has",
                 ours("rping -c -a 10.77.0.99 --timeout 2 -C 1"),
                 255,
                 "nothing heard for 2 s"));
         // Ours listens at one port, they ask at another; then twice where there is room for one.
         Command server = ours("ucmatose -b " + OURS4 + " -p 7998 -c 1 --timeout 4");
         add(Check.of(
-                "cm: nobody listens here, they are told",
+                "cm: no program listens here, they are told",
                 new Pair(server, Ready.SAYS_SO, theirs(20, "ucmatose -s " + OURS4 + " -p 7999"))
                         .whoseClientEnds(8, "RDMA_CM_EVENT_REJECTED, error: 8")));
         add(Check.of(
@@ -252,10 +253,10 @@ final class Table {
                         "rping -c -a " + IWARP_OURS4 + " -C 10 -V")
                 .in(Weather.SIW_WANTS_CRC));
         add(refused(
-                "iwarp, nobody listens there, we are told",
+                "iwarp, no program listens there, we are told",
                 ours("ucmatose " + device + " -s " + IWARP_THEIRS4 + " -p 7999"),
                 8,
-                "error 8: nobody listens at " + IWARP_THEIRS4 + " port 7999"));
+                "error 8: no program listens at " + IWARP_THEIRS4 + " port 7999"));
         add(Check.of(
                 "iwarp: a server killed while we ping",
                 Endings.serverKilledWhileWePing(

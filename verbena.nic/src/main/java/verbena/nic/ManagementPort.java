@@ -3,9 +3,9 @@ package verbena.nic;
 import java.lang.foreign.MemorySegment;
 import verbena.verbs.Gid;
 
-/// The way of a [ManagementAgent] to the network. Closing it ends the agent's duty. Safe for use by any thread.
+/// The way of a [ManagementAgent] to the network. Closing it detaches the agent. Safe for use by any thread.
 public interface ManagementPort extends AutoCloseable {
-    /// Sends a datagram to queue pair 1 of `remote`: whether it arrives, nobody knows. When too many wait to leave
+    /// Sends a datagram to queue pair 1 of `remote`, without confirmation. When too many datagrams wait to leave,
     /// it is dropped and counted (`management-overflows`).
     ///
     /// @param mad 256 bytes, of any class; copied

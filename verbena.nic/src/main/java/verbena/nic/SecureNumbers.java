@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 
-/// Numbers of a [SecureRandom], drawn in blocks: about as cheap as an ordinary generator. Safe for use by any
-/// thread.
+/// Numbers of a [SecureRandom], drawn in blocks, which makes them about as cheap as those of an ordinary
+/// generator. Safe for use by any thread.
 final class SecureNumbers implements RandomGenerator {
     private static final int BLOCK_BYTES = 4_096;
 
@@ -18,7 +18,7 @@ final class SecureNumbers implements RandomGenerator {
         fill(Long.BYTES);
         int at = left.position();
         long number = left.getLong();
-        left.putLong(at, 0); // what was given out is not kept
+        left.putLong(at, 0); // a number that was returned is not kept
         return number;
     }
 

@@ -10,24 +10,23 @@ import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.QueuePair;
 
-/// An opened software device: what it has beyond other contexts, for simulators, tests and tools.
+/// An opened software device: the methods that it has beyond other contexts, for simulators, tests and tools.
 public interface SoftContext extends Context {
     /// Numbers that no peer can guess, cheap enough for every key.
     static RandomGenerator secureRandom() {
         return new SecureNumbers();
     }
 
-    /// Shows `tap` everything that this device sends and receives from now on: packets, or an iWARP device's
-    /// streams. Any thread, at any time; of a device that nobody taps nothing is different. Where
-    /// [FaultyLink][verbena.nic.link.FaultyLink] has its hand in, the tap sees what the engine sends before and
-    /// receives behind it.
+    /// Shows `tap` all traffic of this device from now on: packets, or an iWARP device's streams. Any thread, at
+    /// any time; a device without a tap runs unchanged. With [faults][verbena.nic.link.FaultyLink], the tap sees
+    /// departures before the faults, and arrivals after them.
     void tap(Tap tap);
 
-    /// Shows it nothing any more: when this has returned, it is not called again. Not attached: does nothing.
+    /// Detaches `tap`: when this has returned, it is not called again. Does nothing when it is not attached.
     void untap(Tap tap);
 
-    /// Begins to write what this device sends and receives into a pcapng file; closing what this gives ends that,
-    /// and so does closing the device.
+    /// Begins to write this device's traffic into a pcapng file. Closing the result ends the capture, and so does
+    /// closing the device.
     ///
     /// @throws IOException when the file cannot be written
     AutoCloseable capture(Path file) throws IOException;
@@ -35,39 +34,40 @@ public interface SoftContext extends Context {
     /// The engine's clock.
     long nanoTime();
 
-    /// Does a bounded piece of the engine's work on the calling thread; false when there was nothing to do, or
-    /// somebody else is at it. Without a thread of its own the device does nothing else but what a call of this
-    /// does, except that a verb that waits drives it too.
+    /// Does a bounded piece of the engine's work on the calling thread. Returns false when there was nothing to
+    /// do, or another thread works already. A device without a thread of its own works only in these calls, and in
+    /// verbs that wait.
     boolean drive();
 
-    /// When the engine has to be driven next though nothing arrives, in the clock's time: [Long#MAX_VALUE] when
-    /// nothing is waited for, the past when something is to be done now. For whoever drives.
+    /// When the engine has to be driven next even if nothing arrives, in the clock's time. [Long#MAX_VALUE] means
+    /// that nothing is waited for, a time in the past that there is work now. For the thread that drives.
     long deadlineNanos();
 
-    /// How many PSNs the reliable connections of this device to the address `peer` may send now, in the engine
-    /// where that is the least. Zero or less: what they have under way fills the window that they share, and
-    /// whoever has something to send waits. Any thread.
+    /// How many PSNs this device's reliable connections to the address `peer` may send now, in the engine with the
+    /// least room. Zero or less means that their outstanding packets fill the window that they share, and further
+    /// requests wait. Any thread.
     int roomTo(Gid peer);
 
-    /// From now on the peer of a reliable connection is asked whether it lives when nothing has come from it for
-    /// `silence`; zero: never. For a queue pair that was connected without the connection manager, what
-    /// [its option][verbena.verbs.cm.ConnectionParameters#keepAlive()] does for others. RESET ends it. Any thread.
+    /// Sets the keep-alive of a reliable connection: the peer is asked whether it is alive when nothing has come
+    /// from it for `silence`; zero for never. It is for queue pairs that were connected without the connection
+    /// manager; others have [an option][verbena.verbs.cm.ConnectionParameters#keepAlive()]. RESET ends it. Any
+    /// thread.
     ///
     /// @throws IllegalArgumentException when the queue pair is not one of this device, or `silence` is negative
     void keepAlive(QueuePair queuePair, Duration silence);
 
-    /// The first mistake of our own that ended one queue pair, stream or command, and not the device; empty when all
-    /// is well. A test that drives the device looks at this, because nothing is thrown. Any thread.
+    /// The first internal error that ended only one queue pair, stream or command; empty when there was none. A
+    /// test that drives the device checks it, because nothing is thrown. Any thread.
     Optional<Throwable> containedFailure();
 
-    /// Becomes the agent for management datagrams of a class: from now on queue pair 1 takes them. Until somebody
-    /// does they are dropped.
+    /// Registers the agent for management datagrams of a class, which queue pair 1 takes from now on. Datagrams of
+    /// a class without an agent are dropped.
     ///
     /// @param managementClass 0x01 to 0xFF; the communication manager's is 0x07
     /// @throws IllegalArgumentException when there is no such class, or it is that of subnet management, which has
     ///     a queue pair of its own (IBTA 13.4.4)
-    /// @throws InvalidStateException when there is an agent for it already: the communication manager is, once it
-    ///     has been used
+    /// @throws InvalidStateException when the class has an agent already; its own class has the communication
+    ///     manager once that has been used
     /// @throws UnsupportedException when this kind of device has no management datagrams
     ManagementPort manage(int managementClass, ManagementAgent agent);
 }

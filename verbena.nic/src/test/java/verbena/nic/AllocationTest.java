@@ -17,11 +17,11 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.XrcDomain;
 
-/// Between two devices of one process, in all of its threads: no operation makes an object.
+/// No operation between two devices of one process allocates an object, in any of its threads.
 class AllocationTest {
     private static final int BATCH = 8;
     private static final int ROUNDS = 200;
-    /// The compiler needs some, and once it has done its work the other threads of a test run must be idle.
+    /// The compiler needs some attempts, and after its work the other threads of a test run must be idle.
     private static final int ATTEMPTS_MAX = 300;
 
     private static final class End implements AutoCloseable {

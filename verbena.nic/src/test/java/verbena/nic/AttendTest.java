@@ -105,9 +105,8 @@ class AttendTest {
                 .hasCauseInstanceOf(InterruptedException.class);
     }
 
-    /// The thread that interrupts looks whether the other sleeps, and that one looks whether it is interrupted:
-    /// whichever
-    /// comes first, one of them sees the other.
+    /// The interrupting thread checks whether the other sleeps, and the other checks whether it is interrupted. So
+    /// one of them sees the other, whichever comes first.
     @Test
     void anInterruptReachesAThreadThatIsAboutToSleep() {
         CompletionQueue cq = new End(a).cq;
@@ -146,7 +145,7 @@ class AttendTest {
         assertThatThrownBy(() -> result.get(SOON.toSeconds(), TimeUnit.SECONDS)).hasMessageContaining("closed");
     }
 
-    /// The thread takes its message and does something else: others answer the peer.
+    /// The thread takes its message and does something else: other threads answer the peer.
     @Test
     void whatTheGuestLeavesIsDoneWithoutIt() throws Exception {
         var here = new End(a);
@@ -161,7 +160,7 @@ class AttendTest {
         Thread guest = Thread.ofPlatform().daemon().start(() -> {
             try {
                 first.complete(there.cq.await(new WorkCompletion(), LATER));
-                busy.await(); // with something that takes its time
+                busy.await(); // with something slow
             } catch (InterruptedException | RuntimeException e) {
                 first.completeExceptionally(e);
             }
@@ -176,7 +175,7 @@ class AttendTest {
         busy.countDown();
     }
 
-    /// Only one of them sleeps in the link; what it brings wakes the others, and what comes when it has left, too.
+    /// Only one of them sleeps in the link. Its arrivals wake the others; so do arrivals after it has left.
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachOfManyWaitersIsWoken(boolean virtual) throws Exception {
@@ -210,7 +209,7 @@ class AttendTest {
         }
     }
 
-    /// The peer acknowledges nothing: the thread that waits meets the deadlines itself.
+    /// The peer acknowledges nothing: the waiting thread handles the deadlines itself.
     @Test
     void aGuestMeetsTheDeadlines() throws Exception {
         var here = new End(a);

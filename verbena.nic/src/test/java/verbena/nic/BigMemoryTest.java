@@ -19,7 +19,7 @@ import verbena.verbs.MemoryRegion;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
-/// Regions over 4 GiB, on mapped files with holes, so that nothing of that size has to be there.
+/// Regions over 4 GiB, on mapped files with holes, so that no disk space or memory of that size is needed.
 class BigMemoryTest {
     private static final long GIB = 1L << 30;
 

@@ -35,7 +35,7 @@ class CompletionQueueTest {
         qp.postWrite(wrId, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
     }
 
-    /// A second connection of the two, whose sends complete in `cq`.
+    /// A second connection between the two, whose sends complete in `cq`.
     private QueuePair connection(CompletionQueue cq) {
         QueuePair here = a.domain.createQueuePair(QueuePairOptions.rc(cq));
         QueuePair there = b.domain.createQueuePair(QueuePairOptions.rc(b.cq));
@@ -195,7 +195,7 @@ class CompletionQueueTest {
         QueuePair late = connection(small);
         write(late, 3);
         pair.settle();
-        assertThat(a.events()).as("the queue has told already").containsExactly(AsyncEvent.Type.QP_FATAL);
+        assertThat(a.events()).as("the queue has reported it already").containsExactly(AsyncEvent.Type.QP_FATAL);
         assertThat(late.state()).isEqualTo(QpState.ERR);
     }
 
@@ -210,7 +210,7 @@ class CompletionQueueTest {
         pair.settle();
         assertThat(channel.poll()).as("not armed").isEmpty();
         cq.arm(false);
-        assertThat(channel.poll()).as("what came before counts for nothing").isEmpty();
+        assertThat(channel.poll()).as("earlier completions do not count").isEmpty();
         write(qp, 2);
         write(qp, 3);
         pair.settle();

@@ -42,14 +42,15 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Threads whose ways cross in the verbs that wait for an engine: resize and await, reregister and close, close and
-/// close. A test holds the engine by a command of its own, so that the others stand where they would meet by chance.
+/// Threads that meet in the verbs that wait for an engine: resize and await, reregister and close, close and
+/// close. A test holds the engine by a command of its own, so that the other threads wait where they would
+/// otherwise meet by chance.
 class CrossingThreadsTest {
     private static final Duration SOON = Duration.ofSeconds(10);
     private static final Set<Access> LOCAL = Set.of(Access.LOCAL_WRITE);
 
     private final List<DeviceContext> open = new ArrayList<>();
-    /// What could not end holds up closing too.
+    /// Whether a verb is stuck: closing would then hang too.
     private boolean stuck;
 
     @AfterEach
@@ -81,7 +82,7 @@ class CrossingThreadsTest {
             });
         }
 
-        /// It waits for something, in Java or in the link, or it has ended.
+        /// Returns when the thread waits for something, in Java or in the link, or has ended.
         void settle() {
             until(() -> result.isDone()
                     || InTheLink.sleeps(thread)
@@ -120,7 +121,7 @@ class CrossingThreadsTest {
         return cq.ring().push(wrId, WcStatus.SUCCESS, WcOpcode.SEND, 0, 0, 0, 0, 0, 0, "", false);
     }
 
-    /// A thread awaits, another resizes, and the engine wakes the first: nobody waits in a circle.
+    /// A thread awaits, another resizes, and the engine wakes the first: no circle of waiting threads.
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aQueueIsResizedWhileAnotherThreadAwaits(int engines) {
@@ -143,7 +144,8 @@ class CrossingThreadsTest {
             resizing.getFirst().settle();
             for (int i = 0; i < 3; i++) {
                 push(cq, i); // and wakes
-                // It has what it wanted, or stands at the pollers' lock with that of the sleepers in its hand.
+                // The awaiting thread has its completion, or waits for the pollers' lock while it holds the
+                // sleepers' lock.
                 until(() -> cq.ring().isEmpty() || LockSupport.getBlocker(awaiting.thread) == cq);
             }
             return true;
@@ -157,7 +159,7 @@ class CrossingThreadsTest {
 
     // ---- reregister and close
 
-    /// Rights that are looked at when something else has just happened.
+    /// Rights that are read after `first` has run.
     private static Set<Access> rightsBehind(Runnable first) {
         return new AbstractSet<>() {
             private boolean told;
@@ -192,7 +194,7 @@ class CrossingThreadsTest {
         assertThatCode(from::close).as("the old domain").doesNotThrowAnyException();
     }
 
-    /// Neither domain can be closed before it is certain where the region belongs.
+    /// Neither domain can be closed before it is certain to which of them the region belongs.
     @Test
     void bothDomainsStayOpenWhileARegionMoves() {
         DeviceContext context = context(1);
@@ -216,8 +218,8 @@ class CrossingThreadsTest {
 
     // ---- close and close
 
-    /// Whoever closes second knows, when that returns, that the memory is free: and what it was made from can be
-    /// closed.
+    /// When the second close returns, its caller knows that the memory is free, and that the parents of the object
+    /// can be closed.
     @ParameterizedTest
     @ValueSource(strings = {"region", "window", "queue pair"})
     void aSecondCloseWaitsForTheFirst(String what) {
@@ -247,8 +249,8 @@ class CrossingThreadsTest {
         cq.close();
     }
 
-    /// The engine has called the program, which closes what another thread is closing already, and has to wait for
-    /// the engine to do so.
+    /// The engine has called the program. The program closes an object that another thread is already closing, and
+    /// that thread needs the engine.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void anObjectIsClosedFromInsideTheEngineWhileAnotherThreadClosesIt(int engines) {
@@ -272,7 +274,7 @@ class CrossingThreadsTest {
         domain.close();
     }
 
-    /// Two threads own an engine each, and both need all of them.
+    /// Each of two threads owns an engine, and both need all engines.
     @Test
     void ownersOfTwoEnginesCloseAtOnce() {
         DeviceContext context = context(2);
@@ -298,16 +300,16 @@ class CrossingThreadsTest {
         var inside = new Call(() -> context.engine().call(() -> {
             assertThatThrownBy(context::close)
                     .isInstanceOf(InvalidStateException.class)
-                    .hasMessageContaining("close it from another");
+                    .hasMessageContaining("close it from another thread");
             return true;
         }));
         ends(inside);
         assertThat(context.isClosed()).isFalse();
     }
 
-    /// An attempt that fails is nobody else's: a bound window keeps the region open.
+    /// A failed attempt to close fails only for its own thread: a bound window keeps the region open.
     @Test
-    void whoWaitsForAnAttemptThatFailsTriesItself() throws InterruptedException {
+    void aCloserThatWaitsForAFailedAttemptTriesItself() throws InterruptedException {
         DeviceContext context = context(1);
         ProtectionDomain domain = context.allocateProtectionDomain();
         CompletionQueue cq = context.createCompletionQueue(16);
@@ -362,7 +364,7 @@ class CrossingThreadsTest {
         domain.close();
     }
 
-    /// What could not be made counts for nothing.
+    /// An object that could not be made does not count against the limit.
     @Test
     void whatCannotBeMadeTakesNoPlace() {
         DeviceContext context = context(1);

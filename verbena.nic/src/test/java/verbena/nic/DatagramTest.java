@@ -171,7 +171,7 @@ class DatagramTest {
     }
 
     @Test
-    void aGroupsDatagramGoesToAllWhoAreAttached() {
+    void aGroupsDatagramGoesToAllAttachedQueuePairs() {
         QueuePair second = ready(b);
         QueuePair third = ready(b);
         for (QueuePair qp : new QueuePair[] {ub, second, third}) {

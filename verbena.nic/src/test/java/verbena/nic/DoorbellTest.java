@@ -30,14 +30,14 @@ import verbena.verbs.WorkCompletion;
 import verbena.wire.roce.RoceV2;
 
 /// Doorbells of several queue pairs leave together when a thread rings them in a burst, and none is forgotten
-/// (decision 0063). The device's clock stands still, so that a burst is never over because this machine is slow.
+/// (decision 0063). The device's clock does not move, so that a slow machine does not end a burst.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DoorbellTest {
     private static final int QUEUE_PAIRS = 10;
     private static final long SOON_NANOS = 20_000_000_000L;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
-    /// Packets of each batch that `here` has given to its link.
+    /// The number of packets in each batch that `here` has given to its link.
     private final ConcurrentLinkedQueue<Integer> batches = new ConcurrentLinkedQueue<>();
     private final List<VerbsObject> made = new ArrayList<>();
     private final DeviceContext here = made(open(this::counting));
@@ -127,7 +127,7 @@ class DoorbellTest {
 
     @Test
     void theFirstLeavesAtOnceAndTheOthersTogetherWithTheNextPoll() {
-        // Only while no thread sleeps in the link; so it is when a thread polls without pause.
+        // Only while no thread sleeps in the link, as when a thread polls without pause.
         until(() -> {
             batches.clear();
             burst();

@@ -73,7 +73,7 @@ class EngineTest {
     }
 
     @Test
-    void nobodysNumbersAreCountedAndDropped() {
+    void packetsForUnknownNumbersAreCountedAndDropped() {
         for (int qpn : new int[] {0, 1, 0xFFFFFF, b.qp.qpn() ^ 0x10}) {
             send(Opcode.RC_SEND_ONLY, qpn);
             b.wire.deliver(frame);
@@ -93,7 +93,7 @@ class EngineTest {
     }
 
     @Test
-    void aClosedQueuePairsPacketsFindNobody() {
+    void packetsForAClosedQueuePairAreCountedAndDropped() {
         a.qp.postWrite(1, a.memory, 0, 8, b.memory.address(), b.memory.rkey());
         b.qp.close();
         pair.settle();
@@ -122,7 +122,7 @@ class EngineTest {
         assertThat(searches()).isEqualTo(1);
         pair.clock.nanos += 10_000_000_000L;
         guess(1);
-        assertThat(searches()).as("it never stopped").isEqualTo(2);
+        assertThat(searches()).as("the search never stopped").isEqualTo(2);
     }
 
     @Test
@@ -229,13 +229,13 @@ class EngineTest {
         };
         a.context.drive();
         assertThat(order).hasSize(64);
-        // 16 packets each, in the order of the doorbells, and then from the start again.
+        // 16 packets of each, in the order of the doorbells, and then again from the first.
         for (int i = 0; i < 64; i++) {
             assertThat(order.get(i)).isEqualTo(pairs.get(i / 16 % 3).qpn());
         }
     }
 
-    /// Sends of `b` that follow when it has an acknowledgement and a request, which breaks the queue pair of `a`.
+    /// Sends of `b`: an acknowledgement and, behind it, a request that breaks the queue pair of `a`.
     private List<Opcode> acknowledgeAndBreak() {
         var sent = new ArrayList<Opcode>();
         b.wire.loses = packet -> {
@@ -255,7 +255,7 @@ class EngineTest {
         b.wire.keepsTogether = true;
         assertThat(acknowledgeAndBreak()).startsWith(Opcode.RC_WRITE_ONLY, Opcode.RC_ACKNOWLEDGE);
         assertThat(b.completions()).containsExactly("2 REM_ACCESS_ERR");
-        assertThat(a.completions()).as("it had arrived").containsExactly("1 SUCCESS");
+        assertThat(a.completions()).as("the message had arrived").containsExactly("1 SUCCESS");
     }
 
     @Test
@@ -331,7 +331,7 @@ class EngineTest {
     }
 
     @Test
-    void aCommandThatFailsStopsNobody() {
+    void aFailedCommandStopsNothingElse() {
         QueuePair another = another();
         b.context.engine().later(() -> {
             throw new IllegalStateException("planted");

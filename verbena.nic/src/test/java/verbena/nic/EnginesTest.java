@@ -40,7 +40,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Devices with several engines, on loopback: queue pairs are spread over them, and what they share stays right.
+/// Devices with several engines, on loopback: queue pairs are spread over the engines, and shared objects stay
+/// correct.
 class EnginesTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final int MESSAGES = 2_000;
@@ -103,7 +104,8 @@ class EnginesTest {
         }
     }
 
-    /// Writes message by message, [#DEPTH] outstanding, and waits for each at `queue`, where nobody else polls.
+    /// Writes message by message, [#DEPTH] outstanding, and waits for each at `queue`, which no other thread
+    /// polls.
     private static void write(QueuePair pair, CompletionQueue queue, MemoryRegion from, RemoteMemory to, int offset)
             throws InterruptedException {
         var wc = new WorkCompletion();
@@ -191,7 +193,7 @@ class EnginesTest {
                         .asSlice(0, 256)
                         .mismatch(a.memory.segment().asSlice(0, 256)))
                 .isEqualTo(-1);
-        pairs.forEach(QueuePair::query); // a completion is counted right after it can be taken, before the next command
+        pairs.forEach(QueuePair::query); // counters are updated right after the completion, before the next command
         assertThat(a.context.counters().get("completions")).isEqualTo(4L * MESSAGES);
     }
 
@@ -251,7 +253,7 @@ class EnginesTest {
             }
             region.close();
             segment.fill((byte) 2);
-            for (CompletionQueue queue : queues) { // what was still on the way is refused
+            for (CompletionQueue queue : queues) { // WRITEs that were still on their way are refused
                 assertThat(queue.await(wc, SOON)).as("a completion in time").isTrue();
             }
             for (long at = 0; at < segment.byteSize(); at++) {
@@ -259,7 +261,7 @@ class EnginesTest {
                     throw new AssertionError("round " + round + ": byte " + at + " was written after close");
                 }
             }
-            arena.close(); // and nobody is in the middle of it
+            arena.close(); // no engine is using the memory
         }
     }
 
@@ -289,18 +291,18 @@ class EnginesTest {
     }
 
     @Test
-    void whereNobodyListensTheCallerIsToldAtOnce() {
+    void withoutAListenerTheCallerIsToldAtOnce() {
         var server = keep(Device.named("rocev2,engines=4").open());
         var client = keep(Device.named("rocev2,engines=4").open());
         try (var _ = ConnectionListener.bind(
                 new InetSocketAddress(server.gid(1, 0).gid().address(), 7_471),
                 ConnectionOptions.defaults().withDevice(server))) {
-            var nobody = new InetSocketAddress(server.gid(1, 0).gid().address(), 7_472);
+            var closedPort = new InetSocketAddress(server.gid(1, 0).gid().address(), 7_472);
             for (int i = 0; i < 8; i++) {
                 assertThatThrownBy(() -> Connection.connect(
-                                nobody, ConnectionOptions.defaults().withDevice(client)))
+                                closedPort, ConnectionOptions.defaults().withDevice(client)))
                         .isInstanceOf(ConnectionException.class)
-                        .hasMessageContaining("nobody listens");
+                        .hasMessageContaining("no program listens");
             }
         }
     }

@@ -27,7 +27,7 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.XrcDomain;
 
-/// XRC where threads and engines are real: queues that are closed while messages come in, targets on several engines,
+/// XRC with real threads and engines: queues that are closed while messages arrive, targets on several engines,
 /// completion queues that overflow.
 class ExtendedConnectionsTest {
     private static final Duration LONG = Duration.ofSeconds(20);

@@ -69,7 +69,7 @@ class ExtensionsTest {
                     .submit();
         }
         pair.settle();
-        b.memory.segment().set(ValueLayout.JAVA_LONG, 0, 2); // somebody else's, later
+        b.memory.segment().set(ValueLayout.JAVA_LONG, 0, 2); // a later write of the peer's
         pair.settleWithin(10_000_000_000L);
         assertThat(a.completions()).containsExactly("1 SUCCESS");
         assertThat(b.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(2);

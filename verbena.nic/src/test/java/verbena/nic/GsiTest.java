@@ -67,7 +67,7 @@ class GsiTest {
         return end.context.counters().get(fate.label());
     }
 
-    /// Notes what it gets.
+    /// Records the datagrams that it receives.
     private static final class Notes implements ManagementAgent {
         final List<String> all = new ArrayList<>();
         long deadline = Long.MAX_VALUE;
@@ -274,13 +274,13 @@ class GsiTest {
         b.call(manager -> manager.listen(service, 1, (connection, event) -> {
             told.add("b " + event.getClass().getSimpleName());
             if (event instanceof CmEvent.Requested) {
-                connection.accept(new CmEnd(2, 0, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE), b.nowNanos());
+                connection.accept(new CmEnd(2, 0, 1, 1, 7, false, CmExtension.NONE, PrivateData.NONE), b.nowNanos());
             }
         }));
         CmConnection connection = a.call(manager -> Objects.requireNonNull(manager.connect(
                 new CmRoute(A, B),
                 new CmCall(service, 0, 3, 14, 7, 0, 64, 0, 20, 15),
-                new CmEnd(1, 0, 1, 1, 7, false, 0, CmExtension.NONE, PrivateData.NONE),
+                new CmEnd(1, 0, 1, 1, 7, false, CmExtension.NONE, PrivateData.NONE),
                 (made, event) -> {
                     told.add("a " + event.getClass().getSimpleName());
                     if (event instanceof CmEvent.Accepted) {

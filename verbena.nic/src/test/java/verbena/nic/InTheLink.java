@@ -2,7 +2,7 @@ package verbena.nic;
 
 import java.util.Arrays;
 
-/// Threads that sleep in a system call of the link, which Java takes for running.
+/// Finds threads that sleep in a system call of the link, which Java reports as running.
 final class InTheLink {
     private InTheLink() {}
 

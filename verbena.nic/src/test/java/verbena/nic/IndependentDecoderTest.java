@@ -29,12 +29,12 @@ import verbena.wire.pcap.CaptureWriter;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 
-/// Everything that two devices send each other over real sockets goes to tshark, which nobody of Verbena wrote.
+/// All traffic of two devices over real sockets goes to tshark, which the authors of Verbena did not write.
 class IndependentDecoderTest {
-    /// Where the atomics' 8 bytes lie.
+    /// The offset of the atomics' 8 bytes.
     private static final int WORD = 19_992;
 
-    /// Writes down what passes; nobody else knows.
+    /// Records the packets that pass.
     private static final class CapturingLink extends ForwardingLink {
         private final CaptureWriter capture;
         private final Encapsulation encapsulation = new Encapsulation();
@@ -91,7 +91,7 @@ class IndependentDecoderTest {
                 var to = domainB.allocate(20_000, Access.remoteAll())) {
             one.connect(other.endpoint());
             other.connect(one.endpoint());
-            // tshark guesses what a payload is by its first bytes: they must look like nothing it knows.
+            // tshark guesses the protocol of a payload by its first bytes: they must match none that it knows.
             from.segment().fill((byte) 0x55);
             var wc = new WorkCompletion();
             for (int bytes : new int[] {0, 1, 2, 3, 4_095, 4_096, 4_097, 19_999}) {
@@ -123,7 +123,7 @@ class IndependentDecoderTest {
                 .isBlank();
     }
 
-    /// tshark 4.0 knows the opcodes of XRC, and shows what stands behind the BTH as it is.
+    /// tshark 4.0 knows the opcodes of XRC, and shows the bytes after the BTH unparsed.
     @Test
     void tsharkFindsTheQueueInEachRequestOfAnExtendedConnection(@TempDir Path folder) throws Exception {
         assumeTrue(isInstalled("tshark"), "tshark is not installed");

@@ -16,6 +16,8 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.kind.PeerLog;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.ConnectOptions;
@@ -29,7 +31,7 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// What the Flight Recorder is told.
+/// The events that the Flight Recorder receives.
 @Timeout(60)
 class JfrEventsTest {
     @TempDir
@@ -117,7 +119,7 @@ class JfrEventsTest {
         assertThat(again.getFirst().getString("peer")).isEqualTo("10.0.0.2");
         RecordedEvent error = only(events, "ErrorCompletion").getFirst();
         assertThat(only(events, "ErrorCompletion"))
-                .as("what is flushed tells nothing")
+                .as("flushed requests cause no event")
                 .hasSize(1);
         assertThat(error.getLong("wrId")).isEqualTo(7);
         assertThat(error.getString("status")).isEqualTo("RETRY_EXC_ERR");
@@ -171,32 +173,33 @@ class JfrEventsTest {
         assertThat(event.getString("subject")).startsWith("queue pair 0x");
     }
 
-    @Test
-    void connectionsThatAreMadeRefusedAndEnded() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp"})
+    void connectionsThatAreMadeRefusedAndEnded(String kind) throws Exception {
         List<RecordedEvent> events = record(() -> {
-            try (Context device = Device.named("rocev2").open();
+            try (Context device = Device.named(kind).open();
                     var threads = Executors.newVirtualThreadPerTaskExecutor()) {
                 var own = ConnectionOptions.defaults().withDevice(device);
                 var at = new InetSocketAddress(device.gid(1, 0).gid().address(), 0);
-                InetSocketAddress nobody;
+                InetSocketAddress closedPort;
                 try (var listener = ConnectionListener.bind(at, own)) {
-                    nobody = listener.localAddress();
+                    closedPort = listener.localAddress();
                     var accepted = threads.submit(() -> listener.accept());
-                    try (var client = Connection.connect(nobody, own);
+                    try (var client = Connection.connect(closedPort, own);
                             var server = accepted.get()) {
                         assertThat(client.queuePair().state()).isEqualTo(QpState.RTS);
                         assertThat(server.queuePair().state()).isEqualTo(QpState.RTS);
                     }
                 }
                 try {
-                    Connection.connect(nobody, own).close();
+                    Connection.connect(closedPort, own).close();
                 } catch (ConnectionException _) {
-                    // as it should be: what is told of it is looked at below
+                    // expected: its event is checked below
                 }
             }
         });
 
-        assertThat(only(events, "ConnectionMade")).as("of both ends").hasSize(2);
+        assertThat(only(events, "ConnectionMade")).as("one for each end").hasSize(2);
         assertThat(only(events, "ConnectionMade"))
                 .allSatisfy(event -> assertThat(event.getInt("qpn")).isPositive());
         assertThat(only(events, "ConnectionEnded"))
@@ -207,7 +210,7 @@ class JfrEventsTest {
                 .extracting(event -> event.getString("reason"))
                 .singleElement()
                 .asString()
-                .startsWith("nobody listens at");
+                .startsWith("no program listens at");
     }
 
     @Test

@@ -39,7 +39,7 @@ import verbena.verbs.WorkCompletion;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LifecycleTest {
     private static final Duration SOON = Duration.ofSeconds(20);
-    private static final ConnectOptions IMPATIENT =
+    private static final ConnectOptions FEW_RETRIES =
             ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 2, 7);
 
     private final Context a = Device.named("rocev2").open();
@@ -102,7 +102,7 @@ class LifecycleTest {
         Connection c = connection();
         for (int i = 0; i < 200; i++) {
             c.qpB.postReceive(i, memoryB, 0, 64);
-            // The first sleeps for long enough that nobody drives its device but its own thread.
+            // The first thread sleeps long enough that only the device's own thread drives it.
             var waiting = new AtomicReference<Throwable>();
             var wcB = new WorkCompletion();
             Thread sleeper = Thread.ofPlatform().start(() -> {
@@ -121,9 +121,9 @@ class LifecycleTest {
     }
 
     @Test
-    void nobodyPollsAndThePeerIsServedAllTheSame() throws InterruptedException {
+    void aPeerIsServedWhileNoThreadPolls() throws InterruptedException {
         Connection c = connection();
-        // b's application polls without pause, so that its engine's thread stays away, and then stops at once.
+        // b's application polls without pause, so that its engine's thread stays away, and then stops suddenly.
         for (int round = 0; round < 20; round++) {
             for (int i = 0; i < 3_000; i++) {
                 c.cqB.poll(wc);
@@ -151,7 +151,7 @@ class LifecycleTest {
                     return c.cqB.await(new WorkCompletion(), SOON);
                 }));
             }
-            // All have started although each one waits: none holds its carrier.
+            // All have started although each of them waits: none holds its carrier thread.
             waiting.await();
             for (Connection c : all) {
                 c.qpA.postSend(2, memoryA, 0, 8);
@@ -163,7 +163,7 @@ class LifecycleTest {
     }
 
     @Test
-    void aChannelWakesWhoArmsAndPollsAndWaits() throws Exception {
+    void aChannelWakesAThreadThatArmsPollsAndWaits() throws Exception {
         CompletionChannel channel = made(b.createCompletionChannel());
         Connection c = connection(ConnectOptions.defaults(), Optional.of(channel));
         int messages = 2_000;
@@ -178,7 +178,7 @@ class LifecycleTest {
                 c.cqB.arm(false);
                 while (received < messages) {
                     assertThat(channel.await(SOON)).as("after " + received).contains(c.cqB);
-                    // Arm first and poll then: what comes in between notifies.
+                    // Arm first and poll then: a completion between the two notifies.
                     c.cqB.arm(false);
                     while (c.cqB.poll(own)) {
                         assertThat(own.ok()).isTrue();
@@ -204,7 +204,7 @@ class LifecycleTest {
         write(c.qpA, 1);
         assertThat(c.cqA.await(wc, SOON)).isTrue();
         var threads = ManagementFactory.getThreadMXBean();
-        // Deadlines of what is done may still come up once.
+        // Deadlines of completed requests may still pass once.
         a.awaitAsyncEvent(Duration.ofMillis(200));
         var engines = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("verbena-"))
@@ -223,7 +223,7 @@ class LifecycleTest {
     }
 
     @Test
-    void closingWakesWhoWaits() throws Exception {
+    void closingWakesWaitingThreads() throws Exception {
         CompletionQueue cq = a.createCompletionQueue(1);
         CompletionChannel channel = a.createCompletionChannel();
         var thrown = new AtomicReference<Throwable>();
@@ -270,7 +270,7 @@ class LifecycleTest {
 
     @Test
     void aPeerThatIsGoneEndsARequestByItsRetries() throws InterruptedException {
-        Connection c = connection(IMPATIENT, Optional.empty());
+        Connection c = connection(FEW_RETRIES, Optional.empty());
         c.qpB.close();
         write(c.qpA, 1);
         assertThat(c.cqA.await(wc, SOON)).isTrue();
@@ -282,7 +282,7 @@ class LifecycleTest {
     @Test
     void arenasMayBeClosedWhileTheDeviceUsesThem() throws InterruptedException {
         for (int i = 0; i < 30; i++) {
-            Connection c = connection(IMPATIENT, Optional.empty());
+            Connection c = connection(FEW_RETRIES, Optional.empty());
             MemoryRegion big = domainB.allocate(1 << 20, Access.remoteAll());
             MemoryRegion region;
             try (Arena arena = Arena.ofShared()) {
@@ -302,7 +302,7 @@ class LifecycleTest {
     @Test
     void closingWithWorkInFlightIsSafe() {
         for (int i = 0; i < 200; i++) {
-            Connection c = connection(IMPATIENT, Optional.empty());
+            Connection c = connection(FEW_RETRIES, Optional.empty());
             try (SendBatch batch = c.qpA.send()) {
                 for (int k = 0; k < 100; k++) {
                     batch.write(k, memoryB.address(), memoryB.rkey()).sge(memoryA, 0, 1 << 16);
@@ -326,13 +326,13 @@ class LifecycleTest {
         }
     }
 
-    /// Destroying against posting, polling, waiting and arriving packets: nothing but the declared exceptions, and
-    /// every thread ends.
+    /// Destroying races with posting, polling, waiting and arriving packets: only the declared exceptions occur,
+    /// and every thread ends.
     @Test
     void destroyingRacesWithEverything() throws InterruptedException {
         var over = new AtomicBoolean();
         var failed = new AtomicReference<Throwable>();
-        var current = new AtomicReference<>(connection(IMPATIENT, Optional.empty()));
+        var current = new AtomicReference<>(connection(FEW_RETRIES, Optional.empty()));
         var workers = new ArrayList<Thread>();
         for (int t = 0; t < 4; t++) {
             int kind = t;
@@ -348,7 +348,7 @@ class LifecycleTest {
                             default -> c.cqB.await(own, Duration.ofMillis(1));
                         }
                     } catch (InvalidStateException | ResourceLimitException e) {
-                        Thread.onSpinWait(); // it is closed, broken, or full
+                        Thread.onSpinWait(); // the queue pair is closed, broken, or full
                     } catch (Throwable e) {
                         failed.compareAndSet(null, e);
                     }
@@ -358,7 +358,7 @@ class LifecycleTest {
         long end = System.nanoTime() + 3_000_000_000L;
         int cycles = 0;
         while (System.nanoTime() < end && failed.get() == null) {
-            Connection old = current.getAndSet(connection(IMPATIENT, Optional.empty()));
+            Connection old = current.getAndSet(connection(FEW_RETRIES, Optional.empty()));
             if (ThreadLocalRandom.current().nextBoolean()) {
                 old.qpB.modify(new verbena.verbs.Transition.ToError());
             }

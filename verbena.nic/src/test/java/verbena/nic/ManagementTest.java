@@ -32,7 +32,7 @@ import verbena.verbs.WorkCompletion;
 class ManagementTest {
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
 
-    /// The delay is not waited for.
+    /// Registers without waiting for the delay.
     @BeforeEach
     void begin() {
         Management.begin();
@@ -122,7 +122,7 @@ class ManagementTest {
                     .isZero();
             assertThat(qpA.counters()).containsEntry("sent.packets", 1L).containsEntry("sent.bytes", 116L);
             assertThat(a.counters())
-                    .as("the device has counted the same")
+                    .as("the device's own counter is the same")
                     .containsEntry("sent.packets", 1L)
                     .containsEntry("received.packets", 1L);
 

@@ -39,7 +39,7 @@ class MulticastTest {
     private static final int SEND = 1;
     private static final int RECEIVE = 2;
 
-    // Nobody else of this host is likely to be in it (RFC 2365, 6.2).
+    // No other program on this host is likely to be in this group (RFC 2365, 6.2).
     private final Gid group =
             new Gid(0, 0xFFFF_EFC0_0000L | ThreadLocalRandom.current().nextInt(1 << 18));
     private final WorkCompletion wc = new WorkCompletion();
@@ -108,7 +108,7 @@ class MulticastTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"linux", "portable"})
-    void whoIsAttachedGetsACopyUntilItIsDetached(String link) throws InterruptedException {
+    void anAttachedQueuePairGetsACopyUntilItIsDetached(String link) throws InterruptedException {
         ends = List.of(new End("rocev2,link=" + link), new End("rocev2,link=" + link), new End("rocev2,link=portable"));
         End sender = ends.get(0);
         for (int i = 0; i < LENGTH; i++) {
@@ -130,13 +130,13 @@ class MulticastTest {
         sender.send(group, MULTICAST_QPN);
         expect(sender, SEND);
         expectMessage(ends.get(2), sender);
-        // What would have come by the group would have come before this.
+        // A copy by way of the group would have come before this datagram.
         End detached = ends.get(1);
         sender.send(detached.context.gids(1).getFirst().gid(), detached.queuePair.qpn());
         expect(sender, SEND);
         expectMessage(detached, sender);
         assertThat(detached.cq.poll(wc)).isFalse();
-        assertThat(sender.cq.poll(wc)).as("the sender, who is not attached").isFalse();
+        assertThat(sender.cq.poll(wc)).as("the sender, which is not attached").isFalse();
     }
 
     @Test

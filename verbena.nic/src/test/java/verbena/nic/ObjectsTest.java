@@ -49,7 +49,7 @@ import verbena.verbs.Transition;
 import verbena.verbs.UnsupportedException;
 import verbena.wire.Frame;
 
-/// How objects are made, changed and closed, and what is said when they cannot be.
+/// How objects are created, changed and closed, and the messages when they cannot be.
 class ObjectsTest {
     private final Pair pair = new Pair();
     private final Pair.End a = pair.a;
@@ -213,7 +213,7 @@ class ObjectsTest {
                     .hasMessageContaining("past the end of the address space");
             MemoryRegion atTheEnd = a.domain.register(segment, -8, Access.local());
             assertThat(atTheEnd.address())
-                    .as("its last byte is the address space's")
+                    .as("its last byte is the last of the address space")
                     .isEqualTo(-8);
             atTheEnd.close();
             assertThatThrownBy(() -> a.domain.register(segment, 1, EnumSet.of(Access.ZERO_BASED)))

@@ -16,7 +16,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WorkCompletion;
 
-/// Two devices without threads on the two ends of a wire in memory, in virtual time.
+/// Two devices without threads, at the two ends of a wire in memory, in virtual time.
 final class Pair implements AutoCloseable {
     static final int MEMORY_BYTES = 64 << 10;
 
@@ -36,7 +36,7 @@ final class Pair implements AutoCloseable {
         return pair;
     }
 
-    /// One device and one of everything.
+    /// One device and one object of each kind.
     final class End {
         final Wire wire;
         final DeviceContext context;
@@ -81,7 +81,7 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    /// Drives both until neither has anything to do at this time.
+    /// Drives both devices until neither has anything to do at this time.
     void settle() {
         for (int i = 0; i < 100_000; i++) {
             boolean any = a.context.drive();
@@ -90,10 +90,10 @@ final class Pair implements AutoCloseable {
                 return;
             }
         }
-        assertThat(false).as("the two come to rest").isTrue();
+        assertThat(false).as("the two devices come to rest").isTrue();
     }
 
-    /// Lets time pass from deadline to deadline until nothing is waited for, at most this long.
+    /// Lets time pass from deadline to deadline until no deadline is left, at most this long.
     void settleWithin(long nanos) {
         long end = clock.nanos + nanos;
         settle();

@@ -17,8 +17,8 @@ import verbena.nic.kind.roce.RoceV2Provider;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Context;
 
-/// What a device tells when its interface goes down and comes back, in a network namespace of a child process.
-@EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere nothing is told")
+/// The events of a device whose interface goes down and comes back, in a network namespace of a child process.
+@EnabledOnOs(value = OS.LINUX, disabledReason = "other systems report no changes")
 @Timeout(120)
 class PortEventsTest {
     private static final List<String> NAMESPACE = List.of("unshare", "--user", "--map-root-user", "--net");
@@ -65,13 +65,13 @@ class PortEventsTest {
                 .start();
     }
 
-    /// Inside the namespace.
+    /// The program inside the namespace.
     static final class Program {
         private Program() {}
 
         public static void main(String[] arguments) throws Exception {
             ip("link", "add", "port0", "type", "veth", "peer", "name", "port1");
-            ip("link", "set", "port0", "addrgenmode", "none"); // or IPv6 brings an address, at a time of its own
+            ip("link", "set", "port0", "addrgenmode", "none"); // otherwise IPv6 adds an address at an unknown time
             ip("link", "set", "port1", "up");
             ip("address", "add", "10.9.9.1/24", "dev", "port0");
             ip("address", "add", "10.9.9.2/24", "dev", "port0");

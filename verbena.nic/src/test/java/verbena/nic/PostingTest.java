@@ -24,7 +24,7 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 
-/// What can be posted, and what is said about what cannot.
+/// Requests that can be posted, and the messages about those that cannot.
 class PostingTest {
     private final Pair pair = Pair.connected();
     private final Pair.End a = pair.a;
@@ -288,7 +288,7 @@ class PostingTest {
                 pair.settle();
                 assertThat(b.completions()).containsExactly(ofTheQueue ? "1 SUCCESS" : "1 LOC_PROT_ERR");
                 assertThat(a.completions()).containsExactly(ofTheQueue ? "2 SUCCESS" : "2 REM_OP_ERR");
-                if (ofTheQueue) { // what is no receive is the queue pair's own
+                if (ofTheQueue) { // requests other than receives belong to the queue pair
                     from.postWrite(3, a.memory, 0, 8, memory.address(), memory.rkey());
                     pair.settle();
                     assertThat(a.completions()).containsExactly("3 REM_ACCESS_ERR");
@@ -421,7 +421,7 @@ class PostingTest {
     }
 
     @Test
-    void extensionsArePostedOnlyByThoseWhoSaidSo() {
+    void extensionsArePostedOnlyWhereTheyAreEnabled() {
         try (SendBatch batch = a.qp.send()) {
             refused(InvalidStateException.class, () -> batch.atomicWrite(1, 0, 0, 0))
                     .hasMessage("batch request 1 (wrId 1): this queue pair was not made for ATOMIC_WRITE; see"
@@ -463,7 +463,7 @@ class PostingTest {
 
     @Test
     void severalThreadsPostWholeBatches() throws InterruptedException {
-        a.cq.resize(1 << 14); // the device is at rest only when the posters are: everything may pile up
+        a.cq.resize(1 << 14); // the device rests only when the posters do, so all completions may wait
         int threads = 4;
         int rounds = 300;
         var workers = new ArrayList<Thread>();
@@ -472,7 +472,7 @@ class PostingTest {
             workers.add(Thread.ofPlatform().start(() -> {
                 for (int i = 0; i < rounds; i++) {
                     try (SendBatch batch = a.qp.send()) {
-                        // A pair of requests stays together, whoever else posts.
+                        // A pair of requests stays together while other threads post.
                         batch.write(of * 1_000_000L + 2L * i, b.memory.address(), b.memory.rkey())
                                 .sge(a.memory, 0, 8)
                                 .signaled();

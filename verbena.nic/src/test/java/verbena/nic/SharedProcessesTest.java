@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.Writer;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,13 +30,15 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.Endpoint;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpState;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Processes at one address, all of which a device of this one, at that address too, writes to and reads from; some are
-/// killed or stopped meanwhile.
-@EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere an address is one process's")
+/// Several processes at one address. A device of this process, at the same address, writes to each of them and
+/// reads from it; some are killed or stopped meanwhile.
+@EnabledOnOs(value = OS.LINUX, disabledReason = "on other systems only one process can have an address")
 @Timeout(300)
 class SharedProcessesTest {
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -71,16 +74,21 @@ class SharedProcessesTest {
         private int round;
 
         Neighbour(String device, ProtectionDomain domain) throws IOException {
-            process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "--enable-native-access=ALL-UNNAMED",
-                            "-XX:TieredStopAtLevel=1",
-                            "-XX:+UseSerialGC",
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            SharingProcess.class.getName(),
-                            device)
+            this(domain, device);
+        }
+
+        /// @param arguments of the process, the first of them its device
+        Neighbour(ProtectionDomain domain, String... arguments) throws IOException {
+            var command = new ArrayList<>(List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "--enable-native-access=ALL-UNNAMED",
+                    "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    SharingProcess.class.getName()));
+            command.addAll(List.of(arguments));
+            process = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             started.add(process);
@@ -98,7 +106,7 @@ class SharedProcessesTest {
             assertThat(output.readLine()).isEqualTo("connected");
         }
 
-        /// Writes into its memory, reads it back, and compares.
+        /// Writes into its memory, reads the memory back, and compares.
         void exchange(int times) throws InterruptedException {
             for (int i = 0; i < times; i++) {
                 memory.segment().asSlice(0, LENGTH).fill((byte) ++round);
@@ -139,10 +147,13 @@ class SharedProcessesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"IPv4", "IPv6"})
-    void whoeverIsKilledOrStoppedHarmsNoOther(String family) throws Exception {
-        String device = "rocev2@"
-                + (family.equals("IPv6") ? "::1" : LoopbackAddress.find(4791).getHostAddress());
+    @ValueSource(strings = {"IPv4", "IPv6", "shm"})
+    void aKilledOrStoppedProcessHarmsNoOther(String way) throws Exception {
+        String device = switch (way) {
+            case "IPv4" -> "rocev2@" + LoopbackAddress.find(4791).getHostAddress();
+            case "IPv6" -> "rocev2@::1";
+            default -> way;
+        };
         Context context = use(Device.named(device).open());
         ProtectionDomain domain = use(context.allocateProtectionDomain());
         var first = new Neighbour(device, domain);
@@ -150,7 +161,7 @@ class SharedProcessesTest {
         var third = new Neighbour(device, domain);
         exchange(50, first, second, third);
 
-        // Killed in the middle of what it does for us.
+        // Killed in the middle of a READ for us.
         first.queuePair.postRead(3, first.memory, 0, LENGTH, first.address, first.rkey);
         first.kill();
         exchange(50, second, third);
@@ -159,11 +170,66 @@ class SharedProcessesTest {
 
         second.signal("STOP");
         exchange(100, third, fourth);
-        third.kill(); // and what the stopped one had to say to that nobody hears
+        third.kill(); // no process receives what the stopped one sends later
         var fifth = new Neighbour(device, domain);
         exchange(50, fourth, fifth);
         second.signal("CONT");
         exchange(50, second, fourth, fifth);
+        long direct = context.counters().get("direct.requests");
+        assertThat(direct).as("requests without packets").matches(n -> way.equals("shm") ? n > 500 : n == 0);
+    }
+
+    /// The kernel copies to and from the memory of processes, of which some are killed in the middle.
+    @Test
+    void aKilledProcessWhoseOwnMemoryIsUsedHarmsNoOther() throws Exception {
+        Context context = use(Device.named("shm").open());
+        ProtectionDomain domain = use(context.allocateProtectionDomain());
+        var first = new Neighbour(domain, "shm", "own");
+        var second = new Neighbour(domain, "shm", "own");
+        exchange(20, first, second);
+        assumeTrue(context.counters().get("direct.system-requests") > 0, "the kernel forbids it");
+        int posted = 0;
+        Thread killer = Thread.ofPlatform().start(first.process::destroyForcibly);
+        var wc = new WorkCompletion();
+        do {
+            first.queuePair.postWrite(++posted, first.memory, 0, LENGTH, first.address, first.rkey);
+            assertThat(first.cq.await(wc, Duration.ofSeconds(5))).as("in time").isTrue();
+            assertThat(wc.wrId()).isEqualTo(posted);
+        } while (wc.ok());
+        assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+        killer.join();
+        exchange(20, second);
+        var third = new Neighbour(domain, "shm", "own");
+        exchange(20, second, third);
+        second.signal("STOP"); // the kernel copies all the same
+        second.exchange(20);
+        second.signal("CONT");
+    }
+
+    @Test
+    void sharedMemoryTellsAtOnceThatAProcessHasEnded() throws Exception {
+        Context context = use(Device.named("shm").open());
+        ProtectionDomain domain = use(context.allocateProtectionDomain());
+        var neighbour = new Neighbour("shm", domain);
+        neighbour.exchange(1);
+        int slot = neighbour.queuePair.query().destinationQpn() >>> 16;
+        assertThat(localSockets()).contains("verbena/shm/slot-" + slot + "\n");
+        neighbour.queuePair.postSend(7, neighbour.memory, 0, 100); // waits: there is no receive
+        neighbour.queuePair.postSend(8, neighbour.memory, 0, 100);
+        neighbour.kill();
+        var wc = new WorkCompletion();
+        assertThat(neighbour.cq.await(wc, Duration.ofSeconds(2))).isTrue();
+        assertThat(wc.wrId()).isEqualTo(7);
+        assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+        assertThat(neighbour.cq.await(wc, SOON)).isTrue();
+        assertThat(wc.wrId()).isEqualTo(8);
+        assertThat(wc.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+        assertThat(neighbour.queuePair.state()).isEqualTo(QpState.ERR);
+        assertThat(localSockets()).doesNotContain("verbena/shm/slot-" + slot + "\n");
+    }
+
+    private static String localSockets() throws IOException {
+        return Files.readString(Path.of("/proc/net/unix"));
     }
 
     @Test

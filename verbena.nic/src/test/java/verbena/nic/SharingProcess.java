@@ -3,6 +3,7 @@ package verbena.nic;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
@@ -21,15 +22,23 @@ final class SharingProcess {
 
     private SharingProcess() {}
 
-    /// Prints endpoint, address and rkey in a line; reads the peer's endpoint; says `connected`. Each further line asks
-    /// for the counters.
+    private static MemoryRegion memory(ProtectionDomain domain, boolean isOwn) {
+        return isOwn
+                ? domain.register(Arena.ofAuto().allocate(MEMORY_BYTES), Access.remoteAll())
+                : domain.allocate(MEMORY_BYTES, Access.remoteAll());
+    }
+
+    /// With a second argument, it lends memory of the program instead of the device's.
+    ///
+    /// Prints endpoint, address and rkey in a line; reads the peer's endpoint; prints `connected`. Each further
+    /// line asks for the counters.
     public static void main(String[] arguments) throws IOException {
         var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         try (Context context = Device.named(arguments[0]).open();
                 ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue cq = context.createCompletionQueue(16);
                 QueuePair queuePair = domain.createQueuePair(QueuePairOptions.rc(cq));
-                MemoryRegion memory = domain.allocate(MEMORY_BYTES, Access.remoteAll())) {
+                MemoryRegion memory = memory(domain, arguments.length == 2)) {
             System.out.println(queuePair.endpoint().format() + " " + memory.address() + " " + memory.rkey());
             queuePair.connect(Endpoint.parse(input.readLine()));
             System.out.println("connected");

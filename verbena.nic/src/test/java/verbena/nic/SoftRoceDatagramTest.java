@@ -28,7 +28,7 @@ import verbena.verbs.WcStatus;
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
 class SoftRoceDatagramTest extends SoftRoceLab {
     private static final int QKEY = 0x11111111;
-    /// What rdma_cm gives to all datagrams (RDMA_UDP_QKEY).
+    /// The Q_Key that rdma_cm gives to all datagrams (RDMA_UDP_QKEY).
     private static final int CM_QKEY = 0x01234567;
 
     private static final int MULTICAST_QPN = 0xFF_FFFF;
@@ -81,7 +81,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         assertThat(number(polled, "src_qp")).isEqualTo(queuePair.qpn());
         assertThat(number(polled, "flags") & 1).as("GRH").isEqualTo(1);
         assertThat(theirs(GRH, bytes)).isEqualTo(ours(0, bytes));
-        assertThat(theirs(ipv4 ? 32 : 8, ipv4 ? 4 : 16)).as("who sent it").isEqualTo(address(ourOwnGid()));
+        assertThat(theirs(ipv4 ? 32 : 8, ipv4 ? 4 : 16)).as("the sender").isEqualTo(address(ourOwnGid()));
     }
 
     @ParameterizedTest
@@ -181,7 +181,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         assertThat(number(expectThere(WcStatus.SUCCESS), "len")).isEqualTo(100);
     }
 
-    /// The way of Linux 6.1; by the standard, and with Linux 6.12, the receive is for the next datagram.
+    /// The behaviour of Linux 6.1. By the standard, and with Linux 6.12, the receive is for the next datagram.
     @Test
     @EnabledIfSystemProperty(named = "verbena.lab.kernel", matches = "6[.]1[.].*", disabledReason = "another kernel")
     void whatIsLargerThanTheirReceiveEndsTheirQueuePair() throws Exception {
@@ -193,7 +193,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
 
     // ---- multicast
 
-    /// A group that is nobody's else.
+    /// A group that no other test uses.
     private Gid group() {
         return Gid.parse(ipv4 ? "239.77.1.1" : "ff15::77");
     }
@@ -214,7 +214,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         assumeTrue(ipv4, "rdma_cm has no IPv6 groups on RoCE v2");
         Process mckey = mckey("-b", theirGid.toString(), "-C", "5");
         try (AddressHandle handle = domain.createAddressHandle(AddressVector.to(group(), 0))) {
-            // It joins when it is ready: until it has what it waits for, we repeat ourselves.
+            // mckey joins when it is ready: until it has received its datagrams, we repeat ours.
             for (int i = 0; !mckey.waitFor(20, TimeUnit.MILLISECONDS); i++) {
                 weSend(i, 100, handle, MULTICAST_QPN, CM_QKEY);
                 expect(i, WcStatus.SUCCESS);
@@ -263,7 +263,7 @@ class SoftRoceDatagramTest extends SoftRoceLab {
         expectThere(WcStatus.SUCCESS);
         theySend(50, QKEY);
         expect(2, WcStatus.SUCCESS);
-        assertThat(wc.byteLength()).as("the one that is for us alone").isEqualTo(GRH + 50);
+        assertThat(wc.byteLength()).as("the datagram for us alone").isEqualTo(GRH + 50);
     }
 
     private Gid ourOwnGid() {

@@ -13,18 +13,20 @@ import verbena.verbs.ConnectOptions;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
+import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 
-/// Every error status that the far end of a reliable connection can provoke, on our side by a Linux kernel's soft-RoCE
-/// and on its side by us. docs/conformance.md says which statuses nobody can provoke over the wire, and why.
+/// Every error status that the far end of a reliable connection can provoke: on our side by a Linux kernel's
+/// soft-RoCE, and on its side by us. docs/conformance.md lists the statuses that cannot be provoked over the wire,
+/// and why.
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
 class SoftRoceErrorTest extends SoftRoceLab {
     private static final int LOCAL_WRITE = Access.LOCAL_WRITE.bit();
     private static final int REMOTE_READ = Access.REMOTE_READ.bit();
     private static final int REMOTE_WRITE = Access.REMOTE_WRITE.bit();
 
-    private static ConnectOptions impatient(int retries, int rnrRetries) {
+    private static ConnectOptions withRetries(int retries, int rnrRetries) {
         return ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(8)), retries, rnrRetries);
     }
 
@@ -67,8 +69,11 @@ class SoftRoceErrorTest extends SoftRoceLab {
     void whatWeHavePostedBehindARefusedRequestIsFlushed() throws Exception {
         connect(QpType.RC, ConnectOptions.defaults());
         queuePair.postReceive(9, memory, 0, 100);
-        queuePair.postWrite(1, memory, 0, 100, theirAddress, theirKey ^ 0x55);
-        queuePair.postWrite(2, memory, 0, 100, theirAddress, theirKey);
+        try (SendBatch batch = queuePair.send()) { // one doorbell: their refusal cannot come between the two
+            batch.write(1, theirAddress, theirKey ^ 0x55).sge(memory, 0, 100);
+            batch.write(2, theirAddress, theirKey).sge(memory, 0, 100);
+            batch.submit();
+        }
         expect(1, WcStatus.REM_ACCESS_ERR);
         expect(2, WcStatus.WR_FLUSH_ERR);
         expect(9, WcStatus.WR_FLUSH_ERR);
@@ -85,7 +90,7 @@ class SoftRoceErrorTest extends SoftRoceLab {
 
     @Test
     void theyDoNotAnswer() throws Exception {
-        connect(QpType.RC, impatient(2, 7));
+        connect(QpType.RC, withRetries(2, 7));
         call("modify", "qp", theirQp, "state", "err");
         queuePair.postWrite(1, memory, 0, 100, theirAddress, theirKey);
         expect(1, WcStatus.RETRY_EXC_ERR);
@@ -93,7 +98,7 @@ class SoftRoceErrorTest extends SoftRoceLab {
 
     @Test
     void theyHaveNoReceive() throws Exception {
-        connect(QpType.RC, impatient(7, 2));
+        connect(QpType.RC, withRetries(7, 2));
         queuePair.postSend(1, memory, 0, 100);
         expect(1, WcStatus.RNR_RETRY_EXC_ERR);
     }

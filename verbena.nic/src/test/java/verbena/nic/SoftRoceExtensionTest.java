@@ -17,9 +17,9 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// ATOMIC WRITE and FLUSH, with a Linux kernel's soft-RoCE at the other end: it knows them from Linux 6.2 on. Before,
-/// it
-/// drops such packets without an answer, which is why they have to be asked for. `verbena.lab.kernel` is its release.
+/// ATOMIC WRITE and FLUSH with a Linux kernel's soft-RoCE at the other end, which knows them from Linux 6.2 on. An
+/// older kernel drops such packets without an answer, which is why a program has to enable them.
+/// `verbena.lab.kernel` is the kernel's release.
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
 class SoftRoceExtensionTest extends SoftRoceLab {
     private static final String KERNEL = "verbena.lab.kernel";

@@ -35,15 +35,15 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// What the tests against a Linux kernel's soft-RoCE share: a device of ours, and the far end driven through the lab's
-/// `verbsd`. `verbena.lab.peer` is its HOST:PORT, `verbena.lab.device` our device; `.ci/lab` sets both.
+/// Shared by the tests against a Linux kernel's soft-RoCE: a device of ours, and the far end, which the lab's
+/// `verbsd` drives. `verbena.lab.peer` is its HOST:PORT, `verbena.lab.device` our device; `.ci/lab` sets both.
 abstract class SoftRoceLab {
     /// Bytes of the region on either side.
     static final int BYTES = 1 << 17;
 
     private static final int THEIR_PSN = 0xFFFFF0;
 
-    /// The far end: one JSON object a line each way.
+    /// The far end: one JSON object per line in each direction.
     private static final class Peer {
         private final BufferedReader in;
         private final Writer out;
@@ -78,7 +78,7 @@ abstract class SoftRoceLab {
     Context context;
     ProtectionDomain domain;
     CompletionQueue cq;
-    /// Ours, connected or not; the tests make it.
+    /// Our queue pair, connected or not; created by the tests.
     @Nullable
     QueuePair queuePair;
 
@@ -89,9 +89,9 @@ abstract class SoftRoceLab {
     String theirMr;
     long theirAddress;
     int theirKey;
-    /// Theirs, of our family.
+    /// The far end's GID of our address family.
     Gid theirGid;
-    /// Its index there.
+    /// The index of that GID in its table.
     int theirGidIndex;
 
     @BeforeEach
@@ -193,7 +193,7 @@ abstract class SoftRoceLab {
         return ipv4 ? "::ffff:" + own : own.toString();
     }
 
-    // ---- what happened
+    // --- results
 
     /// Our next completion.
     void expect(long wrId, WcStatus status) throws InterruptedException {
@@ -233,7 +233,7 @@ abstract class SoftRoceLab {
         return memory.segment().asSlice(offset, bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /// Bytes that neither side has by itself.
+    /// Bytes that neither side's memory holds at first.
     static byte[] pattern(int bytes) {
         byte[] data = new byte[bytes];
         for (int i = 0; i < bytes; i++) {
@@ -242,7 +242,7 @@ abstract class SoftRoceLab {
         return data;
     }
 
-    /// They post a request with the start of their region as its data.
+    /// Makes the far end post a request with the start of its region as its data.
     ///
     /// @param fields of verbsd's `post_send`: `raddr`, `rkey`, `imm`, `inv` and so on
     void theyPost(String opcode, int bytes, Object... fields) throws IOException {
@@ -258,7 +258,7 @@ abstract class SoftRoceLab {
         theyPost("read", bytes, "raddr", address, "rkey", Integer.toUnsignedLong(key));
     }
 
-    /// They post a receive.
+    /// Makes the far end post a receive.
     void theyReceive(int offset, int bytes) throws IOException {
         call("post_recv", "qp", theirQp, "mr", theirMr, "offset", offset, "length", bytes);
     }

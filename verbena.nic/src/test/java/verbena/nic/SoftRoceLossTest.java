@@ -14,9 +14,9 @@ import verbena.verbs.ConnectOptions;
 import verbena.verbs.QpType;
 import verbena.verbs.WcStatus;
 
-/// Connections with a Linux kernel's soft-RoCE while packets are lost on the way, which `.ci/lab` sees to: all of a
-/// reliable connection's requests are done, once and in order; of an unreliable one's messages, each arrives whole or
-/// not at all. Holds without loss too.
+/// Connections with a Linux kernel's soft-RoCE while `.ci/lab` makes the network lose packets. All requests of a
+/// reliable connection are done once and in order. Each message of an unreliable one arrives whole or not at all.
+/// The test also passes without loss.
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
 class SoftRoceLossTest extends SoftRoceLab {
     private static final int ROUNDS = 60;
@@ -27,7 +27,7 @@ class SoftRoceLossTest extends SoftRoceLab {
             Pattern.compile("\"status\": ([0-9]+), \"opcode\": [0-9]+, \"len\": ([0-9]+), \"wr_id\": ([0-9]+)");
     private static final int COUNTER = 120_000;
 
-    /// A message that tells its number, and where it was cut if it was.
+    /// A message that shows its number, and where it was cut if it was.
     private static byte[] numbered(int number) {
         byte[] data = new byte[MESSAGE_BYTES];
         for (int i = 0; i < data.length; i++) {

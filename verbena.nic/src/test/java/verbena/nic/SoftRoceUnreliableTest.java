@@ -14,8 +14,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// Unreliable connections, in both directions, with a Linux kernel's soft-RoCE at the other end: whole messages, and
-/// silence where something does not fit.
+/// Unreliable connections, in both directions, with a Linux kernel's soft-RoCE at the other end: whole messages,
+/// and silence after a mismatch.
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
 class SoftRoceUnreliableTest extends SoftRoceLab {
     @BeforeEach

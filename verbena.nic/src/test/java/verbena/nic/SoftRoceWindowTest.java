@@ -18,8 +18,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// Memory windows of both types, theirs used and withdrawn by us and ours by them, over a reliable connection with a
-/// Linux kernel's soft-RoCE.
+/// Memory windows of both types over a reliable connection with a Linux kernel's soft-RoCE: we use and invalidate
+/// its windows, and it ours.
 @EnabledIfSystemProperty(named = "verbena.lab.peer", matches = ".+", disabledReason = "no lab peer; see .ci/lab")
 class SoftRoceWindowTest extends SoftRoceLab {
     private static final int WINDOW_BYTES = 4_096;

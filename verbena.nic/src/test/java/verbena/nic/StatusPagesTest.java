@@ -27,8 +27,8 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Syndrome;
 
-/// Every status has a page, and the page's example is what the device really says. The failures are provoked in
-/// virtual time, so all is the same each time but for addresses and keys.
+/// Every status has a page, and the page's example is the device's real message. The failures are provoked in
+/// virtual time, so only addresses and keys differ between runs.
 class StatusPagesTest {
     private static final Path PAGES = Path.of(System.getProperty("verbena.root"), "docs", "status");
     private static final List<String> SECTIONS = List.of(
@@ -40,7 +40,7 @@ class StatusPagesTest {
             "## With rdma-core",
             "## In the standard",
             "## Example");
-    /// Those that the software devices never produce; their pages say so.
+    /// Statuses that the software devices never produce; their pages say so.
     private static final Set<WcStatus> NEVER = EnumSet.of(
             WcStatus.LOC_EEC_OP_ERR,
             WcStatus.LOC_RDD_VIOL_ERR,
@@ -107,12 +107,12 @@ class StatusPagesTest {
                 .exists();
     }
 
-    /// Without what differs from run to run, and how the page is wrapped.
+    /// The text without the parts that differ between runs, and without line breaks.
     private static String masked(String text) {
         return Pattern.compile("0x[0-9a-f]+").matcher(text).replaceAll("0x#").replaceAll("\\s+", " ");
     }
 
-    // ---- how each comes about
+    // --- how each status comes about
 
     private static Completion.Failure provoke(WcStatus status) {
         try (var pair = new Pair()) {
@@ -227,14 +227,14 @@ class StatusPagesTest {
         pair.b.qp.connect(pair.a.qp.endpoint());
     }
 
-    /// An acknowledgement on its way gets a syndrome that none of our peers would give it.
+    /// Gives an acknowledgement on its way a syndrome that none of our peers would send.
     private static boolean becomes(int syndrome, Frame frame) {
         int at = frame.start + Opcode.RC_ACKNOWLEDGE.aethOffset();
         Aeth.write(frame.slot, at, syndrome, Aeth.msn(frame.slot, at));
         return false;
     }
 
-    /// The oldest completion, when all has come to rest.
+    /// The oldest completion, after both devices have come to rest.
     private static Completion.Failure first(Pair pair, CompletionQueue queue) {
         pair.settleWithin(10_000_000_000L);
         var wc = new WorkCompletion();

@@ -32,9 +32,9 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.roce.RoceV2;
 
-/// What a tap is shown of the packets of a device.
+/// What a tap sees of the packets of a device.
 class TapTest {
-    /// Writes down what it is shown, as text that can be compared.
+    /// Records what it is shown, as text that can be compared.
     private static final class Notes implements Tap {
         final List<String> lines = new ArrayList<>();
         final List<String> sent = new ArrayList<>();
@@ -46,7 +46,7 @@ class TapTest {
         public synchronized void onSent(Frame packet, long nanos) {
             note("sent " + opcode(packet), nanos);
             sent.add(bytes(packet));
-            assertThat(roce.verify(packet)).as("ICRC of what was sent").isTrue();
+            assertThat(roce.verify(packet)).as("ICRC of the sent packet").isTrue();
         }
 
         @Override
@@ -70,7 +70,7 @@ class TapTest {
             return Packet.opcode(packet);
         }
 
-        /// Headers, a digest of everything, and the addresses.
+        /// Headers, a digest of all bytes, and the addresses.
         private static String bytes(Frame packet) {
             byte[] bytes = packet.packet().toArray(ValueLayout.JAVA_BYTE);
             return HexFormat.of().formatHex(bytes, 0, 16) + " " + bytes.length + " " + Arrays.hashCode(bytes)
@@ -209,9 +209,9 @@ class TapTest {
             to.context.untap(b);
         }
         assertThat(a.sent).hasSizeGreaterThanOrEqualTo(8);
-        // An acknowledgement may be on its way still when the last completion is there.
+        // An acknowledgement may still be on its way when the last completion has come.
         assertThat(b.received).isEqualTo(a.sent.subList(0, b.received.size())).hasSizeGreaterThanOrEqualTo(8);
-        // And so may answers to a READ that was repeated because this host was slow.
+        // So may responses to a READ that was repeated because this host was slow.
         assertThat(a.received).isEqualTo(b.sent.subList(0, a.received.size())).hasSizeGreaterThanOrEqualTo(8);
     }
 
@@ -242,7 +242,7 @@ class TapTest {
     void aPacketThatCanNeverBeSentIsShownAsThat() throws Exception {
         var notes = new Notes();
         try (var from = new Real("rocev2")) {
-            // Nobody may send from loopback to a network.
+            // Packets from loopback to a network are not permitted.
             var own = from.queuePair.endpoint();
             from.queuePair.connect(
                     new Endpoint(Gid.parse("192.0.2.1"), own.gidType(), own.qpn(), own.psn(), own.mtu()));

@@ -72,14 +72,14 @@ class VisitTest {
         }
     }
 
-    /// The visit that begins now; skips the test where the link is not one that can be polled.
+    /// Begins a visit; skips the test where the link cannot be polled.
     private int begin() {
         int answer = channel.visit(pollfds);
-        assumeTrue(answer != WaitableChannel.ELSEWHERE, "a link that sleeps by itself: not Linux");
+        assumeTrue(answer != WaitableChannel.ELSEWHERE, "this link cannot be polled: not Linux");
         return answer;
     }
 
-    /// As a caller does whose poll(2) returns at once, again and again.
+    /// Visits as a caller does whose poll(2) returns at once, again and again.
     private void visit() {
         int answer = begin();
         long end = System.nanoTime() + SOON.toNanos();
@@ -137,7 +137,7 @@ class VisitTest {
         expect(1);
     }
 
-    /// It was cancelled, for instance.
+    /// A visitor whose thread was cancelled, for instance.
     @Test
     void aDeviceIsClosedWhoseVisitorNeverComesAgain() {
         assertThat(begin()).isPositive();
@@ -147,7 +147,7 @@ class VisitTest {
     void aVisitEndsWhenTheChannelIsClosed() {
         var other = (WaitableChannel) made(b.createCompletionChannel());
         int answer = other.visit(pollfds);
-        assumeTrue(answer > 0, "a link that sleeps by itself: not Linux");
+        assumeTrue(answer > 0, "this link cannot be polled: not Linux");
         other.close();
         while (answer > 0) {
             answer = other.goOn(pollfds);

@@ -14,7 +14,7 @@ import verbena.wire.Frame;
 
 /// One end of a wire in memory, whose sleep moves a virtual clock.
 final class Wire implements Link {
-    /// A clock that only tests, and sleeps, move.
+    /// A clock that moves only by tests and by sleeps.
     static final class Clock {
         long nanos = 1_000_000_000;
 
@@ -29,18 +29,18 @@ final class Wire implements Link {
     private Wire peer = this;
     private boolean woken;
 
-    /// Which of the frames sent from here get lost.
+    /// Which of the frames sent from here are lost.
     Predicate<Frame> loses = _ -> false;
-    /// Whether what is transmitted in succession arrives so.
+    /// Whether successive packets arrive together.
     boolean keepsTogether;
-    /// How many frames the way out takes at once.
+    /// How many frames the wire takes at once.
     int room = Integer.MAX_VALUE;
     /// How many frames one receive brings at most.
     int brings = Integer.MAX_VALUE;
-    /// Thrown by the next receive.
+    /// Thrown by the next receive, if not null.
     RuntimeException broken;
 
-    /// The multicast groups it is a member of.
+    /// The multicast groups of which it is a member.
     final Set<Gid> groups = new HashSet<>();
 
     boolean closed;
@@ -118,7 +118,7 @@ final class Wire implements Link {
         groups.remove(group);
     }
 
-    /// Time passes.
+    /// Lets time pass.
     @Override
     public void await(long timeoutNanos) {
         if (!woken && arriving.isEmpty() && timeoutNanos > 0) {

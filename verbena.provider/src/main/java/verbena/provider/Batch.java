@@ -7,8 +7,9 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.spi.OwnedObject;
 
-/// What batches of requests and of receives have in common: one of them is open in one thread at a time, work is added
-/// to it piece by piece, and a piece with a mistake is taken back. A device writes the work where its queue wants it.
+/// What batches of requests and of receives have in common. One of them is open in one thread at a time, work is
+/// added to it piece by piece, and a piece with a mistake is taken back. A device writes the work where its queue
+/// wants it.
 ///
 /// All methods but [#open] and [#isMine] are for the thread that has the batch open.
 public abstract class Batch {

@@ -20,12 +20,10 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.Transition;
 import verbena.verbs.UnsupportedException;
 
-/// Connects a queue pair to the peer whose [Endpoint] it is given, by the state changes that any program could make.
-/// It keeps what this end has told the peer. Any thread.
+/// Connects a queue pair to the peer whose [Endpoint] it is given, by the state changes that any program could
+/// make. It keeps what this end has told the peer. Any thread.
 public final class PeerConnector {
     private static final int PORT = 1;
-    private static final int MASK_24 = 0xFF_FFFF;
-
     private final QueuePair qp;
     private final Context context;
     private final IntSupplier random;
@@ -34,17 +32,17 @@ public final class PeerConnector {
     private volatile int endpointGid = -1;
 
     /// @param qp an open one
-    /// @param random numbers that nobody can guess
+    /// @param random numbers that a peer cannot guess
     public PeerConnector(QueuePair qp, Context context, IntSupplier random) {
         this.qp = qp;
         this.context = context;
         this.random = random;
-        this.initialPsn = random.getAsInt() & MASK_24;
+        this.initialPsn = random.getAsInt() & Endpoint.PSN_MASK;
     }
 
     /// The queue pair was reset: its next connection is another one.
     public void reset() {
-        initialPsn = random.getAsInt() & MASK_24;
+        initialPsn = random.getAsInt() & Endpoint.PSN_MASK;
         endpointGid = -1;
     }
 

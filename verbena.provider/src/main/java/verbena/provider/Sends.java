@@ -7,6 +7,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
+import verbena.verbs.Endpoint;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.MemoryWindow;
@@ -32,8 +33,6 @@ public abstract class Sends extends Batch implements SendBatch {
             new Words("send", "request", "maxSendWr", "maxSendSge", "begin a request first: send, write, read, ...");
     private static final int WINDOW_ACCESS =
             Access.bits(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.ZERO_BASED));
-    private static final int MASK_24 = 0xFF_FFFF;
-
     private final Context context;
     private final QpType type;
     /// Whether each request says where it goes.
@@ -376,7 +375,7 @@ public abstract class Sends extends Batch implements SendBatch {
     }
 
     private void checkNumber(String name, int value) {
-        if (value < 0 || value > MASK_24) {
+        if (value < 0 || value > Endpoint.QPN_MASK) {
             throw new IllegalArgumentException(
                     drop() + "to: " + name + ": 0 to 0xffffff, got 0x" + Integer.toHexString(value));
         }

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import verbena.verbs.ResourceLimitException;
 
-/// Memory for regions that own theirs. Small pieces come from slabs that live as long as anything in them is in
-/// use, by sizes that are powers of two; a large piece has an arena of its own, closed with it. So many small
+/// Memory for regions that own theirs. Small pieces, by sizes that are powers of two, come from slabs, which live
+/// as long as anything in them is in use. A large piece has an arena of its own, closed with it. So many small
 /// regions cost neither an arena nor a page each: closing a shared arena takes some 20 to 60 microseconds.
 public final class Slabs {
     /// Pieces up to this many bytes share slabs.
@@ -16,15 +16,33 @@ public final class Slabs {
 
     private static final long SLAB_BYTES = 1 << 20;
     private static final int SMALLEST_SHIFT = 6;
-    private static final long PAGE = 4_096;
+    /// The bytes at which memory of a source begins.
+    public static final long PAGE = 4_096;
 
     private final ArrayDeque<MemorySegment>[] free = newFreeLists();
     private final List<Arena> lingering = new ArrayList<>();
     private MemorySegment slab = MemorySegment.NULL;
     private long used;
 
+    private final Source source;
+
+    /// Where the memory comes from that is given out in pieces.
+    public interface Source {
+        /// Memory that is zeroed and begins at a page. It is freed when the arena closes.
+        ///
+        /// @throws OutOfMemoryError when the process cannot have so much
+        MemorySegment allocate(Arena arena, long bytes);
+    }
+
+    /// Of one device, with memory of the process.
+    public Slabs() {
+        this((arena, bytes) -> arena.allocate(bytes, PAGE));
+    }
+
     /// Of one device.
-    public Slabs() {}
+    public Slabs(Source source) {
+        this.source = source;
+    }
 
     /// A piece of memory, zeroed, and how to give it back.
     public record Piece(MemorySegment segment, Runnable free) {}
@@ -48,7 +66,7 @@ public final class Slabs {
     private Piece piece(long bytes) {
         if (bytes > SMALL_BYTES_MAX) {
             Arena arena = Arena.ofShared();
-            return new Piece(arena.allocate(bytes, PAGE), () -> close(arena));
+            return new Piece(source.allocate(arena, bytes), () -> close(arena));
         }
         int shift = Math.max(SMALLEST_SHIFT, 64 - Long.numberOfLeadingZeros(Math.max(1, bytes - 1)));
         MemorySegment block = take(shift);
@@ -79,7 +97,7 @@ public final class Slabs {
         long size = 1L << shift;
         long from = (used + size - 1) & -size;
         if (from + size > slab.byteSize()) {
-            slab = Arena.ofAuto().allocate(SLAB_BYTES, PAGE);
+            slab = source.allocate(Arena.ofAuto(), SLAB_BYTES);
             from = 0;
         }
         used = from + size;

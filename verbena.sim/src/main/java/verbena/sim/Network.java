@@ -17,7 +17,7 @@ import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV2;
 
 /// A network in virtual time: every device sends at [#NANOS_PER_BYTE], every packet takes [#LATENCY_NANOS], and
-/// [Faults] strike. Packets are kept in a pool; sending one allocates nothing.
+/// [NetworkFaults] strike. Packets are kept in a pool; sending one allocates nothing.
 ///
 /// A packet's destiny is drawn from the world's seed when it is sent, so that the [Trace] of what was sent tells
 /// all.
@@ -46,7 +46,7 @@ public final class Network {
     private int poolSize;
     private long number;
 
-    private Faults faults = Faults.NONE;
+    private NetworkFaults faults = NetworkFaults.NONE;
     // Thresholds for 32 random bits.
     private long lossBelow;
     private long duplicateBelow;
@@ -88,7 +88,7 @@ public final class Network {
     // ---- faults
 
     /// From now on these strike.
-    public void faults(Faults faults) {
+    public void faults(NetworkFaults faults) {
         this.faults = faults;
         lossBelow = threshold(faults.loss());
         duplicateBelow = threshold(faults.duplicate());
@@ -97,7 +97,7 @@ public final class Network {
     }
 
     /// Those that strike now.
-    public Faults faults() {
+    public NetworkFaults faults() {
         return faults;
     }
 

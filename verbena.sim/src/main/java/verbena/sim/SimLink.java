@@ -13,12 +13,12 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// A device's way into the simulated network. It behaves as a socket does: it seals what it sends, judges what it
-/// receives by what a socket can see, takes fewer frames when its way out is full, and loses what arrives when
-/// nobody has received for long.
+/// A device's way into the simulated network. It behaves as a socket does. It seals what it sends, and judges what
+/// it receives by what a socket can see. It takes fewer frames when its way out is full, and loses arrivals when
+/// the device has not received for long.
 ///
-/// A device with several engines has one for each, at the same addresses; each hears what is for the queue pair
-/// numbers of its slot, and the first hears what is for queue pair 1.
+/// A device with several engines has one for each, at the same addresses. Each hears what is for the queue pair
+/// numbers of its slot; the first also hears what is for queue pair 1.
 final class SimLink implements Link {
     /// Packets that may wait to be received; more are lost, as in a socket's buffer.
     static final int ARRIVALS_MAX = 4_096;
@@ -35,7 +35,7 @@ final class SimLink implements Link {
     private final List<GidEntry> gids;
     private final int packetMax;
     private final int slot;
-    private final Seal seal = new Seal(SOURCE_PORT, 0);
+    private final Seal seal = new Seal(SOURCE_PORT);
     private final Set<Gid> groups = new HashSet<>();
     private final Flight[] arrivals = new Flight[ARRIVALS_MAX];
     private int arrivalsFirst;
@@ -57,7 +57,7 @@ final class SimLink implements Link {
     /// Packets sent.
     long sent;
     /// Those that are to be overtaken: each stands where the number of the packet is that it will follow.
-    final @Nullable Flight[] overtaken = new @Nullable Flight[2 * Faults.REORDER_PACKETS_MAX];
+    final @Nullable Flight[] overtaken = new @Nullable Flight[2 * NetworkFaults.REORDER_PACKETS_MAX];
 
     SimLink(Network network, String name, int number, List<GidEntry> gids, int packetMax, int slot) {
         this.network = network;

@@ -13,6 +13,7 @@ import verbena.transport.Protocol;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.QueuePair;
 import verbena.wire.Frame;
+import verbena.wire.ib.Psn;
 
 /// A world in virtual time, made from one seed: real devices on a simulated [Network], things that are to happen
 /// ([#after]), and chance ([#random()]). The same seed, and the same program, give the same world to the last bit; its
@@ -23,7 +24,7 @@ import verbena.wire.Frame;
 /// SimDevice a = world.addDevice();          // program it through a.context(), with the verbs API
 /// SimDevice b = world.addDevice();
 /// world.connect(qpOfA, qpOfB, ConnectOptions.defaults());
-/// world.faults(Faults.of(0.05, 0, 0));
+/// world.faults(NetworkFaults.of(0.05, 0, 0));
 /// while (world.step()) { ... poll, check, post ... }
 /// ```
 ///
@@ -32,7 +33,6 @@ public final class World {
     /// Pieces of work that a device may find to do at one moment, and steps that may follow one another at one moment.
     static final int PIECES_MAX = 1_000_000;
 
-    private static final int PSN_MASK = 0xFF_FFFF;
     private static final int NEAR_WRAP = 64;
 
     private record Action(long nanos, long number, Runnable run) {}
@@ -42,7 +42,7 @@ public final class World {
     private final SplittableRandom random;
     private final Trace trace = new Trace();
     private final Network network;
-    private final Mishaps mishaps;
+    private final FaultSchedule schedule;
     private final List<SimDevice> devices = new ArrayList<>();
     private final PriorityQueue<Action> actions = new PriorityQueue<>(
             (x, y) -> x.nanos != y.nanos ? Long.compare(x.nanos, y.nanos) : Long.compare(x.number, y.number));
@@ -55,7 +55,7 @@ public final class World {
         this.seed = seed;
         root = new SplittableRandom(seed);
         random = root.split();
-        mishaps = new Mishaps(this, root.split());
+        schedule = new FaultSchedule(this, root.split());
         network = new Network(() -> now, root.split(), trace);
     }
 
@@ -120,7 +120,7 @@ public final class World {
 
     /// Half of them so that the PSN soon wraps.
     public int firstPsn() {
-        return random.nextBoolean() ? -random.nextInt(NEAR_WRAP) & PSN_MASK : random.nextInt() & PSN_MASK;
+        return random.nextBoolean() ? -random.nextInt(NEAR_WRAP) & Psn.MASK : random.nextInt() & Psn.MASK;
     }
 
     // ---- what happens
@@ -135,10 +135,10 @@ public final class World {
         after(nanos, () -> {});
     }
 
-    /// From now on these faults strike; [Faults#NONE] heals the world.
-    public void faults(Faults faults) {
+    /// From now on these faults strike; [NetworkFaults#NONE] heals the world.
+    public void faults(NetworkFaults faults) {
         network.faults(faults);
-        mishaps.plan(faults);
+        schedule.plan(faults);
     }
 
     // ---- time

@@ -333,12 +333,12 @@ class FlowTest {
     void lossAtRandomCostsNoAckTimeouts(double loss, double writes, double reads) {
         for (boolean read : new boolean[] {false, true}) {
             End[] two = pair(1);
-            world.faults(Faults.of(loss, 0, 0));
+            world.faults(NetworkFaults.of(loss, 0, 0));
             long nanos = transfer(List.of(two[0]), two[1], read, MESSAGE, 2_000, DEPTH);
             assertThat(two[0].count("retransmitted.packets")).isPositive();
             assertThat(two[0].count("ack-timeouts")).isZero();
             assertUsed(nanos, 2_000 * 16, PACKET_NANOS, read ? reads : writes);
-            world.faults(Faults.NONE);
+            world.faults(NetworkFaults.NONE);
         }
     }
 }

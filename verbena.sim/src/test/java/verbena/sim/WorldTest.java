@@ -65,7 +65,7 @@ class WorldTest {
     @Test
     void aMegabyteCrossesABadNetwork() {
         var two = new Two(1);
-        two.world.faults(Faults.of(0.01, 0.01, 0.01).withReorder(0.01, 8).withJitter(10_000));
+        two.world.faults(NetworkFaults.of(0.01, 0.01, 0.01).withReorder(0.01, 8).withJitter(10_000));
         two.transfer();
         Network network = two.world.network();
         assertThat(network.lost()).isPositive();
@@ -84,7 +84,7 @@ class WorldTest {
         var digests = new ArrayList<String>();
         for (long seed : List.of(3L, 3L, 4L)) {
             var two = new Two(seed);
-            two.world.faults(Faults.of(0.02, 0.02, 0.02).withReorder(0.02, 64));
+            two.world.faults(NetworkFaults.of(0.02, 0.02, 0.02).withReorder(0.02, 64));
             two.transfer();
             digests.add(two.world.trace().digest());
         }

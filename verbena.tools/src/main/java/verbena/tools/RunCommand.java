@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import verbena.tools.kit.CommandFailed;
 
 /// `verbena run`, as help, manual and completion know it. The start script does it: it becomes the program, which
 /// starts a JVM within itself.
@@ -28,7 +29,9 @@ final class RunCommand implements Callable<Integer> {
             paramLabel = "NAME",
             description =
                     "Only this device, as in 'verbena devices' or rocev2@ADDRESS; may be given several times. With one,"
-                            + " rdma_cm uses it too; otherwise it takes the device that has the address.")
+                            + " rdma_cm uses it too; otherwise it takes the device that has the address, and shm, when it"
+                            + " is among several, to a peer on this host that has it. Without this option the program"
+                            + " sees all devices but shm; its rsockets use shm where they can.")
     private List<String> devices = List.of();
 
     @Option(

@@ -20,6 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import verbena.tools.kit.CommandFailed;
 
 /// Does a little of what the commands do, with both ends in this process, while the JVM records what an AOT cache is
 /// made of (decision 0055). What fails here is worse trained, and nothing else: it says so and goes on.
@@ -53,6 +54,8 @@ final class TrainCommand implements Callable<Integer> {
             measure("send-lat -n 4000", device);
             measure("write-bw -n 3000", device);
         }
+        measure("send-lat -n 4000", "shm");
+        measure("write-bw -n 3000", "shm");
         measure("send-lat -e -n 1000", "rocev2");
         measure("read-bw -n 1000", "rocev2");
         Path folder = Files.createTempDirectory("verbena-train");
@@ -87,7 +90,7 @@ final class TrainCommand implements Callable<Integer> {
 
     private static void measure(String arguments, String device) throws InterruptedException {
         String[] words = arguments.split(" ", 2);
-        String common = "perf " + words[0] + " -R " + (device.equals("iwarp") ? "-d iwarp " : "") + words[1];
+        String common = "perf " + words[0] + " -R " + (device.equals("rocev2") ? "" : "-d " + device + " ") + words[1];
         var server = new Server(common + " -p 0 --source_ip 127.0.0.1");
         ask(common + " -p " + server.port() + " 127.0.0.1");
         server.end();

@@ -5,15 +5,11 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.FileSystemException;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -23,18 +19,40 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 import verbena.nic.link.LinkException;
+import verbena.tools.check.ConformCommand;
+import verbena.tools.check.SimCommand;
+import verbena.tools.decode.DecodeCommand;
+import verbena.tools.demo.DemoCommand;
+import verbena.tools.demo.DemoPeerCommand;
+import verbena.tools.device.DevicesCommand;
+import verbena.tools.device.InfoCommand;
+import verbena.tools.device.StatusCommand;
+import verbena.tools.doctor.DoctorCommand;
 import verbena.tools.explain.ExplainCommand;
 import verbena.tools.files.CpCommand;
 import verbena.tools.files.CpPeerCommand;
-import verbena.tools.files.Failures;
 import verbena.tools.files.ServeCommand;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Failures;
+import verbena.tools.kit.Numbers;
+import verbena.tools.kit.Standard;
+import verbena.tools.observe.CaptureCommand;
+import verbena.tools.observe.TopCommand;
 import verbena.tools.perf.PerfCommand;
+import verbena.tools.pingpong.PingpongCommand;
+import verbena.tools.rdmacm.MckeyCommand;
+import verbena.tools.rdmacm.RpingCommand;
+import verbena.tools.rdmacm.UcmatoseCommand;
+import verbena.tools.rdmacm.UdaddyCommand;
+import verbena.tools.rdmacm.XclientCommand;
+import verbena.tools.rdmacm.XserverCommand;
 import verbena.verbs.VerbsException;
 
 /// The root of the command line. A subcommand is one class, named in the list `COMMANDS` below.
 ///
-/// Every command ends with 0 when it did what it was asked for, 1 when it could not, and 2 when it was not called
-/// rightly, but those that C programs have made known end as these do; an error is one line on standard error.
+/// A command ends with 0 when it has done its work, with 1 when it could not, and with 2 when its arguments are wrong.
+/// A
+/// command that is known as a C program ends with that program's codes. An error is one line on standard error.
 @Command(
         name = "verbena",
         header = "RDMA for every JVM: devices, tests and tools of the command line.",
@@ -75,11 +93,7 @@ public final class Verbena implements Runnable {
 
     private static final long CLEAN_UP_MILLIS = 3_000;
     private static final int SUGGESTIONS_MAX = 2;
-    private static final Pattern FOR_CHILDREN = Pattern.compile(
-            "-X(ms|mx|mn|ss|share:|int).*|-Xlog:(disable|[^:]*(=off|:stderr))"
-                    + "|-XX:(AOTCache=|AOTMode=|SharedArchiveFile=|Tier|[+-](Tiered|Use)).*|-XX:[+]DisplayVMOutputToStderr");
-
-    /// By a signal. Whatever a command fails with from then on comes of that.
+    /// By a signal. What a command fails with from then on is taken for a consequence.
     private static volatile boolean isInterrupted;
 
     @Spec
@@ -132,34 +146,6 @@ public final class Verbena implements Runnable {
         line.setParameterExceptionHandler(Verbena::wrongUsage);
         line.setExecutionExceptionHandler(Verbena::failed);
         return line;
-    }
-
-    /// The command that starts this program again, from the same modules or classes, in a JVM with the same options.
-    public static List<String> javaCommand() {
-        var command = new ArrayList<String>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(forChildren(ManagementFactory.getRuntimeMXBean().getInputArguments()));
-        Module module = Verbena.class.getModule();
-        if (module.isNamed()) {
-            String path = System.getProperty("jdk.module.path");
-            if (path != null) {
-                command.addAll(List.of("--module-path", path));
-            }
-            command.add("--enable-native-access=verbena.foreign");
-            command.addAll(List.of("--module", module.getName() + "/" + Verbena.class.getName()));
-        } else {
-            command.addAll(List.of("--class-path", System.getProperty("java.class.path")));
-            command.addAll(List.of("--enable-native-access=ALL-UNNAMED", Verbena.class.getName()));
-        }
-        return command;
-    }
-
-    /// Those options of a JVM that a child is to have too: collector, sizes of the heap, compilers, and the cache that
-    /// makes the start fast. Not those that name a file or a port for one process to write to or to listen at.
-    static List<String> forChildren(List<String> jvmOptions) {
-        return jvmOptions.stream()
-                .filter(option -> FOR_CHILDREN.matcher(option).matches())
-                .toList();
     }
 
     @Override

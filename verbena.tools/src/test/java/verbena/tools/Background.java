@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// A command in a thread of its own, which others can wait for, and interrupt.
-final class Background {
+public final class Background {
     private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
 
     private final StringWriter out = new StringWriter();
@@ -37,26 +37,26 @@ final class Background {
         });
     }
 
-    static Background run(String arguments) {
+    public static Background run(String arguments) {
         return new Background(arguments);
     }
 
     /// Waits until it says at which port it listens.
-    int port() throws Exception {
+    public int port() throws Exception {
         return err.port.get(20, TimeUnit.SECONDS);
     }
 
     /// What it has printed so far.
-    Writer out() {
+    public Writer out() {
         return out;
     }
 
-    void interrupt() {
+    public void interrupt() {
         thread.interrupt();
     }
 
     /// Waits until it has ended.
-    Cli result() throws Exception {
+    public Cli result() throws Exception {
         return result.get(40, TimeUnit.SECONDS);
     }
 }

@@ -8,17 +8,17 @@ import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 
 /// The command line within the test's process: what it printed, and its status.
-record Cli(int status, String out, String err) {
-    static Cli run(String... args) {
+public record Cli(int status, String out, String err) {
+    public static Cli run(String... args) {
         return run(new StringWriter(), args);
     }
 
     /// With an output that another thread can look at meanwhile.
-    static Cli run(StringWriter out, String... args) {
+    public static Cli run(StringWriter out, String... args) {
         return run(out, new StringWriter(), args);
     }
 
-    static Cli run(StringWriter out, StringWriter err, String... args) {
+    public static Cli run(StringWriter out, StringWriter err, String... args) {
         CommandLine line = Verbena.commandLine();
         line.setColorScheme(CommandLine.Help.defaultColorScheme(Ansi.OFF));
         line.setOut(new PrintWriter(out));
@@ -27,12 +27,12 @@ record Cli(int status, String out, String err) {
         return new Cli(status, out.toString(), err.toString());
     }
 
-    List<String> outLines() {
+    public List<String> outLines() {
         return out.lines().toList();
     }
 
     /// The one line that an error is.
-    String error() {
+    public String error() {
         List<String> lines = err.lines().toList();
         if (lines.size() != 1) {
             throw new AssertionError("one line of error expected, got:\n" + err);
@@ -40,11 +40,11 @@ record Cli(int status, String out, String err) {
         return lines.getFirst();
     }
 
-    static Path golden(String name) {
+    public static Path golden(String name) {
         return root().resolve("golden").resolve(name);
     }
 
-    static Path root() {
+    public static Path root() {
         return Path.of(System.getProperty("verbena.root"));
     }
 }

@@ -2,7 +2,6 @@ package verbena.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -144,9 +143,9 @@ class CommandLineTest {
         assertThat(Cli.run("decode", "/no/such.pcap").error()).isEqualTo("verbena decode: /no/such.pcap: no such file");
         Cli traced = Cli.run("decode", "--stacktrace", "/no/such.pcap");
         assertThat(traced.status()).isEqualTo(1);
-        assertThat(traced.err()).contains("\tat verbena.tools.DecodeCommand");
+        assertThat(traced.err()).contains("\tat verbena.tools.decode.DecodeCommand");
         assertThat(Cli.run("--stacktrace", "decode", "/no/such.pcap").err())
-                .contains("\tat verbena.tools.DecodeCommand");
+                .contains("\tat verbena.tools.decode.DecodeCommand");
     }
 
     @Test
@@ -166,29 +165,5 @@ class CommandLineTest {
         assertThat(Verbena.commandLine(new String[] {"help", "perf"}).getSubcommands())
                 .containsKeys("perf", "help", "demo");
         assertThat(Verbena.commandLine(new String[] {"per"}).getSubcommands()).containsKeys("perf", "demo");
-    }
-
-    @Test
-    void childrenHaveTheOptionsOfTheirParentsJvmButNoneThatNamesAFileToWrite() {
-        assertThat(Verbena.forChildren(List.of(
-                        "-XX:+UseSerialGC",
-                        "-XX:AOTCache=/a/b.aot",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xmx200m",
-                        "-Xlog:disable",
-                        "-Xlog:all=warning,aot*=off:stderr",
-                        "-Xlog:gc:gc.log",
-                        "-XX:AOTCacheOutput=new.aot",
-                        "-XX:StartFlightRecording=filename=x.jfr",
-                        "-agentlib:jdwp=server=y",
-                        "--module-path=/a",
-                        "-Dcom.sun.management.jmxremote.port=1")))
-                .containsExactly(
-                        "-XX:+UseSerialGC",
-                        "-XX:AOTCache=/a/b.aot",
-                        "-XX:TieredStopAtLevel=1",
-                        "-Xmx200m",
-                        "-Xlog:disable",
-                        "-Xlog:all=warning,aot*=off:stderr");
     }
 }

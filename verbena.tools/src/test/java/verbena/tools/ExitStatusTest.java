@@ -46,8 +46,8 @@ class ExitStatusTest {
     @CsvSource(delimiter = '|', textBlock = """
                 pingpong rc -p PORT 127.0.0.1               | 1   | refused
                 perf write-lat -p PORT 127.0.0.1            | 1   | refused
-                cp --port PORT pom.xml 127.0.0.1:           | 1   | nobody listens
-                rping -c -a 127.0.0.1 -p PORT               | 255 | nobody listens
+                cp --port PORT pom.xml 127.0.0.1:           | 1   | listens at
+                rping -c -a 127.0.0.1 -p PORT               | 255 | listens at
                 pingpong rc ::g                             | 1   | unknown host
                 info none                                   | 1   | there is no
                 demo -d none                                | 1   | there is no

@@ -10,18 +10,18 @@ import java.util.function.Predicate;
 
 /// A network namespace for one command (unshare(1)): root makes one at once, another user with a user namespace
 /// besides.
-final class NetworkNamespace {
+public final class NetworkNamespace {
     /// How a command ended.
     ///
     /// @param output what it said, on both streams
-    record Ended(int status, String output) {}
+    public record Ended(int status, String output) {}
 
     private NetworkNamespace() {}
 
     /// Runs a command in a namespace of its own, for a minute at most. Skips the test where none can be made.
     ///
     /// @param hasRun whether this output is the command's, not that of a namespace which could not be made
-    static Ended run(List<String> command, Predicate<String> hasRun) throws IOException, InterruptedException {
+    public static Ended run(List<String> command, Predicate<String> hasRun) throws IOException, InterruptedException {
         String error = "";
         for (String rights : List.of("--net", "--map-root-user --net")) {
             var line = new ArrayList<>(List.of("timeout", "60", "unshare"));
@@ -44,7 +44,7 @@ final class NetworkNamespace {
     }
 
     /// Runs a command here.
-    static Ended run(List<String> command) throws IOException, InterruptedException {
+    public static Ended run(List<String> command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new Ended(process.waitFor(), output);

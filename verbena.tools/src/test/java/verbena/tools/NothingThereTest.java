@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.tools.kit.JavaCommand;
 
 /// Commands as processes where something is missing that they need: a network, or room on the disk. What is missing is
 /// no error of Verbena's.
@@ -50,7 +51,7 @@ class NothingThereTest {
     /// @param before the program that starts the command line
     private static List<String> line(List<String> before, String command) {
         var line = new ArrayList<>(before);
-        line.addAll(Verbena.javaCommand());
+        line.addAll(JavaCommand.again());
         line.add(command);
         return line;
     }

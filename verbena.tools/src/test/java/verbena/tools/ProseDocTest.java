@@ -10,13 +10,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Documents can be read once: no sentence of more than 30 words, and a noun for every actor. Decisions are records
-/// and stay as they were written.
+/// Documents and the comments of sources can be read once: no sentence of more than 30 words, and a noun for every
+/// actor. Decisions are records and stay as they were written.
 class ProseDocTest {
     private static final Path ROOT =
             Path.of(Objects.requireNonNull(System.getProperty("verbena.root"), "verbena.root is set by the build"));
@@ -34,6 +35,48 @@ class ProseDocTest {
             "\\b(?:thread|peer|process|packet|device|queue pair|program|sender|receiver|requester|responder|engine|end"
                     + "|side|waiter|poller|owner|request|connection|server|client|task|link)(?:s|es)? who\\b",
             Pattern.CASE_INSENSITIVE);
+
+    /// Lines of comments, one after the other.
+    private static final Pattern COMMENT = Pattern.compile("(?m)(?:^[ \\t]*///?(?: .*)?\\n)+");
+    private static final Pattern COMMENT_MARK = Pattern.compile("(?m)^[ \\t]*///? ?");
+    private static final Pattern BLOCK_TAG = Pattern.compile("(?m)^@(?:(?:param|throws) \\S+|return|see.*)");
+    private static final Pattern HALF_SENTENCE_END = Pattern.compile("[:;](?=\\s)");
+    private static final Pattern REFERENCE = Pattern.compile("\\[[^\\]\\n]*](?!\\()");
+
+    static Stream<String> rooms() throws IOException {
+        try (var folders = Files.newDirectoryStream(ROOT, folder -> Files.isDirectory(folder.resolve("src")))) {
+            var names = new ArrayList<String>();
+            folders.forEach(folder -> names.add(ROOT.relativize(folder).toString()));
+            return names.stream().sorted();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("rooms")
+    void commentsCanBeReadOnce(String room) throws IOException {
+        var findings = new ArrayList<String>();
+        try (Stream<Path> files = Files.walk(ROOT.resolve(room).resolve("src"))) {
+            for (Path file :
+                    (Iterable<Path>) files.filter(each -> each.toString().endsWith(".java"))::iterator) {
+                for (String finding : findings(comments(Files.readString(file)))) {
+                    findings.add(file.getFileName() + ": " + finding);
+                }
+            }
+        }
+        assertThat(findings).isEmpty();
+    }
+
+    /// The comments of a source as a document: each is a paragraph, or several, and so is each tag. A colon or a
+    /// semicolon ends a sentence here, because comments have lists behind the one and figures behind the other.
+    private static String comments(String source) {
+        return COMMENT.matcher(source)
+                .results()
+                .map(comment -> COMMENT_MARK.matcher(comment.group()).replaceAll(""))
+                .map(text -> REFERENCE.matcher(text).replaceAll("name"))
+                .map(text -> BLOCK_TAG.matcher(text).replaceAll("\n"))
+                .map(text -> HALF_SENTENCE_END.matcher(text).replaceAll("."))
+                .collect(Collectors.joining("\n\n"));
+    }
 
     static Stream<String> documents() throws IOException {
         var names = new ArrayList<String>(List.of("examples/README.md"));
@@ -61,6 +104,10 @@ class ProseDocTest {
                 .isEmpty();
         assertThat(findings("The thread\nwho waits.")).hasSize(1);
         assertThat(findings("| table | Whoever comes |")).hasSize(1);
+        assertThat(findings(
+                        comments("    /// For whoever\n    /// waits.\n    ///\n    /// @param wait nobody knows\n")))
+                .hasSize(2);
+        assertThat(findings(comments("int a; // whoever\n"))).isEmpty();
         assertThat(findings("`nobody` and [a link](whoever.md)\n\n    nobody in code\n\n```\nnobody\n```\n"))
                 .isEmpty();
     }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/// What Maven Central, and whoever imports the BOM, rely on.
+/// What Maven Central relies on, and each project that imports the BOM.
 class PublishingTest {
     private static final String BOM = "verbena-bom";
 

@@ -23,6 +23,15 @@ public enum Counter {
     /// Questions what became of packets that should have been answered by now.
     PROBES("probes"),
     RETRANSMITTED_PACKETS("retransmitted.packets"),
+    /// One-sided requests that were carried out on the peer's memory, without a packet, and their bytes.
+    DIRECT_REQUESTS("direct.requests"),
+    DIRECT_BYTES("direct.bytes"),
+    /// Those of them that the system carried out, because the memory was not mapped here.
+    DIRECT_SYSTEM_REQUESTS("direct.system-requests"),
+    DIRECT_SYSTEM_BYTES("direct.system-bytes"),
+    /// One-sided requests that could not be carried out so: the peer's engine did.
+    DIRECT_DECLINED_REQUESTS("direct.declined-requests"),
+    DIRECT_DECLINED_BYTES("direct.declined-bytes"),
     /// Questions whether an idle peer lives, repeated ones included.
     KEEP_ALIVES("keep-alives"),
     COMPLETIONS("completions"),
@@ -30,7 +39,7 @@ public enum Counter {
     COMPLETION_OVERFLOWS("completion-overflows"),
     /// Management datagrams that were not sent because too many were waiting.
     MANAGEMENT_OVERFLOWS("management-overflows"),
-    /// Times that somebody was noticed who tries numbers.
+    /// Times that a peer was noticed that tries numbers.
     SEARCHES("searches"),
     /// Failures in our own code that ended one queue pair, stream or command, and not the device.
     CONTAINED_FAILURES("contained-failures"),

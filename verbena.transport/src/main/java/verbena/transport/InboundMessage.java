@@ -47,7 +47,7 @@ public final class InboundMessage {
         }
     }
 
-    /// Whether a packet of this opcode may come now (IBTA 9.7.4.1.2): First and Only begin a message when none is
+    /// Whether a packet of this opcode may come now (IBTA 9.7.4.1): First and Only begin a message when none is
     /// open; Middle and Last continue one of their kind.
     public boolean fits(Opcode opcode) {
         return opcode.startsMessage() ? kind == Kind.NONE : kind == kindOf(opcode);

@@ -37,7 +37,7 @@ public enum PacketFate {
     DROPPED_EARLY_RESPONSE("dropped.early-response"),
     /// A message of an unreliable service that broke off or found no receive.
     DROPPED_MESSAGE("dropped.message"),
-    /// A management datagram that is none, or that nobody here is the agent for.
+    /// A management datagram that is none, or whose class has no agent here.
     DROPPED_MANAGEMENT("dropped.management");
 
     private final String label;
@@ -46,7 +46,7 @@ public enum PacketFate {
         this.label = label;
     }
 
-    /// Whether a peer that knows its connection never gets this: many of them mean that somebody is trying numbers.
+    /// Whether a peer that knows its connection never gets this. Many of them mean that a peer is trying numbers.
     public boolean isGuess() {
         return switch (this) {
             case DROPPED_UNKNOWN_QP, DROPPED_SOURCE, DROPPED_PKEY, DROPPED_QKEY -> true;

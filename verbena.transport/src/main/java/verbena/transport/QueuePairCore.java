@@ -7,6 +7,7 @@ import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.memory.Region;
 import verbena.transport.memory.Window;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.Path;
 import verbena.transport.queue.SendRequest;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Gid;
@@ -120,7 +121,7 @@ public final class QueuePairCore {
         begin(frame, opcode, payloadBytes, solicited, ackRequest, psn, parameters.destinationQpn, parameters.path);
     }
 
-    /// The same to anyone.
+    /// The same to any queue pair.
     public void begin(
             Frame frame,
             Opcode opcode,

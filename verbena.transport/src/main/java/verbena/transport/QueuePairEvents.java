@@ -29,6 +29,11 @@ public interface QueuePairEvents {
     /// The protocol may have something to send, though nothing has come for it: another connection has made room.
     default void onReady() {}
 
+    /// A request was carried out on the peer's memory, without a packet, and completes next.
+    ///
+    /// @param packets what it would have sent and got; valid during the call
+    default void onDirect(DirectPackets packets) {}
+
     /// The peer of a reliable connection, by a packet that was next in its sequence, wanted memory that it may not
     /// have. Not called for a key of what was closed not long ago.
     default void onAccessError() {}

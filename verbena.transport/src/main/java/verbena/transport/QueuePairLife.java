@@ -2,10 +2,10 @@ package verbena.transport;
 
 import verbena.verbs.QpState;
 
-/// A queue pair's protocol as its owner, who modifies and ends it, knows it, whatever it runs over.
-/// Engine-confined.
+/// A queue pair's protocol as its owner knows it, which modifies and ends it. It is the same for all kinds of
+/// devices. Engine-confined.
 public interface QueuePairLife {
-    /// The owner has changed [QueuePairParameters#state] and whatever goes with it; called also for changes within
+    /// The owner has changed [QueuePairParameters#state] and what goes with it; called also for changes within
     /// a state.
     void onModified(QpState from, QpState to, long nowNanos);
 
@@ -16,6 +16,14 @@ public interface QueuePairLife {
     ///
     /// @param cause in words, for everything that is flushed
     void breakDown(String cause);
+
+    /// The process at the other end has ended: no answer will ever come. The oldest request fails as after the last
+    /// retry, where there are retries.
+    ///
+    /// @param cause in words, for everything that is flushed
+    default void peerGone(String cause) {
+        breakDown(cause);
+    }
 
     /// Why the queue pair is in ERR or SQE, in words; empty when it is not, or when its owner wanted it.
     String rootCause();

@@ -1,6 +1,7 @@
 package verbena.transport;
 
 import verbena.transport.congestion.PeerWindows;
+import verbena.transport.queue.Path;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 
@@ -48,7 +49,7 @@ public final class QueuePairParameters {
     /// nothing.
     public int peerSourcePort;
 
-    /// Where the window to the peer comes from; by itself, one that nobody shares.
+    /// Where the window to the peer comes from; by default, one that no other queue pair shares.
     public PeerWindows windows = new PeerWindows();
     /// Whether SQ_DRAINED is raised.
     public boolean notifyWhenDrained;

@@ -1,9 +1,9 @@
 package verbena.transport;
 
+import verbena.transport.memory.ScatterList;
 import verbena.transport.queue.CompletionRing;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
-import verbena.transport.queue.ScatterList;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -68,6 +68,7 @@ public final class Receiving {
     ///
     /// @param flags of [WorkCompletion], besides those for immediate data and invalidation
     public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes, int sourceQpn, int flags) {
+        assert isOpen : "a message has a receive";
         isOpen = false;
         int value = 0;
         int allFlags = flags;
@@ -99,6 +100,7 @@ public final class Receiving {
 
     /// The receive ends with an error.
     public void fail(WcStatus status, String cause) {
+        assert isOpen : "a message has a receive";
         isOpen = false;
         core.fail(completions, receive.wrId, status, WcOpcode.RECV, 0, cause);
     }

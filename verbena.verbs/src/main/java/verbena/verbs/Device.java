@@ -18,6 +18,7 @@ import verbena.verbs.spi.Provider;
 /// | `rocev2@10.0.0.3` | RoCE v2 on that address of this host, which others of this user may have opened too |
 /// | `rocev2_eth0` | RoCE v2 on all addresses of that network interface |
 /// | `rocev2@::1,link=portable` | with an option of the provider |
+/// | `shm` | memory that it shares with the `shm` devices of other processes of this user on this host |
 /// | `ibverbs@10.0.0.3` | the system's device, a card for instance, that has this address |
 public interface Device {
     /// The name, for example `rocev2_eth0`.

@@ -12,12 +12,19 @@ import java.util.Objects;
 /// @param psn first packet sequence number that this end will send, 24 bits
 /// @param mtu largest path MTU that this end can use
 public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
+    /// The bits of a queue pair number in a field of 32 (IBTA 9.2).
+    public static final int QPN_MASK = 0xFF_FFFF;
+    /// The bits of a packet sequence number in a field of 32 (IBTA 9.2).
+    public static final int PSN_MASK = 0xFF_FFFF;
+    /// The queue pair number that datagrams to a multicast group are sent to.
+    public static final int MULTICAST_QPN = 0xFF_FFFF;
+
     public Endpoint {
         Objects.requireNonNull(gid, "gid");
         Objects.requireNonNull(gidType, "gidType");
         Objects.requireNonNull(mtu, "mtu");
-        Checks.range("qpn", qpn, 0, 0xFF_FFFF);
-        Checks.range("psn", psn, 0, 0xFF_FFFF);
+        Checks.range("qpn", qpn, 0, QPN_MASK);
+        Checks.range("psn", psn, 0, PSN_MASK);
     }
 
     /// One line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`.

@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 /// and again.
 ///
 /// The packet starts at [#start] with its BTH and runs through the ICRC. The code that computes the ICRC lays the
-/// masked network headers right before it, so that one pass over adjacent memory covers everything; those
-/// [#HEADROOM] bytes are scratch space in a frame's own slot, and belong to another packet where a link shows a
-/// frame a packet in a larger buffer ([#view]). Addresses are GIDs (IBTA A17.4: an IPv4 address is
+/// masked network headers right before it, so that one pass over adjacent memory covers everything. Those
+/// [#HEADROOM] bytes are scratch space in a frame's own slot. Where a link shows a frame a packet in a larger
+/// buffer ([#view]), they belong to another packet. Addresses are GIDs (IBTA A17.4: an IPv4 address is
 /// `::ffff:a.b.c.d`), kept as two longs, so that a frame means the same on every kind of wire.
 ///
 /// A frame belongs to one owner at a time; it is not safe for use by several threads.
@@ -52,9 +52,6 @@ public final class Frame {
     public int hopLimit;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
-    /// On the way out: what stands in place of the ICRC, 24 bits; 0 for the ICRC. Only what both ends of a
-    /// connection on loopback have agreed on (decision 0035).
-    public int stamp;
     /// On the way out: the bit, counted from the first byte's lowest, that is flipped after the ICRC was
     /// written; -1 for none. For fault injection: the packet then arrives as if a wire had damaged it.
     public int damagedBit = -1;
@@ -129,7 +126,6 @@ public final class Frame {
         length = other.length;
         copyWay(other);
         icrcValid = other.icrcValid;
-        stamp = other.stamp;
         damagedBit = other.damagedBit;
     }
 

@@ -6,30 +6,30 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import verbena.fuzz.Contract;
 import verbena.fuzz.Input;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 
-/// Messages of `verbena cp` and `verbena serve`: requests, and the files that are offered. The input is a message. It
-/// is in this package because that is where the messages are.
+/// Messages of `verbena cp` and `verbena serve`: requests, and the files that are offered. The input is a message.
+/// It is in this package because that is where the messages are.
 public final class FilesTarget {
     private static final int NAME_MAX = 1_000;
 
     private FilesTarget() {}
 
     public static void run(byte[] data) {
-        if (data.length == 0 || data.length > Letter.MAX) {
+        if (data.length == 0 || data.length > Message.MAX) {
             return;
         }
-        Letter letter = letter(data);
-        if (!Contract.worksOrFailsBy(CommandFailed.class, letter::kind)) {
+        Message message = message(data);
+        if (!Contract.worksOrFailsBy(CommandFailed.class, message::kind)) {
             return;
         }
-        switch (letter.open().kind()) {
+        switch (message.open().kind()) {
             case REQUEST -> {
                 var read = new ArrayList<Request>();
-                if (worksOrIsMalformed(() -> read.add(Request.readFrom(letter)))) {
+                if (worksOrIsMalformed(() -> read.add(Request.readFrom(message)))) {
                     byte[] written =
                             read.getFirst().writeTo(empty().begin(Kind.REQUEST)).written();
-                    Request again = Request.readFrom(letter(written).open());
+                    Request again = Request.readFrom(message(written).open());
                     Contract.equal(
                             written,
                             again.writeTo(empty().begin(Kind.REQUEST)).written(),
@@ -38,24 +38,24 @@ public final class FilesTarget {
             }
             case ENTRY -> {
                 var read = new ArrayList<Entry>();
-                if (worksOrIsMalformed(() -> read.add(Entry.readFrom(letter)))) {
+                if (worksOrIsMalformed(() -> read.add(Entry.readFrom(message)))) {
                     entry(read.getFirst());
                 }
             }
-            case ABORT, FAULT, FAILED, NOTE -> worksOrIsMalformed(() -> shown(letter.takeText()));
+            case ABORT, FAULT, FAILED, NOTE -> worksOrIsMalformed(() -> shown(message.takeText()));
             default -> name(new Input(data).take(NAME_MAX));
         }
     }
 
-    private static Letter letter(byte[] bytes) {
-        return new Letter(0, ByteBuffer.wrap(bytes.clone())).arrived(bytes.length);
+    private static Message message(byte[] bytes) {
+        return new Message(0, ByteBuffer.wrap(bytes.clone())).arrived(bytes.length);
     }
 
-    private static Letter empty() {
-        return new Letter(0, ByteBuffer.allocate(2 * Letter.MAX));
+    private static Message empty() {
+        return new Message(0, ByteBuffer.allocate(2 * Message.MAX));
     }
 
-    /// A message that is too short is found by whoever receives it, for all kinds at once.
+    /// A message that is too short is found where it is received, for all kinds at once.
     private static boolean worksOrIsMalformed(Contract.Work work) {
         try {
             return Contract.worksOrFailsBy(CommandFailed.class, work);
@@ -75,7 +75,7 @@ public final class FilesTarget {
         Contract.holds(!entry.name().isAbsolute(), "a name that begins at the root");
         shown(Names.shown(entry.name()));
         byte[] written = entry.writeTo(empty().begin(Kind.ENTRY)).written();
-        Entry again = Entry.readFrom(letter(written).open());
+        Entry again = Entry.readFrom(message(written).open());
         Contract.equal(written, again.writeTo(empty().begin(Kind.ENTRY)).written(), "an entry, written and read again");
     }
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import verbena.fuzz.Contract;
 import verbena.fuzz.Input;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Context;
 import verbena.verbs.Endpoint;
 import verbena.verbs.GidType;

@@ -23,9 +23,9 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Transport;
 
-/// The word that says who owns an engine, its doorbells and commands, and how its thread goes to sleep.
+/// The ownership of an engine, its doorbells and commands, and how its thread goes to sleep.
 public final class Doorbells {
-    private static final long PATIENCE_NANOS = 2_000_000_000L;
+    private static final long WAIT_NANOS = 2_000_000_000L;
 
     private Doorbells() {}
 
@@ -50,12 +50,12 @@ public final class Doorbells {
                 });
     }
 
-    /// One that nobody drives but those who call it.
+    /// An engine that only its callers drive.
     private static final class Driven {
         static final Engine ENGINE = engine();
     }
 
-    /// One whose thread goes to sleep whenever there is nothing to do.
+    /// An engine whose thread goes to sleep whenever there is nothing to do.
     private static final class Asleep {
         static final Engine ENGINE = engine();
 
@@ -65,7 +65,7 @@ public final class Doorbells {
     }
 
     private static boolean waitFor(BooleanSupplier holds) {
-        long end = System.nanoTime() + PATIENCE_NANOS;
+        long end = System.nanoTime() + WAIT_NANOS;
         while (!holds.getAsBoolean()) {
             if (System.nanoTime() - end > 0) {
                 return false;
@@ -75,13 +75,13 @@ public final class Doorbells {
         return true;
     }
 
-    /// A queue pair that takes note of what was posted when it is asked for packets.
+    /// A queue pair that records its posted requests when it is polled for packets.
     static class Posted implements Protocol {
-        final EngineTask station = new EngineTask(this, Transport.RC);
+        final EngineTask task = new EngineTask(this, Transport.RC);
         volatile int posted;
         volatile int seen;
 
-        /// Steps until it was asked: another thread may own the engine at one moment or the other.
+        /// Steps until the queue pair was polled: another thread may own the engine in between.
         void drive() {
             boolean _ = waitFor(() -> Driven.ENGINE.step() > 0 || seen == posted);
         }
@@ -106,33 +106,33 @@ public final class Doorbells {
         public void onDeadline(long nowNanos) {}
     }
 
-    /// Whoever rings in vain is sure that the engine looks at the queue afterwards.
+    /// A thread whose ring does not link the task can rely on the engine to look at the queue afterwards.
     @JCStressTest
     @Outcome(
             id = {"true, 0", "true, 1", "false, 1"},
             expect = Expect.ACCEPTABLE,
-            desc = "On the list, or seen.")
-    @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "Posted, and nobody looks.")
+            desc = "In the list, or seen.")
+    @Outcome(id = "false, 0", expect = Expect.FORBIDDEN, desc = "Posted, and no thread looks.")
     @State
     public static class RingBesideAnswer extends Posted {
         public RingBesideAnswer() {
-            station.ring();
+            task.ring();
         }
 
         @Actor
         public void poster(ZI_Result r) {
             posted = 1;
-            r.r1 = station.ring();
+            r.r1 = task.ring();
         }
 
         @Actor
         public void engine(ZI_Result r) {
-            station.answer();
+            task.answer();
             r.r2 = posted;
         }
     }
 
-    /// What was posted before a ring is seen by the work that follows, whoever does it.
+    /// A request that was posted before a ring is seen by the work that follows, on whichever thread.
     @JCStressTest
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "Seen.")
     @State
@@ -140,7 +140,7 @@ public final class Doorbells {
         @Actor
         public void poster() {
             posted = 1;
-            Driven.ENGINE.ring(station, 1, 8);
+            Driven.ENGINE.ring(task, 1, 8);
         }
 
         @Actor
@@ -155,7 +155,7 @@ public final class Doorbells {
         }
     }
 
-    /// Two ring at once: both are on the list.
+    /// Two threads ring at once: both tasks are in the list.
     @JCStressTest
     @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "Both are seen.")
     @State
@@ -166,13 +166,13 @@ public final class Doorbells {
         @Actor
         public void first() {
             one.posted = 1;
-            Driven.ENGINE.ring(one.station, 1, 8);
+            Driven.ENGINE.ring(one.task, 1, 8);
         }
 
         @Actor
         public void second() {
             other.posted = 1;
-            Driven.ENGINE.ring(other.station, 1, 8);
+            Driven.ENGINE.ring(other.task, 1, 8);
         }
 
         @Arbiter
@@ -184,7 +184,7 @@ public final class Doorbells {
         }
     }
 
-    /// Commands run one at a time, and each sees what the one before has done.
+    /// Commands run one at a time, and each sees the effects of the one before.
     @JCStressTest
     @Outcome(
             id = {"1, 2", "2, 1"},
@@ -209,7 +209,7 @@ public final class Doorbells {
         }
     }
 
-    /// A command for later is carried out once.
+    /// A command for later runs once.
     @JCStressTest
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "Once.")
     @State
@@ -232,8 +232,8 @@ public final class Doorbells {
         }
     }
 
-    /// The thread that owned while another posted looks again, or wakes the engine's thread. A doorbell that waits for
-    /// others ([Burst]) is seen by the engine's thread before it sleeps.
+    /// The thread that owned the engine while another posted looks again, or wakes the engine's thread. The
+    /// engine's thread sees a waiting doorbell ([Burst]) before it sleeps.
     @JCStressTest
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Both leave.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "A doorbell is lost.")
@@ -245,13 +245,13 @@ public final class Doorbells {
         @Actor
         public void first() {
             one.posted = 1;
-            Asleep.ENGINE.ring(one.station, 1, 8);
+            Asleep.ENGINE.ring(one.task, 1, 8);
         }
 
         @Actor
         public void second() {
             other.posted = 1;
-            Asleep.ENGINE.ring(other.station, 1, 8);
+            Asleep.ENGINE.ring(other.task, 1, 8);
         }
 
         @Arbiter
@@ -261,8 +261,8 @@ public final class Doorbells {
         }
     }
 
-    /// A command for later is carried out by the engine's thread, asleep or about to be, however a poster owns the
-    /// engine meanwhile.
+    /// A command for later runs on the engine's thread, asleep or about to be, even if a poster owns the engine
+    /// meanwhile.
     @JCStressTest
     @Outcome(id = "true, true", expect = Expect.ACCEPTABLE, desc = "Both are done.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "The engine sleeps on.")
@@ -278,7 +278,7 @@ public final class Doorbells {
         @Actor
         public void poster() {
             posted = 1;
-            Asleep.ENGINE.ring(station, 1, 8);
+            Asleep.ENGINE.ring(task, 1, 8);
         }
 
         @Arbiter
@@ -288,9 +288,9 @@ public final class Doorbells {
         }
     }
 
-    /// A command comes back, also from an engine that is closed at this moment.
+    /// A command returns, also from an engine that is being closed.
     @JCStressTest(Mode.Termination)
-    @Outcome(id = "TERMINATED", expect = Expect.ACCEPTABLE, desc = "It comes back.")
+    @Outcome(id = "TERMINATED", expect = Expect.ACCEPTABLE, desc = "It returns.")
     @Outcome(id = "STALE", expect = Expect.FORBIDDEN, desc = "It waits for ever.")
     @State
     public static class CallBesideClose {

@@ -1,11 +1,11 @@
 package verbena.conformance.cases;
 
 import java.util.HashSet;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Capability;
 import verbena.verbs.QpType;
 import verbena.verbs.WcOpcode;
@@ -17,7 +17,7 @@ public final class Atomics {
     private Atomics() {}
 
     private static void add(Pair pair, long wrId, long amount, long at) {
-        pair.a().rig.tell("a posts FETCH_ADD " + amount);
+        pair.a().fixture.tell("a posts FETCH_ADD " + amount);
         pair.a()
                 .qp()
                 .postFetchAdd(
@@ -30,7 +30,7 @@ public final class Atomics {
     }
 
     private static void swap(Pair pair, long wrId, long compare, long swap) {
-        pair.a().rig.tell("a posts CMP_SWAP " + compare + " by " + swap);
+        pair.a().fixture.tell("a posts CMP_SWAP " + compare + " by " + swap);
         pair.a()
                 .qp()
                 .postCompareSwap(
@@ -43,8 +43,8 @@ public final class Atomics {
                         swap);
     }
 
-    public static void fetchAddReturnsWhatWasThere(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void fetchAddReturnsWhatWasThere(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, 40);
         add(pair, 1, 2, 0);
         var done = pair.a().ok(1, WcOpcode.FETCH_ADD);
@@ -53,8 +53,8 @@ public final class Atomics {
         Expect.equal("value after", 42L, pair.b().word(0));
     }
 
-    public static void fetchAddWrapsAround(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void fetchAddWrapsAround(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, -1);
         add(pair, 1, 1, 0);
         pair.a().ok(1);
@@ -71,8 +71,8 @@ public final class Atomics {
         Expect.equal("value after adding nothing", -2L, pair.b().word(0));
     }
 
-    public static void compareSwapReplacesWhatIsEqual(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void compareSwapReplacesWhatIsEqual(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, 0x1122_3344_5566_7788L);
         swap(pair, 1, 0x1122_3344_5566_7788L, -7);
         pair.a().ok(1, WcOpcode.COMP_SWAP);
@@ -80,8 +80,8 @@ public final class Atomics {
         Expect.equal("value after", -7L, pair.b().word(0));
     }
 
-    public static void compareSwapLeavesWhatIsNot(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void compareSwapLeavesWhatIsNot(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, 0x1122_3344_5566_7788L);
         swap(pair, 1, 0x1122_3344_5566_7789L, -7);
         pair.a().ok(1, WcOpcode.COMP_SWAP);
@@ -89,8 +89,8 @@ public final class Atomics {
         Expect.equal("value after", 0x1122_3344_5566_7788L, pair.b().word(0));
     }
 
-    public static void onlyItsEightBytesChange(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void onlyItsEightBytesChange(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         byte[] before = pair.b().bytes(0, 64);
         byte[] own = pair.a().bytes(0, 64);
         add(pair, 2, 1, 24);
@@ -103,8 +103,8 @@ public final class Atomics {
         Expect.bytes("what is around the result at a", own, ownAfter);
     }
 
-    public static void aRowOfAtomicsSeesEachBefore(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRowOfAtomicsSeesEachBefore(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, 0);
         pair.a().post("32 FETCH_ADDs", batch -> {
             for (int i = 0; i < 32; i++) {
@@ -120,12 +120,12 @@ public final class Atomics {
         Expect.equal("sum", 96L, pair.b().word(0));
     }
 
-    public static void queuePairsAddToOneWordWithoutLosingAny(Rig rig) throws InterruptedException {
-        Pair first = rig.rc();
+    public static void queuePairsAddToOneWordWithoutLosingAny(Fixture fixture) throws InterruptedException {
+        Pair first = fixture.rc();
         Pair[] pairs = new Pair[4];
         pairs[0] = first;
         for (int i = 1; i < pairs.length; i++) {
-            pairs[i] = rig.wire(QpType.RC).between(first.a(), first.b());
+            pairs[i] = fixture.wire(QpType.RC).between(first.a(), first.b());
         }
         first.b().word(0, 0);
         int each = 50;
@@ -148,9 +148,9 @@ public final class Atomics {
         Expect.equal("sum", (long) each * pairs.length, first.b().word(0));
     }
 
-    public static void oneOfManySwapsWins(Rig rig) throws InterruptedException {
-        Pair first = rig.rc();
-        Pair second = rig.wire(QpType.RC).between(first.a(), first.b());
+    public static void oneOfManySwapsWins(Fixture fixture) throws InterruptedException {
+        Pair first = fixture.rc();
+        Pair second = fixture.wire(QpType.RC).between(first.a(), first.b());
         first.b().word(0, 0);
         int winners = 0;
         for (Pair pair : new Pair[] {first, second}) {
@@ -176,22 +176,22 @@ public final class Atomics {
     }
 
     /// IBTA 9.4.5: an invalid request. Over iWARP it is an error of the stream (RFC 7306 5.2).
-    public static void anAddressThatIsNoMultipleOfEightIsRefused(Rig rig) throws InterruptedException {
+    public static void anAddressThatIsNoMultipleOfEightIsRefused(Fixture fixture) throws InterruptedException {
         for (int off : new int[] {1, 4, 7}) {
-            Pair pair = rig.rc();
+            Pair pair = fixture.rc();
             byte[] before = pair.b().bytes(0, 64);
             try {
                 add(pair, 1, 1, 8 + off);
-                pair.a().fails(1, rig.isAcknowledged() ? WcStatus.REM_INV_REQ_ERR : WcStatus.REM_OP_ERR);
+                pair.a().fails(1, fixture.isAcknowledged() ? WcStatus.REM_INV_REQ_ERR : WcStatus.REM_OP_ERR);
             } catch (IllegalArgumentException e) {
-                rig.tell("refused when it was posted: " + e.getMessage());
+                fixture.tell("refused when it was posted: " + e.getMessage());
             }
             Expect.bytes("memory of b", before, pair.b().bytes(0, 64));
         }
     }
 
-    public static void theResultMayLieAnywhere(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void theResultMayLieAnywhere(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, 77);
         pair.a()
                 .qp()
@@ -200,9 +200,9 @@ public final class Atomics {
         Expect.equal("value before", 77L, pair.a().word(13));
     }
 
-    public static void theLastEightBytesOfARegionCanBeReached(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        long last = Side.MEMORY_BYTES - 8;
+    public static void theLastEightBytesOfARegionCanBeReached(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        long last = TestEnd.MEMORY_BYTES - 8;
         pair.b().word(last, 1);
         add(pair, 1, 1, last);
         pair.a().ok(1);
@@ -211,8 +211,8 @@ public final class Atomics {
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
-    public static void atomicsComeAfterWritesAndBeforeReads(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void atomicsComeAfterWritesAndBeforeReads(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().word(0, 500);
         pair.a().post("WRITE, FETCH_ADD, READ", batch -> {
             batch.write(1, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 8);
@@ -226,8 +226,8 @@ public final class Atomics {
         Expect.equal("value that was read", 505L, pair.a().word(128));
     }
 
-    public static void aFenceWaitsForAtomics(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aFenceWaitsForAtomics(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().word(0, 123);
         pair.a().post("FETCH_ADD, and behind a fence a WRITE of its result", batch -> {
             batch.fetchAdd(1, pair.b().at(0), pair.b().rkey(), 1).sge(pair.a().memory, 0, 8);

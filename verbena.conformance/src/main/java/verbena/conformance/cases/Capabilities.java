@@ -4,9 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.Gid;
@@ -26,8 +26,8 @@ public final class Capabilities {
     private Capabilities() {}
 
     /// Does what the capability is about, or hears that there is none.
-    private static void hadOrRefused(Rig rig, Capability capability, Expect.Action use) throws Exception {
-        if (rig.has(capability)) {
+    private static void hadOrRefused(Fixture fixture, Capability capability, Expect.Action use) throws Exception {
+        if (fixture.has(capability)) {
             use.run();
             return;
         }
@@ -35,53 +35,54 @@ public final class Capabilities {
         Expect.equal("capability that the exception names", capability, refused.capability());
     }
 
-    private static void queuePair(Rig rig, Capability capability, QpType type) throws Exception {
-        Side side = rig.side();
+    private static void queuePair(Fixture fixture, Capability capability, QpType type) throws Exception {
+        TestEnd end = fixture.end();
         hadOrRefused(
-                rig,
+                fixture,
                 capability,
-                () -> rig.own(side.domain.createQueuePair(QueuePairOptions.of(type, side.cq)
-                        .withSizes(rig.wire(type).sizes()))));
+                () -> fixture.own(end.domain.createQueuePair(QueuePairOptions.of(type, end.cq)
+                        .withSizes(fixture.wire(type).sizes()))));
     }
 
     /// Posts one request that may succeed, and waits for it where it was taken.
-    private static void request(Rig rig, Capability capability, java.util.function.Consumer<SendBatch> request, Side a)
+    private static void request(
+            Fixture fixture, Capability capability, java.util.function.Consumer<SendBatch> request, TestEnd a)
             throws Exception {
-        hadOrRefused(rig, capability, () -> {
+        hadOrRefused(fixture, capability, () -> {
             a.post(capability.name(), request);
             a.ok(1);
         });
     }
 
-    public static void reliableConnections(Rig rig) throws Exception {
-        queuePair(rig, Capability.RC, QpType.RC);
+    public static void reliableConnections(Fixture fixture) throws Exception {
+        queuePair(fixture, Capability.RC, QpType.RC);
     }
 
-    public static void unreliableConnections(Rig rig) throws Exception {
-        queuePair(rig, Capability.UC, QpType.UC);
+    public static void unreliableConnections(Fixture fixture) throws Exception {
+        queuePair(fixture, Capability.UC, QpType.UC);
     }
 
-    public static void datagrams(Rig rig) throws Exception {
-        queuePair(rig, Capability.UD, QpType.UD);
+    public static void datagrams(Fixture fixture) throws Exception {
+        queuePair(fixture, Capability.UD, QpType.UD);
     }
 
-    public static void sharedReceiveQueues(Rig rig) throws Exception {
-        Side side = rig.side();
-        hadOrRefused(rig, Capability.SRQ, () -> rig.own(side.domain.createSharedReceiveQueue(4, 1)));
+    public static void sharedReceiveQueues(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        hadOrRefused(fixture, Capability.SRQ, () -> fixture.own(end.domain.createSharedReceiveQueue(4, 1)));
     }
 
-    public static void extendedConnections(Rig rig) throws Exception {
-        hadOrRefused(rig, Capability.XRC, () -> rig.own(rig.a().openXrcDomain()));
-        if (!rig.has(Capability.XRC)) {
-            queuePair(rig, Capability.XRC, QpType.XRC_INITIATOR);
+    public static void extendedConnections(Fixture fixture) throws Exception {
+        hadOrRefused(fixture, Capability.XRC, () -> fixture.own(fixture.a().openXrcDomain()));
+        if (!fixture.has(Capability.XRC)) {
+            queuePair(fixture, Capability.XRC, QpType.XRC_INITIATOR);
         }
     }
 
-    public static void rdmaRead(Rig rig) throws Exception {
-        var pair = rig.rc();
-        Side b = pair.b();
+    public static void rdmaRead(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
+        TestEnd b = pair.b();
         request(
-                rig,
+                fixture,
                 Capability.RDMA_READ,
                 batch -> batch.read(1, b.at(0), b.rkey())
                         .sge(pair.a().memory, 0, 8)
@@ -89,11 +90,11 @@ public final class Capabilities {
                 pair.a());
     }
 
-    public static void rdmaWrite(Rig rig) throws Exception {
-        var pair = rig.rc();
-        Side b = pair.b();
+    public static void rdmaWrite(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
+        TestEnd b = pair.b();
         request(
-                rig,
+                fixture,
                 Capability.RDMA_WRITE,
                 batch -> batch.write(1, b.at(0), b.rkey())
                         .sge(pair.a().memory, 0, 8)
@@ -101,17 +102,17 @@ public final class Capabilities {
                 pair.a());
     }
 
-    public static void atomics(Rig rig) throws Exception {
-        var pair = rig.rc();
-        Side b = pair.b();
+    public static void atomics(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
+        TestEnd b = pair.b();
         request(
-                rig,
+                fixture,
                 Capability.ATOMICS,
                 batch -> batch.fetchAdd(1, b.at(0), b.rkey(), 1)
                         .sge(pair.a().memory, 0, 8)
                         .signaled(),
                 pair.a());
-        hadOrRefused(rig, Capability.ATOMICS, () -> {
+        hadOrRefused(fixture, Capability.ATOMICS, () -> {
             pair.a()
                     .post(
                             "CMP_SWAP",
@@ -122,12 +123,12 @@ public final class Capabilities {
         });
     }
 
-    public static void writeWithImmediate(Rig rig) throws Exception {
-        var pair = rig.rc();
-        Side b = pair.b();
+    public static void writeWithImmediate(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
+        TestEnd b = pair.b();
         b.receive(9, 0, 8);
         request(
-                rig,
+                fixture,
                 Capability.IMMEDIATE_DATA,
                 batch -> batch.writeWithImmediate(1, b.at(0), b.rkey(), 7)
                         .sge(pair.a().memory, 0, 8)
@@ -135,25 +136,25 @@ public final class Capabilities {
                 pair.a());
     }
 
-    public static void sendWithImmediate(Rig rig) throws Exception {
-        var pair = rig.rc();
+    public static void sendWithImmediate(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
         pair.b().receive(9, 0, 8);
         request(
-                rig,
+                fixture,
                 Capability.SEND_WITH_IMMEDIATE,
                 batch ->
                         batch.sendWithImmediate(1, 7).sge(pair.a().memory, 0, 8).signaled(),
                 pair.a());
     }
 
-    public static void sendWithInvalidate(Rig rig) throws Exception {
-        var pair = rig.rc();
+    public static void sendWithInvalidate(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
         pair.b().receive(9, 0, 8);
-        int key = rig.has(Capability.SEND_WITH_INVALIDATE) && rig.has(Capability.MEMORY_WINDOW_TYPE_2)
+        int key = fixture.has(Capability.SEND_WITH_INVALIDATE) && fixture.has(Capability.MEMORY_WINDOW_TYPE_2)
                 ? Windows.bound(pair.b(), 2).rkey()
                 : pair.b().rkey();
         request(
-                rig,
+                fixture,
                 Capability.SEND_WITH_INVALIDATE,
                 batch -> batch.sendWithInvalidate(1, key)
                         .sge(pair.a().memory, 0, 8)
@@ -161,75 +162,75 @@ public final class Capabilities {
                 pair.a());
     }
 
-    public static void localInvalidate(Rig rig) throws Exception {
-        var pair = rig.rc();
-        int key = rig.has(Capability.LOCAL_INVALIDATE) && rig.has(Capability.MEMORY_WINDOW_TYPE_2)
+    public static void localInvalidate(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
+        int key = fixture.has(Capability.LOCAL_INVALIDATE) && fixture.has(Capability.MEMORY_WINDOW_TYPE_2)
                 ? Windows.bound(pair.a(), 2).rkey()
                 : pair.a().rkey();
         request(
-                rig,
+                fixture,
                 Capability.LOCAL_INVALIDATE,
                 batch -> batch.localInvalidate(1, key).signaled(),
                 pair.a());
     }
 
-    public static void windowsOfTypeOne(Rig rig) throws Exception {
+    public static void windowsOfTypeOne(Fixture fixture) throws Exception {
         hadOrRefused(
-                rig,
+                fixture,
                 Capability.MEMORY_WINDOW_TYPE_1,
-                () -> rig.own(rig.side().domain.allocateWindow(1)));
+                () -> fixture.own(fixture.end().domain.allocateWindow(1)));
     }
 
-    public static void windowsOfTypeTwo(Rig rig) throws Exception {
+    public static void windowsOfTypeTwo(Fixture fixture) throws Exception {
         hadOrRefused(
-                rig,
+                fixture,
                 Capability.MEMORY_WINDOW_TYPE_2,
-                () -> rig.own(rig.side().domain.allocateWindow(2)));
+                () -> fixture.own(fixture.end().domain.allocateWindow(2)));
     }
 
-    public static void flush(Rig rig) throws Exception {
-        extension(rig, Capability.FLUSH);
+    public static void flush(Fixture fixture) throws Exception {
+        extension(fixture, Capability.FLUSH);
     }
 
-    public static void atomicWrite(Rig rig) throws Exception {
-        extension(rig, Capability.ATOMIC_WRITE);
+    public static void atomicWrite(Fixture fixture) throws Exception {
+        extension(fixture, Capability.ATOMIC_WRITE);
     }
 
-    private static void extension(Rig rig, Capability extension) throws Exception {
-        Side side = rig.side();
+    private static void extension(Fixture fixture, Capability extension) throws Exception {
+        TestEnd end = fixture.end();
         hadOrRefused(
-                rig,
+                fixture,
                 extension,
-                () -> rig.own(side.domain.createQueuePair(QueuePairOptions.rc(side.cq)
-                        .withSizes(rig.wire(QpType.RC).sizes())
+                () -> fixture.own(end.domain.createQueuePair(QueuePairOptions.rc(end.cq)
+                        .withSizes(fixture.wire(QpType.RC).sizes())
                         .withExtensions(Set.of(extension)))));
     }
 
-    public static void multicast(Rig rig) throws Exception {
-        Side side = rig.side();
-        QpType type = rig.has(Capability.UD) ? QpType.UD : QpType.RC;
-        var qp = rig.own(side.domain.createQueuePair(
-                QueuePairOptions.of(type, side.cq).withSizes(rig.wire(type).sizes())));
-        hadOrRefused(rig, Capability.MULTICAST, () -> qp.attachMulticast(Gid.parse("239.77.3.1")));
+    public static void multicast(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        QpType type = fixture.has(Capability.UD) ? QpType.UD : QpType.RC;
+        var qp = fixture.own(end.domain.createQueuePair(
+                QueuePairOptions.of(type, end.cq).withSizes(fixture.wire(type).sizes())));
+        hadOrRefused(fixture, Capability.MULTICAST, () -> qp.attachMulticast(Gid.parse("239.77.3.1")));
     }
 
-    public static void resizingACompletionQueue(Rig rig) throws Exception {
-        var cq = rig.own(rig.a().createCompletionQueue(16));
-        hadOrRefused(rig, Capability.RESIZE_CQ, () -> cq.resize(32));
+    public static void resizingACompletionQueue(Fixture fixture) throws Exception {
+        var cq = fixture.own(fixture.a().createCompletionQueue(16));
+        hadOrRefused(fixture, Capability.RESIZE_CQ, () -> cq.resize(32));
     }
 
-    public static void timeStampsOfCompletions(Rig rig) throws Exception {
-        hadOrRefused(rig, Capability.COMPLETION_TIMESTAMPS, () -> {
-            var cq = rig.own(rig.a().createTimestampedCompletionQueue(16, Optional.empty()));
-            long mask = rig.attributes().timestampMask();
+    public static void timeStampsOfCompletions(Fixture fixture) throws Exception {
+        hadOrRefused(fixture, Capability.COMPLETION_TIMESTAMPS, () -> {
+            var cq = fixture.own(fixture.a().createTimestampedCompletionQueue(16, Optional.empty()));
+            long mask = fixture.attributes().timestampMask();
             long half = mask >>> 1; // of the way round
             Expect.that("a mask of its clock", mask != 0);
-            if (!rig.has(Capability.ENDPOINTS)) {
+            if (!fixture.has(Capability.ENDPOINTS)) {
                 return; // the connection manager makes queue pairs here, with another queue
             }
-            Side a = rig.side(rig.a());
-            Side b = rig.side(rig.b());
-            var wiring = rig.wire(QpType.RC);
+            TestEnd a = fixture.end(fixture.a());
+            TestEnd b = fixture.end(fixture.b());
+            var wiring = fixture.wire(QpType.RC);
             a.use(a.domain.createQueuePair(QueuePairOptions.rc(cq).withSizes(wiring.sizes())));
             b.use(b.domain.createQueuePair(wiring.options(b)));
             wiring.byEndpoints(a.qp(), b.qp());
@@ -237,7 +238,7 @@ public final class Capabilities {
             long before = 0;
             for (int i = 0; i < 3; i++) {
                 a.write(i, 0, 8, b, 0);
-                Expect.that("a completion", cq.await(wc, rig.patience()));
+                Expect.that("a completion", cq.await(wc, fixture.patience()));
                 Expect.that("success", wc.ok());
                 Expect.that("a time stamp", wc.timestamp() != 0);
                 Expect.that(
@@ -248,67 +249,69 @@ public final class Capabilities {
         });
     }
 
-    public static void registeringAnew(Rig rig) throws Exception {
-        Side side = rig.side();
-        hadOrRefused(rig, Capability.REREGISTER, () -> side.memory.reregister(side.domain, Access.local()));
+    public static void registeringAnew(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        hadOrRefused(fixture, Capability.REREGISTER, () -> end.memory.reregister(end.domain, Access.local()));
     }
 
-    public static void addressesFromZero(Rig rig) throws Exception {
+    public static void addressesFromZero(Fixture fixture) throws Exception {
         registers(
-                rig,
+                fixture,
                 Capability.ZERO_BASED,
-                (side, segment) -> side.domain.register(
+                (end, segment) -> end.domain.register(
                         segment, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.ZERO_BASED)));
     }
 
-    public static void addressesOfChoice(Rig rig) throws Exception {
+    public static void addressesOfChoice(Fixture fixture) throws Exception {
         registers(
-                rig,
+                fixture,
                 Capability.IOVA,
-                (side, segment) ->
-                        side.domain.register(segment, 0x1000_0000L + segment.address() % 4096, Access.remoteAll()));
+                (end, segment) ->
+                        end.domain.register(segment, 0x1000_0000L + segment.address() % 4096, Access.remoteAll()));
     }
 
-    public static void pagingOnDemand(Rig rig) throws Exception {
+    public static void pagingOnDemand(Fixture fixture) throws Exception {
         registers(
-                rig,
+                fixture,
                 Capability.ON_DEMAND_PAGING,
-                (side, segment) -> side.domain.register(segment, Set.of(Access.LOCAL_WRITE, Access.ON_DEMAND)));
+                (end, segment) -> end.domain.register(segment, Set.of(Access.LOCAL_WRITE, Access.ON_DEMAND)));
     }
 
     /// Not every host has a dma-buf; a device that registers them says that this is none.
-    public static void memoryOfAnotherDevice(Rig rig) throws Exception {
-        Side side = rig.side();
-        Expect.Action use = () -> side.domain.registerDmaBuf(Integer.MAX_VALUE, 0, 4096, 0, Access.local());
-        if (rig.has(Capability.DMA_BUF)) {
+    public static void memoryOfAnotherDevice(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        Expect.Action use = () -> end.domain.registerDmaBuf(Integer.MAX_VALUE, 0, 4096, 0, Access.local());
+        if (fixture.has(Capability.DMA_BUF)) {
             Expect.thrown("a descriptor that is none", IllegalArgumentException.class, use);
         } else {
-            hadOrRefused(rig, Capability.DMA_BUF, use);
+            hadOrRefused(fixture, Capability.DMA_BUF, use);
         }
     }
 
     private static void registers(
-            Rig rig, Capability capability, java.util.function.BiFunction<Side, MemorySegment, MemoryRegion> how)
+            Fixture fixture,
+            Capability capability,
+            java.util.function.BiFunction<TestEnd, MemorySegment, MemoryRegion> how)
             throws Exception {
-        Side side = rig.side();
-        Arena arena = rig.own(Arena.ofShared());
+        TestEnd end = fixture.end();
+        Arena arena = fixture.own(Arena.ofShared());
         MemorySegment segment = arena.allocate(4096, 4096);
-        hadOrRefused(rig, capability, () -> rig.own(how.apply(side, segment)));
+        hadOrRefused(fixture, capability, () -> fixture.own(how.apply(end, segment)));
     }
 
-    public static void draining(Rig rig) throws Exception {
-        var pair = rig.rc();
-        hadOrRefused(rig, Capability.SQ_DRAIN, () -> pair.a().qp().modify(new Transition.ToSqd(false)));
+    public static void draining(Fixture fixture) throws Exception {
+        var pair = fixture.rc();
+        hadOrRefused(fixture, Capability.SQ_DRAIN, () -> pair.a().qp().modify(new Transition.ToSqd(false)));
     }
 
-    public static void connectingByEndpoints(Rig rig) throws Exception {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        var wiring = rig.wire(QpType.RC);
-        var first = rig.own(a.domain.createQueuePair(wiring.options(a)));
-        var second = rig.own(b.domain.createQueuePair(wiring.options(b)));
-        hadOrRefused(rig, Capability.ENDPOINTS, () -> wiring.byEndpoints(first, second));
-        if (rig.has(Capability.ENDPOINTS)) {
+    public static void connectingByEndpoints(Fixture fixture) throws Exception {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        var wiring = fixture.wire(QpType.RC);
+        var first = fixture.own(a.domain.createQueuePair(wiring.options(a)));
+        var second = fixture.own(b.domain.createQueuePair(wiring.options(b)));
+        hadOrRefused(fixture, Capability.ENDPOINTS, () -> wiring.byEndpoints(first, second));
+        if (fixture.has(Capability.ENDPOINTS)) {
             Expect.equal("state", QpState.RTS, first.state());
             return;
         }
@@ -319,7 +322,7 @@ public final class Capabilities {
                 () -> first.modify(new QpModification().state(QpState.RTR)));
     }
 
-    public static void connectingByAddressAndPort(Rig rig) throws Exception {
-        hadOrRefused(rig, Capability.CONNECTION_MANAGER, () -> rig.own(EventChannel.open(rig.a())));
+    public static void connectingByAddressAndPort(Fixture fixture) throws Exception {
+        hadOrRefused(fixture, Capability.CONNECTION_MANAGER, () -> fixture.own(EventChannel.open(fixture.a())));
     }
 }

@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Mismatch;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Mismatch;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -26,8 +26,8 @@ public final class Channels {
     private Channels() {}
 
     /// Two ends, of which `b` has a channel.
-    private static Pair pair(Rig rig) throws InterruptedException {
-        return rig.wire(QpType.RC).channelAtB().connect();
+    private static Pair pair(Fixture fixture) throws InterruptedException {
+        return fixture.wire(QpType.RC).channelAtB().connect();
     }
 
     private static CompletionChannel channel(Pair pair) {
@@ -35,10 +35,10 @@ public final class Channels {
     }
 
     private static void isNotified(Pair pair) throws InterruptedException {
-        Optional<CompletionQueue> which = channel(pair).await(pair.a().rig.patience());
+        Optional<CompletionQueue> which = channel(pair).await(pair.a().fixture.patience());
         if (which.isEmpty()) {
             throw new Mismatch(
-                    "notification", "one", "none within " + pair.a().rig.patience());
+                    "notification", "one", "none within " + pair.a().fixture.patience());
         }
         Expect.that("it is of the queue", which.get() == pair.b().cq);
     }
@@ -57,8 +57,8 @@ public final class Channels {
         pair.a().ok(1);
     }
 
-    public static void anArmedQueueNotifiesOfACompletion(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void anArmedQueueNotifiesOfACompletion(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         isNotNotified(pair);
         pair.b().receive(1, 0, 8);
@@ -67,16 +67,16 @@ public final class Channels {
         pair.b().received(1, 8);
     }
 
-    public static void aQueueThatIsNotArmedNotifiesNobody(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aQueueThatIsNotArmedNotifiesNobody(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 8);
         message(pair, false);
         pair.b().received(1, 8);
         isNotNotified(pair);
     }
 
-    public static void armingOnceNotifiesOnce(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void armingOnceNotifiesOnce(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         for (int i = 0; i < 5; i++) {
             pair.b().receive(i, 0, 8);
@@ -87,8 +87,8 @@ public final class Channels {
         isNotNotified(pair);
     }
 
-    public static void armingTwiceNotifiesOnce(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void armingTwiceNotifiesOnce(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         pair.b().cq.arm(false);
         pair.b().receive(1, 0, 8);
@@ -98,8 +98,8 @@ public final class Channels {
         isNotNotified(pair);
     }
 
-    public static void armedForSolicitedMessagesOnlyThoseNotify(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void armedForSolicitedMessagesOnlyThoseNotify(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(true);
         pair.b().receive(1, 0, 8);
         pair.b().receive(2, 0, 8);
@@ -111,8 +111,8 @@ public final class Channels {
         pair.b().received(2, 8);
     }
 
-    public static void aSolicitedMessageNotifiesWhoeverArmedForAll(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aSolicitedMessageNotifiesWhoeverArmedForAll(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         pair.b().receive(1, 0, 8);
         message(pair, true);
@@ -120,8 +120,8 @@ public final class Channels {
         pair.b().received(1, 8);
     }
 
-    public static void armingForSolicitedDoesNotTakeBackArmingForAll(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void armingForSolicitedDoesNotTakeBackArmingForAll(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         pair.b().cq.arm(true);
         pair.b().receive(1, 0, 8);
@@ -130,8 +130,8 @@ public final class Channels {
         isNotified(pair);
     }
 
-    public static void anErrorNotifiesAsASolicitedMessageDoes(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void anErrorNotifiesAsASolicitedMessageDoes(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(true);
         pair.b().receive(1, 0, 8);
         pair.b().qp().modify(new verbena.verbs.Transition.ToError());
@@ -139,11 +139,11 @@ public final class Channels {
         pair.b().fails(1, WcStatus.WR_FLUSH_ERR);
     }
 
-    public static void oneChannelServesSeveralQueues(Rig rig) throws InterruptedException {
-        Pair first = pair(rig);
+    public static void oneChannelServesSeveralQueues(Fixture fixture) throws InterruptedException {
+        Pair first = pair(fixture);
         var channel = channel(first);
-        Side b2 = rig.side(rig.b(), channel);
-        Pair second = rig.wire(QpType.RC).between(rig.side(rig.a()), b2);
+        TestEnd b2 = fixture.end(fixture.b(), channel);
+        Pair second = fixture.wire(QpType.RC).between(fixture.end(fixture.a()), b2);
         first.b().cq.arm(false);
         second.b().cq.arm(false);
         first.b().receive(1, 0, 8);
@@ -152,13 +152,13 @@ public final class Channels {
         message(first, false);
         var told = new HashSet<CompletionQueue>();
         for (int i = 0; i < 2; i++) {
-            told.add(channel.await(rig.patience()).orElseThrow());
+            told.add(channel.await(fixture.patience()).orElseThrow());
         }
         Expect.equal("notified", Set.of(first.b().cq, second.b().cq), told);
     }
 
-    public static void noNotificationIsLostBetweenArmingAndPolling(Rig rig) throws Exception {
-        Pair pair = pair(rig);
+    public static void noNotificationIsLostBetweenArmingAndPolling(Fixture fixture) throws Exception {
+        Pair pair = pair(fixture);
         int messages = 300;
         var received = new CompletableFuture<Integer>();
         var polled = new AtomicInteger();
@@ -177,7 +177,7 @@ public final class Channels {
                     }
                     if (!any
                             && got < messages
-                            && channel(pair).await(rig.patience()).isEmpty()) {
+                            && channel(pair).await(fixture.patience()).isEmpty()) {
                         break;
                     }
                 }
@@ -196,18 +196,18 @@ public final class Channels {
             pair.a().send(2, 0, 8);
             pair.a().ok(2);
         }
-        Expect.equal("received", messages, received.get(2 * rig.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.equal("received", messages, received.get(2 * fixture.patience().toSeconds(), TimeUnit.SECONDS));
     }
 
-    public static void waitingInVainEnds(Rig rig) throws InterruptedException {
-        CompletionChannel channel = rig.own(rig.a().createCompletionChannel());
+    public static void waitingInVainEnds(Fixture fixture) throws InterruptedException {
+        CompletionChannel channel = fixture.own(fixture.a().createCompletionChannel());
         Expect.that("nothing comes", channel.await(Duration.ofMillis(5)).isEmpty());
         Expect.that("nothing is there", channel.poll().isEmpty());
     }
 
-    public static void aChannelStaysOpenForItsQueues(Rig rig) {
-        CompletionChannel channel = rig.own(rig.a().createCompletionChannel());
-        CompletionQueue cq = rig.own(rig.a().createCompletionQueue(16, Optional.of(channel)));
+    public static void aChannelStaysOpenForItsQueues(Fixture fixture) {
+        CompletionChannel channel = fixture.own(fixture.a().createCompletionChannel());
+        CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(16, Optional.of(channel)));
         Expect.that("the queue knows it", cq.channel().orElseThrow() == channel);
         Expect.thrown("close", InUseException.class, channel::close);
         cq.close();
@@ -215,12 +215,12 @@ public final class Channels {
         Expect.that("it is closed", channel.isClosed());
     }
 
-    public static void closingWakesAWaiter(Rig rig) throws Exception {
-        CompletionChannel channel = rig.own(rig.a().createCompletionChannel());
+    public static void closingWakesAWaiter(Fixture fixture) throws Exception {
+        CompletionChannel channel = fixture.own(fixture.a().createCompletionChannel());
         var waiting = new CompletableFuture<Boolean>();
         Thread.ofVirtual().start(() -> {
             try {
-                waiting.complete(channel.await(rig.patience()).isPresent());
+                waiting.complete(channel.await(fixture.patience()).isPresent());
             } catch (Throwable e) {
                 waiting.completeExceptionally(e);
             }
@@ -229,12 +229,12 @@ public final class Channels {
         var failure = Expect.thrown(
                 "the waiter",
                 java.util.concurrent.ExecutionException.class,
-                () -> waiting.get(rig.patience().toSeconds(), TimeUnit.SECONDS));
+                () -> waiting.get(fixture.patience().toSeconds(), TimeUnit.SECONDS));
         Expect.that("it is told by InvalidStateException", failure.getCause() instanceof InvalidStateException);
     }
 
-    public static void aQueueWithNotificationsNobodyTookCloses(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aQueueWithNotificationsNobodyTookCloses(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         pair.b().receive(1, 0, 8);
         message(pair, false);
@@ -246,8 +246,8 @@ public final class Channels {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void waitingForACompletionDoesNotDisturbTheChannel(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void waitingForACompletionDoesNotDisturbTheChannel(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().cq.arm(false);
         pair.b().receive(1, 0, 8);
         message(pair, false);
@@ -255,12 +255,12 @@ public final class Channels {
         isNotified(pair);
     }
 
-    public static void armingWithoutAChannelIsRefusedOrHarmless(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void armingWithoutAChannelIsRefusedOrHarmless(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         try {
             pair.b().cq.arm(false);
         } catch (InvalidStateException e) {
-            rig.tell("refused: " + e.getMessage());
+            fixture.tell("refused: " + e.getMessage());
         }
         pair.b().receive(1, 0, 8);
         message(pair, false);

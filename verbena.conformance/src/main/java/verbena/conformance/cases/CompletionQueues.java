@@ -6,11 +6,11 @@ import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionQueue;
@@ -25,38 +25,41 @@ import verbena.verbs.WorkCompletion;
 public final class CompletionQueues {
     private CompletionQueues() {}
 
-    public static void aQueueHoldsAtLeastWhatWasAskedFor(Rig rig) {
+    public static void aQueueHoldsAtLeastWhatWasAskedFor(Fixture fixture) {
         for (int entries : new int[] {1, 2, 15, 16, 17, 1000}) {
-            if (entries <= rig.attributes().maxCqe()) {
-                CompletionQueue cq = rig.own(rig.a().createCompletionQueue(entries));
+            if (entries <= fixture.attributes().maxCqe()) {
+                CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(entries));
                 Expect.atLeast("capacity", entries, cq.capacity());
                 Expect.that("no channel", cq.channel().isEmpty());
-                Expect.that("its context", cq.context() == rig.a());
+                Expect.that("its context", cq.context() == fixture.a());
             }
         }
     }
 
-    public static void aQueueOfNothingIsRefused(Rig rig) {
+    public static void aQueueOfNothingIsRefused(Fixture fixture) {
         for (int entries : new int[] {0, -1}) {
             Expect.thrown(
                     entries + " entries",
                     IllegalArgumentException.class,
-                    () -> rig.a().createCompletionQueue(entries));
+                    () -> fixture.a().createCompletionQueue(entries));
         }
     }
 
-    public static void aQueueLargerThanTheDeviceHasIsRefused(Rig rig) {
-        int most = rig.attributes().maxCqe();
+    public static void aQueueLargerThanTheDeviceHasIsRefused(Fixture fixture) {
+        int most = fixture.attributes().maxCqe();
         if (most < Integer.MAX_VALUE) {
             var refused = Expect.thrown(
-                    "maxCqe + 1", ResourceLimitException.class, () -> rig.a().createCompletionQueue(most + 1));
+                    "maxCqe + 1",
+                    ResourceLimitException.class,
+                    () -> fixture.a().createCompletionQueue(most + 1));
             Expect.equal("resource", "maxCqe", refused.resource());
             Expect.equal("limit", (long) most, refused.limit());
         }
     }
 
-    public static void anEmptyQueueGivesNothingAndLeavesTheCompletionAlone(Rig rig) throws InterruptedException {
-        CompletionQueue cq = rig.own(rig.a().createCompletionQueue(16));
+    public static void anEmptyQueueGivesNothingAndLeavesTheCompletionAlone(Fixture fixture)
+            throws InterruptedException {
+        CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(16));
         var wc = new WorkCompletion();
         String before = wc.toString();
         Expect.that("poll finds nothing", !cq.poll(wc));
@@ -66,8 +69,8 @@ public final class CompletionQueues {
         Expect.equal("completion", before, wc.toString());
     }
 
-    public static void severalCompletionsArePolledAtOnceInOrder(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void severalCompletionsArePolledAtOnceInOrder(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().post("11 WRITEs", batch -> {
             for (int i = 0; i < 11; i++) {
                 batch.write(i, pair.b().at(0), pair.b().rkey())
@@ -89,15 +92,15 @@ public final class CompletionQueues {
         });
     }
 
-    public static void sendsAndReceivesMayEndInTwoQueues(Rig rig) throws InterruptedException {
-        if (!rig.has(Capability.ENDPOINTS)) {
-            rig.tell("the connection manager makes queue pairs here: with one queue");
+    public static void sendsAndReceivesMayEndInTwoQueues(Fixture fixture) throws InterruptedException {
+        if (!fixture.has(Capability.ENDPOINTS)) {
+            fixture.tell("the connection manager makes queue pairs here: with one queue");
             return;
         }
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        CompletionQueue receives = rig.own(rig.b().createCompletionQueue(16));
-        var wiring = rig.wire(QpType.RC);
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        CompletionQueue receives = fixture.own(fixture.b().createCompletionQueue(16));
+        var wiring = fixture.wire(QpType.RC);
         a.use(a.domain.createQueuePair(wiring.options(a)));
         b.use(b.domain.createQueuePair(wiring.options(b).withReceiveCq(receives)));
         wiring.byEndpoints(a.qp(), b.qp());
@@ -111,9 +114,9 @@ public final class CompletionQueues {
         Expect.that("nothing more among receives", !receives.poll(wc));
     }
 
-    public static void completionsOfSeveralQueuePairsKeepTheirNumbers(Rig rig) throws InterruptedException {
-        Pair first = rig.rc();
-        Pair second = rig.wire(QpType.RC).between(first.a(), first.b());
+    public static void completionsOfSeveralQueuePairsKeepTheirNumbers(Fixture fixture) throws InterruptedException {
+        Pair first = fixture.rc();
+        Pair second = fixture.wire(QpType.RC).between(first.a(), first.b());
         for (int i = 0; i < 10; i++) {
             first.a().write(1, 0, 8, first.b(), 0);
             second.a().write(2, 0, 8, second.b(), 0);
@@ -128,12 +131,12 @@ public final class CompletionQueues {
         Expect.equal("of the first", 10, ofFirst);
     }
 
-    public static void aWaiterIsWokenByACompletion(Rig rig) throws Exception {
-        Pair pair = rig.rc();
+    public static void aWaiterIsWokenByACompletion(Fixture fixture) throws Exception {
+        Pair pair = fixture.rc();
         var waiting = waiter(pair.b().cq);
         pair.b().receive(5, 0, 8);
         pair.a().send(1, 0, 8);
-        Expect.equal("taken by the waiter", 5L, waiting.get(rig.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.equal("taken by the waiter", 5L, waiting.get(fixture.patience().toSeconds(), TimeUnit.SECONDS));
     }
 
     private static CompletableFuture<Long> waiter(CompletionQueue cq) {
@@ -141,7 +144,7 @@ public final class CompletionQueues {
         Thread.ofVirtual().start(() -> {
             try {
                 var wc = new WorkCompletion();
-                result.complete(cq.await(wc, Rig.PATIENCE) ? wc.wrId() : -1);
+                result.complete(cq.await(wc, Fixture.PATIENCE) ? wc.wrId() : -1);
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
@@ -149,47 +152,47 @@ public final class CompletionQueues {
         return result;
     }
 
-    public static void closingWakesAWaiter(Rig rig) throws Exception {
-        CompletionQueue cq = rig.own(rig.a().createCompletionQueue(16));
+    public static void closingWakesAWaiter(Fixture fixture) throws Exception {
+        CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(16));
         var waiting = waiter(cq);
         cq.close();
         var failure = Expect.thrown(
                 "the waiter",
                 java.util.concurrent.ExecutionException.class,
-                () -> waiting.get(rig.patience().toSeconds(), TimeUnit.SECONDS));
+                () -> waiting.get(fixture.patience().toSeconds(), TimeUnit.SECONDS));
         Expect.that(
                 "it is told by InvalidStateException: " + failure.getCause(),
                 failure.getCause() instanceof InvalidStateException);
     }
 
-    public static void aClosedQueueIsRefused(Rig rig) {
-        CompletionQueue cq = rig.a().createCompletionQueue(16);
+    public static void aClosedQueueIsRefused(Fixture fixture) {
+        CompletionQueue cq = fixture.a().createCompletionQueue(16);
         cq.close();
         cq.close(); // says nothing the second time
         Expect.that("it is closed", cq.isClosed());
-        Side side = rig.side();
-        var options = rig.wire(QpType.RC).options(side).withReceiveCq(cq);
+        TestEnd end = fixture.end();
+        var options = fixture.wire(QpType.RC).options(end).withReceiveCq(cq);
         Expect.thrown("poll", InvalidStateException.class, () -> cq.poll(new WorkCompletion()), "closed");
         Expect.thrown(
                 "a queue pair with it",
                 InvalidStateException.class,
-                () -> side.domain.createQueuePair(options),
+                () -> end.domain.createQueuePair(options),
                 "closed");
         Expect.thrown("arm", InvalidStateException.class, () -> cq.arm(false), "closed");
     }
 
-    public static void aQueueStaysOpenForItsQueuePairs(Rig rig) {
-        Side side = rig.side();
-        var qp = rig.own(side.domain.createQueuePair(rig.wire(QpType.RC).options(side)));
-        Expect.thrown("close", InUseException.class, side.cq::close);
-        Expect.that("it is open", !side.cq.isClosed());
+    public static void aQueueStaysOpenForItsQueuePairs(Fixture fixture) {
+        TestEnd end = fixture.end();
+        var qp = fixture.own(end.domain.createQueuePair(fixture.wire(QpType.RC).options(end)));
+        Expect.thrown("close", InUseException.class, end.cq::close);
+        Expect.that("it is open", !end.cq.isClosed());
         qp.close();
-        side.cq.close();
+        end.cq.close();
     }
 
     @Needs(Capability.RESIZE_CQ)
-    public static void resizingKeepsWhatIsInIt(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).cq(16).connect();
+    public static void resizingKeepsWhatIsInIt(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).cq(16).connect();
         pair.a().post("9 WRITEs", batch -> {
             for (int i = 0; i < 9; i++) {
                 batch.write(i, pair.b().at(0), pair.b().rkey())
@@ -212,8 +215,8 @@ public final class CompletionQueues {
 
     /// Some wait in the kernel or spin while another resizes and completions come.
     @Needs(Capability.RESIZE_CQ)
-    public static void aQueueIsResizedWhileThreadsAwait(Rig rig) throws Exception {
-        Pair pair = rig.wire(QpType.RC).cq(256).connect();
+    public static void aQueueIsResizedWhileThreadsAwait(Fixture fixture) throws Exception {
+        Pair pair = fixture.wire(QpType.RC).cq(256).connect();
         int writes = 400;
         var taken = new AtomicInteger();
         var waiters = new ArrayList<CompletableFuture<Void>>();
@@ -244,14 +247,14 @@ public final class CompletionQueues {
             pair.a().cq.resize(i % 2 == 0 ? 64 : 256);
         }
         for (var waiter : waiters) {
-            waiter.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+            waiter.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
         }
         Expect.equal("completions", writes, taken.get());
     }
 
     @Needs(Capability.RESIZE_CQ)
-    public static void resizingBelowWhatIsInItIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void resizingBelowWhatIsInItIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 40; i++) {
             pair.b().receive(i, 0, 8);
         }
@@ -272,10 +275,10 @@ public final class CompletionQueues {
     }
 
     @Needs(Capability.RESIZE_CQ)
-    public static void resizingToNothingOrTooMuchIsRefused(Rig rig) {
-        CompletionQueue cq = rig.own(rig.a().createCompletionQueue(16));
+    public static void resizingToNothingOrTooMuchIsRefused(Fixture fixture) {
+        CompletionQueue cq = fixture.own(fixture.a().createCompletionQueue(16));
         Expect.thrown("to 0", IllegalArgumentException.class, () -> cq.resize(0));
-        int most = rig.attributes().maxCqe();
+        int most = fixture.attributes().maxCqe();
         if (most < Integer.MAX_VALUE) {
             Expect.thrown("to maxCqe + 1", ResourceLimitException.class, () -> cq.resize(most + 1));
         }
@@ -283,8 +286,8 @@ public final class CompletionQueues {
     }
 
     /// IBTA C11-39: an overflow is an error of the queue, and of the queue pairs that use it.
-    public static void anOverflowIsToldAndEndsItsQueuePairs(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).cq(4).depth(256, 256).connect();
+    public static void anOverflowIsToldAndEndsItsQueuePairs(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).cq(4).depth(256, 256).connect();
         int entries = pair.a().cq.capacity();
         int posted = 0;
         while (posted <= entries + 64 && pair.a().qp().state() == QpState.RTS) {
@@ -300,18 +303,18 @@ public final class CompletionQueues {
                 });
                 posted += most;
             } catch (ResourceLimitException | InvalidStateException e) {
-                rig.tell("no more: " + e.getMessage());
+                fixture.tell("no more: " + e.getMessage());
                 break;
             }
         }
-        var event = rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.CQ_ERR));
+        var event = fixture.event(fixture.a(), EnumSet.of(AsyncEvent.Type.CQ_ERR));
         Expect.that(
                 "its queue", event instanceof AsyncEvent.CompletionQueueEvent(var type, var cq) && cq == pair.a().cq);
         pair.a().isBroken();
     }
 
-    public static void whoeverPollsSeesWhatWasReceived(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void whoeverPollsSeesWhatWasReceived(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 200; i++) {
             pair.a().word(0, i);
             pair.b().receive(1, 64, 8);

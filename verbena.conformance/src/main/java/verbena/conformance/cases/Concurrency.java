@@ -8,11 +8,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.QpType;
@@ -38,13 +38,13 @@ public final class Concurrency {
             }
             start.countDown();
             for (Future<Void> each : all) {
-                each.get(4 * Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                each.get(4 * Fixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             }
         }
     }
 
-    public static void threadsPostToOneQueuePair(Rig rig) throws Exception {
-        Pair pair = rig.wire(QpType.RC).cq(4096).connect();
+    public static void threadsPostToOneQueuePair(Fixture fixture) throws Exception {
+        Pair pair = fixture.wire(QpType.RC).cq(4096).connect();
         int each = 300;
         var next = new AtomicInteger();
         var done = ConcurrentHashMap.<Long>newKeySet();
@@ -66,7 +66,7 @@ public final class Concurrency {
                                         pair.b().rkey());
                         posted = true;
                     } catch (ResourceLimitException e) {
-                        if (pair.a().cq.await(wc, rig.patience())) {
+                        if (pair.a().cq.await(wc, fixture.patience())) {
                             Expect.that("success: " + wc, wc.ok());
                             Expect.that("wr " + wc.wrId() + " completes once", done.add(wc.wrId()));
                         }
@@ -77,15 +77,15 @@ public final class Concurrency {
         });
         var wc = new WorkCompletion();
         while (done.size() < THREADS * each) {
-            Expect.that("the rest completes", pair.a().cq.await(wc, rig.patience()));
+            Expect.that("the rest completes", pair.a().cq.await(wc, fixture.patience()));
             Expect.that("success: " + wc, wc.ok());
             Expect.that("wr " + wc.wrId() + " completes once", done.add(wc.wrId()));
         }
         pair.a().silent();
     }
 
-    public static void threadsPollOneQueue(Rig rig) throws Exception {
-        Pair pair = rig.wire(QpType.RC).cq(1024).connect();
+    public static void threadsPollOneQueue(Fixture fixture) throws Exception {
+        Pair pair = fixture.wire(QpType.RC).cq(1024).connect();
         int messages = 1000;
         var seen = ConcurrentHashMap.<Long>newKeySet();
         var taken = new AtomicInteger();
@@ -123,12 +123,12 @@ public final class Concurrency {
         Expect.equal("completions", messages, seen.size());
     }
 
-    public static void threadsMakeAndCloseObjects(Rig rig) throws Exception {
-        Side side = rig.side();
+    public static void threadsMakeAndCloseObjects(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
         together(THREADS, () -> {
             for (int i = 0; i < 40; i++) {
-                var domain = side.context.allocateProtectionDomain();
-                var cq = side.context.createCompletionQueue(16);
+                var domain = end.context.allocateProtectionDomain();
+                var cq = end.context.createCompletionQueue(16);
                 var region = domain.allocate(4096, Access.remoteAll());
                 var qp = domain.createQueuePair(verbena.verbs.QueuePairOptions.rc(cq)
                         .withSizes(new verbena.verbs.QueuePairOptions.Sizes(4, 4, 1, 1, 0)));
@@ -141,18 +141,18 @@ public final class Concurrency {
         });
     }
 
-    public static void aHundredQueuePairsMoveManySmallWrites(Rig rig) throws InterruptedException {
-        int pairs = Math.min(100, rig.attributes().maxQp() / 4);
+    public static void aHundredQueuePairsMoveManySmallWrites(Fixture fixture) throws InterruptedException {
+        int pairs = Math.min(100, fixture.attributes().maxQp() / 4);
         int rounds = 20;
         int burst = 8;
-        Side a = rig.wire(QpType.RC)
-                .cq(Math.min(4096, rig.attributes().maxCqe()))
+        TestEnd a = fixture.wire(QpType.RC)
+                .cq(Math.min(4096, fixture.attributes().maxCqe()))
                 .connect()
                 .a();
-        Side b = rig.side(rig.b());
+        TestEnd b = fixture.end(fixture.b());
         var all = new ArrayList<Pair>();
         for (int i = 0; i < pairs; i++) {
-            all.add(rig.wire(QpType.RC).depth(16, 1).between(a, b));
+            all.add(fixture.wire(QpType.RC).depth(16, 1).between(a, b));
         }
         for (int round = 0; round < rounds; round++) {
             for (int p = 0; p < pairs; p++) {
@@ -167,7 +167,7 @@ public final class Concurrency {
             int[] completions = new int[pairs];
             var wc = new WorkCompletion();
             for (int i = 0; i < pairs; i++) {
-                Expect.that("a completion comes", a.cq.await(wc, rig.patience()));
+                Expect.that("a completion comes", a.cq.await(wc, fixture.patience()));
                 Expect.that("success: " + wc, wc.ok());
                 Expect.equal("completions of pair " + wc.wrId(), 1, ++completions[(int) wc.wrId()]);
             }
@@ -181,30 +181,30 @@ public final class Concurrency {
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void bothEndsReadEachOtherFromManyThreads(Rig rig) throws Exception {
-        Pair pair = rig.rc();
+    public static void bothEndsReadEachOtherFromManyThreads(Fixture fixture) throws Exception {
+        Pair pair = fixture.rc();
         var turn = new AtomicInteger();
         together(2, () -> {
-            Side from = turn.getAndIncrement() == 0 ? pair.a() : pair.b();
-            Side to = from == pair.a() ? pair.b() : pair.a();
+            TestEnd from = turn.getAndIncrement() == 0 ? pair.a() : pair.b();
+            TestEnd to = from == pair.a() ? pair.b() : pair.a();
             for (int i = 0; i < 200; i++) {
-                from.read(i, Side.MEMORY_BYTES / 2, 3000, to, 0);
+                from.read(i, TestEnd.MEMORY_BYTES / 2, 3000, to, 0);
                 from.ok(i);
             }
             return null;
         });
-        Expect.bytes("what a read", pair.b().bytes(0, 3000), pair.a().bytes(Side.MEMORY_BYTES / 2, 3000));
-        Expect.bytes("what b read", pair.a().bytes(0, 3000), pair.b().bytes(Side.MEMORY_BYTES / 2, 3000));
+        Expect.bytes("what a read", pair.b().bytes(0, 3000), pair.a().bytes(TestEnd.MEMORY_BYTES / 2, 3000));
+        Expect.bytes("what b read", pair.a().bytes(0, 3000), pair.b().bytes(TestEnd.MEMORY_BYTES / 2, 3000));
     }
 
-    public static void virtualThreadsWaitWithoutHoldingUpOthers(Rig rig) throws Exception {
-        Pair pair = rig.rc();
+    public static void virtualThreadsWaitWithoutHoldingUpOthers(Fixture fixture) throws Exception {
+        Pair pair = fixture.rc();
         int waiters = 50;
         var taken = new CountDownLatch(waiters);
         for (int i = 0; i < waiters; i++) {
             Thread.ofVirtual().start(() -> {
                 try {
-                    if (pair.b().cq.await(new WorkCompletion(), rig.patience())) {
+                    if (pair.b().cq.await(new WorkCompletion(), fixture.patience())) {
                         taken.countDown();
                     }
                 } catch (InterruptedException e) {
@@ -217,6 +217,6 @@ public final class Concurrency {
             pair.a().send(i, 0, 8);
             pair.a().ok(i);
         }
-        Expect.that("every waiter has one", taken.await(rig.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.that("every waiter has one", taken.await(fixture.patience().toSeconds(), TimeUnit.SECONDS));
     }
 }

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Meeting;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.CmFixture;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
@@ -41,33 +41,33 @@ public final class Connecting {
     private Connecting() {}
 
     /// Two ends that are connected by the manager, also where endpoints would do.
-    private record Made(Meeting meeting, Side a, Side b, ConnectionId idOfA, ConnectionId idOfB) {}
+    private record Made(CmFixture cm, TestEnd a, TestEnd b, ConnectionId idOfA, ConnectionId idOfB) {}
 
-    private static QueuePair queuePair(Rig rig, Side side, ConnectionId id) {
-        return id.createQueuePair(side.domain, rig.wire(QpType.RC).options(side));
+    private static QueuePair queuePair(Fixture fixture, TestEnd end, ConnectionId id) {
+        return id.createQueuePair(end.domain, fixture.wire(QpType.RC).options(end));
     }
 
-    private static Made connect(Rig rig, PrivateData asks, PrivateData answers) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        Meeting meeting = rig.meeting();
-        ConnectionId idOfA = meeting.resolved(PortSpace.TCP);
-        queuePair(rig, a, idOfA);
+    private static Made connect(Fixture fixture, PrivateData asks, PrivateData answers) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        CmFixture cm = fixture.cm();
+        ConnectionId idOfA = cm.resolved(PortSpace.TCP);
+        queuePair(fixture, a, idOfA);
         idOfA.connect(ConnectionParameters.defaults().withReads(1, 1).withPrivateData(asks));
-        ConnectionEvent.ConnectRequest request = meeting.request();
+        ConnectionEvent.ConnectRequest request = cm.request();
         Expect.bytes(
                 "private data of the request",
                 asks.bytes(),
                 start(request.peer().privateData(), asks));
-        queuePair(rig, b, request.id());
+        queuePair(fixture, b, request.id());
         request.id().accept(ConnectionParameters.defaults().withReads(1, 1).withPrivateData(answers));
-        var established = meeting.await(idOfA, ConnectionEvent.Established.class);
+        var established = cm.await(idOfA, ConnectionEvent.Established.class);
         Expect.bytes(
                 "private data of the answer",
                 answers.bytes(),
                 start(established.peer().privateData(), answers));
-        meeting.await(request.id(), ConnectionEvent.Established.class);
-        return new Made(meeting, a, b, idOfA, request.id());
+        cm.await(request.id(), ConnectionEvent.Established.class);
+        return new Made(cm, a, b, idOfA, request.id());
     }
 
     /// The wire may add zeroes.
@@ -79,15 +79,15 @@ public final class Connecting {
         return id.queuePair().orElseThrow();
     }
 
-    public static void bothAreToldAndBothCanSend(Rig rig) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    public static void bothAreToldAndBothCanSend(Fixture fixture) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         Expect.equal("state of a", ConnectionId.State.CONNECTED, made.idOfA.state());
         Expect.equal("state of b", ConnectionId.State.CONNECTED, made.idOfB.state());
         Expect.equal("queue pair of a", QpState.RTS, qp(made.idOfA).state());
         Expect.equal("queue pair of b", QpState.RTS, qp(made.idOfB).state());
         for (boolean aBegins : new boolean[] {true, false}) {
-            Side from = aBegins ? made.a : made.b;
-            Side to = aBegins ? made.b : made.a;
+            TestEnd from = aBegins ? made.a : made.b;
+            TestEnd to = aBegins ? made.b : made.a;
             qp(aBegins ? made.idOfB : made.idOfA).postReceive(1, to.memory, 0, 100);
             qp(aBegins ? made.idOfA : made.idOfB).postSend(2, from.memory, 500, 100);
             from.ok(2);
@@ -96,50 +96,47 @@ public final class Connecting {
         }
     }
 
-    public static void addressesAreKnownAtBothEnds(Rig rig) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    public static void addressesAreKnownAtBothEnds(Fixture fixture) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
+        Expect.equal("peer of a", made.cm.address(), made.idOfA.peerAddress().orElseThrow());
         Expect.equal(
-                "peer of a", made.meeting.address(), made.idOfA.peerAddress().orElseThrow());
-        Expect.equal(
-                "own address of b",
-                made.meeting.address(),
-                made.idOfB.localAddress().orElseThrow());
-        Expect.equal(
-                "peer's address of b",
-                Rig.address(rig.a()),
-                made.idOfB.peerAddress().orElseThrow().getAddress());
-        Expect.that("the context of a", made.idOfA.context() == rig.a());
+                "own address of b", made.cm.address(), made.idOfB.localAddress().orElseThrow());
+        InetSocketAddress a = made.idOfA.localAddress().orElseThrow();
+        Expect.equal("own address of a", Fixture.address(fixture.a()), a.getAddress());
+        Expect.atLeast("own port of a", 1, a.getPort());
+        Expect.equal("peer of b", a, made.idOfB.peerAddress().orElseThrow());
+        Expect.that("the context of a", made.idOfA.context() == fixture.a());
     }
 
-    public static void privateDataOfEverySizeArrive(Rig rig) throws InterruptedException {
+    public static void privateDataOfEverySizeArrive(Fixture fixture) throws InterruptedException {
         for (int size : new int[] {1, 4, REQUEST_BYTES - 1, REQUEST_BYTES}) {
             byte[] data = new byte[size];
             for (int i = 0; i < size; i++) {
                 data[i] = (byte) (i + 1);
             }
-            connect(rig, PrivateData.of(data), PrivateData.of(data));
+            connect(fixture, PrivateData.of(data), PrivateData.of(data));
         }
     }
 
-    public static void privateDataThatAreTooLongAreRefused(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
-        queuePair(rig, a, id);
+    public static void privateDataThatAreTooLongAreRefused(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        ConnectionId id = fixture.cm().resolved(PortSpace.TCP);
+        queuePair(fixture, a, id);
         Expect.thrown(
                 "2000 bytes",
                 IllegalArgumentException.class,
                 () -> id.connect(ConnectionParameters.defaults().withPrivateData(PrivateData.of(new byte[2000]))));
     }
 
-    public static void aRejectionBringsItsPrivateData(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Meeting meeting = rig.meeting();
-        ConnectionId id = meeting.resolved(PortSpace.TCP);
-        queuePair(rig, a, id);
+    public static void aRejectionBringsItsPrivateData(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        CmFixture cm = fixture.cm();
+        ConnectionId id = cm.resolved(PortSpace.TCP);
+        queuePair(fixture, a, id);
         id.connect(ConnectionParameters.defaults());
-        ConnectionId asked = meeting.request().id();
+        ConnectionId asked = cm.request().id();
         asked.reject(PrivateData.ofText("not today"));
-        var rejected = meeting.await(id, ConnectionEvent.Rejected.class);
+        var rejected = cm.await(id, ConnectionEvent.Rejected.class);
         Expect.equal("reason", ConnectionEvent.Rejected.CONSUMER_DEFINED, rejected.reason());
         Expect.equal("private data", "not today", rejected.privateData().text());
         Expect.equal("state", ConnectionId.State.DISCONNECTED, id.state());
@@ -149,16 +146,16 @@ public final class Connecting {
                 () -> asked.accept(ConnectionParameters.defaults()));
     }
 
-    public static void whereNobodyListensARequestIsRejected(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Meeting meeting = rig.meeting();
-        InetSocketAddress at = meeting.address();
-        ConnectionId id = meeting.resolved(PortSpace.TCP);
-        queuePair(rig, a, id);
-        meeting.listener.close();
+    public static void whereNobodyListensARequestIsRejected(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        CmFixture cm = fixture.cm();
+        InetSocketAddress at = cm.address();
+        ConnectionId id = cm.resolved(PortSpace.TCP);
+        queuePair(fixture, a, id);
+        cm.listener.close();
         id.connect(ConnectionParameters.defaults());
-        ConnectionEvent event = id.channel().await(rig.patience()).orElseThrow();
-        rig.tell(event + " from " + at);
+        ConnectionEvent event = id.channel().await(fixture.patience()).orElseThrow();
+        fixture.tell(event + " from " + at);
         Expect.that(
                 "rejected or unreachable: " + event,
                 event instanceof ConnectionEvent.Rejected || event instanceof ConnectionEvent.Unreachable);
@@ -167,32 +164,32 @@ public final class Connecting {
         }
     }
 
-    public static void aTakenPortIsRefused(Rig rig) {
-        Meeting meeting = rig.meeting();
-        ConnectionId second = rig.own(meeting.listening.createId(PortSpace.TCP));
-        var refused = Expect.thrown("bind", ConnectionException.class, () -> second.bind(meeting.address()));
+    public static void aTakenPortIsRefused(Fixture fixture) {
+        CmFixture cm = fixture.cm();
+        ConnectionId second = fixture.own(cm.listening.createId(PortSpace.TCP));
+        var refused = Expect.thrown("bind", ConnectionException.class, () -> second.bind(cm.address()));
         Expect.equal("reason", ConnectionException.Reason.ADDRESS, refused.reason());
     }
 
-    public static void aPortIsFreeAgainAfterItsListenerWasClosed(Rig rig) {
-        Meeting meeting = rig.meeting();
-        InetSocketAddress at = meeting.address();
-        meeting.listener.close();
-        ConnectionId second = rig.own(meeting.listening.createId(PortSpace.TCP));
+    public static void aPortIsFreeAgainAfterItsListenerWasClosed(Fixture fixture) {
+        CmFixture cm = fixture.cm();
+        InetSocketAddress at = cm.address();
+        cm.listener.close();
+        ConnectionId second = fixture.own(cm.listening.createId(PortSpace.TCP));
         second.bind(at);
         second.listen(1);
         Expect.equal("state", ConnectionId.State.LISTENING, second.state());
     }
 
-    private static void ends(Rig rig, boolean byA) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    private static void ends(Fixture fixture, boolean byA) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         qp(made.idOfA).postReceive(1, made.a.memory, 0, 8);
         qp(made.idOfB).postReceive(2, made.b.memory, 0, 8);
         (byA ? made.idOfA : made.idOfB).disconnect();
         for (ConnectionId id : new ConnectionId[] {made.idOfA, made.idOfB}) {
-            var ended = made.meeting.await(id, ConnectionEvent.Disconnected.class);
+            var ended = made.cm.await(id, ConnectionEvent.Disconnected.class);
             EndedBy by = (id == made.idOfA) == byA ? EndedBy.THIS_SIDE : EndedBy.PEER;
-            Expect.equal("who ended it, to " + (id == made.idOfA ? "a" : "b"), by, ended.by());
+            Expect.equal("which end ended it, told to " + (id == made.idOfA ? "a" : "b"), by, ended.by());
             Expect.equal("state", ConnectionId.State.DISCONNECTED, id.state());
             Expect.equal("queue pair", QpState.ERR, qp(id).state());
         }
@@ -201,35 +198,35 @@ public final class Connecting {
         made.idOfA.disconnect(); // nothing happens when it has ended
     }
 
-    public static void theAskingSideMayEndIt(Rig rig) throws InterruptedException {
-        ends(rig, true);
+    public static void theAskingSideMayEndIt(Fixture fixture) throws InterruptedException {
+        ends(fixture, true);
     }
 
-    public static void theAskedSideMayEndIt(Rig rig) throws InterruptedException {
-        ends(rig, false);
+    public static void theAskedSideMayEndIt(Fixture fixture) throws InterruptedException {
+        ends(fixture, false);
     }
 
-    public static void closingEndsItForThePeer(Rig rig) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    public static void closingEndsItForThePeer(Fixture fixture) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         made.idOfA.close();
-        made.meeting.await(made.idOfB, ConnectionEvent.Disconnected.class);
+        made.cm.await(made.idOfB, ConnectionEvent.Disconnected.class);
         Expect.that(
                 "the queue pair is closed",
                 made.idOfA.queuePair().map(QueuePair::isClosed).orElse(true));
         Expect.equal("queue pair of the peer", QpState.ERR, qp(made.idOfB).state());
     }
 
-    public static void aFailedRequestEndsTheConnection(Rig rig) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    public static void aFailedRequestEndsTheConnection(Fixture fixture) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         qp(made.idOfA).postRead(1, made.a.memory, 0, 8, made.b.at(0), made.b.rkey() ^ 0x55);
         made.a.fails(1, verbena.verbs.WcStatus.REM_ACCESS_ERR);
-        var ended = made.meeting.await(made.idOfA, ConnectionEvent.Disconnected.class);
+        var ended = made.cm.await(made.idOfA, ConnectionEvent.Disconnected.class);
         Expect.equal("by", EndedBy.FAILURE, ended.by());
     }
 
-    public static void severalConnectionsAtOneListenerAreDistinct(Rig rig) throws InterruptedException {
-        Made first = connect(rig, PrivateData.of((byte) 1), PrivateData.NONE);
-        Made second = connect(rig, PrivateData.of((byte) 2), PrivateData.NONE);
+    public static void severalConnectionsAtOneListenerAreDistinct(Fixture fixture) throws InterruptedException {
+        Made first = connect(fixture, PrivateData.of((byte) 1), PrivateData.NONE);
+        Made second = connect(fixture, PrivateData.of((byte) 2), PrivateData.NONE);
         qp(first.idOfB).postReceive(1, first.b.memory, 0, 100);
         qp(second.idOfB).postReceive(2, second.b.memory, 0, 100);
         qp(second.idOfA).postSend(3, second.a.memory, 0, 30);
@@ -237,13 +234,13 @@ public final class Connecting {
         qp(first.idOfA).postSend(4, first.a.memory, 0, 40);
         first.b.received(1, 40);
         first.idOfA.disconnect();
-        first.meeting.await(first.idOfB, ConnectionEvent.Disconnected.class);
+        first.cm.await(first.idOfB, ConnectionEvent.Disconnected.class);
         Expect.equal("the other's queue pair", QpState.RTS, qp(second.idOfA).state());
     }
 
-    public static void stepsInTheWrongOrderAreRefused(Rig rig) {
-        EventChannel channel = rig.own(EventChannel.open(rig.a()));
-        ConnectionId id = rig.own(channel.createId(PortSpace.TCP));
+    public static void stepsInTheWrongOrderAreRefused(Fixture fixture) {
+        EventChannel channel = fixture.own(EventChannel.open(fixture.a()));
+        ConnectionId id = fixture.own(channel.createId(PortSpace.TCP));
         Expect.equal("state", ConnectionId.State.IDLE, id.state());
         var parameters = ConnectionParameters.defaults();
         Expect.thrown("listen", InvalidStateException.class, () -> id.listen(1));
@@ -253,19 +250,19 @@ public final class Connecting {
         Expect.thrown("reject", InvalidStateException.class, () -> id.reject(PrivateData.NONE));
         Expect.thrown("disconnect", InvalidStateException.class, id::disconnect);
         Expect.thrown("context", InvalidStateException.class, id::context);
-        id.bind(new InetSocketAddress(Rig.address(rig.a()), 0));
+        id.bind(new InetSocketAddress(Fixture.address(fixture.a()), 0));
         Expect.atLeast("port", 1, id.localAddress().orElseThrow().getPort());
         Expect.thrown(
                 "bind again",
                 InvalidStateException.class,
-                () -> id.bind(new InetSocketAddress(Rig.address(rig.a()), 0)));
+                () -> id.bind(new InetSocketAddress(Fixture.address(fixture.a()), 0)));
         Expect.thrown("a backlog of 0", IllegalArgumentException.class, () -> id.listen(0), "backlog");
         id.listen(1);
         Expect.equal("state", ConnectionId.State.LISTENING, id.state());
     }
 
-    public static void withoutAQueuePairNobodyConnects(Rig rig) throws InterruptedException {
-        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
+    public static void withoutAQueuePairNobodyConnects(Fixture fixture) throws InterruptedException {
+        ConnectionId id = fixture.cm().resolved(PortSpace.TCP);
         Expect.thrown(
                 "connect",
                 InvalidStateException.class,
@@ -273,56 +270,56 @@ public final class Connecting {
                 "queue pair");
     }
 
-    public static void aSecondQueuePairIsRefused(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
-        queuePair(rig, a, id);
-        Expect.thrown("another", InvalidStateException.class, () -> queuePair(rig, a, id));
+    public static void aSecondQueuePairIsRefused(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        ConnectionId id = fixture.cm().resolved(PortSpace.TCP);
+        queuePair(fixture, a, id);
+        Expect.thrown("another", InvalidStateException.class, () -> queuePair(fixture, a, id));
     }
 
-    public static void receivesCanBePostedBeforeTheConnectionIsThere(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        Meeting meeting = rig.meeting();
-        ConnectionId idOfA = meeting.resolved(PortSpace.TCP);
-        queuePair(rig, a, idOfA).postReceive(1, a.memory, 0, 100);
+    public static void receivesCanBePostedBeforeTheConnectionIsThere(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        CmFixture cm = fixture.cm();
+        ConnectionId idOfA = cm.resolved(PortSpace.TCP);
+        queuePair(fixture, a, idOfA).postReceive(1, a.memory, 0, 100);
         idOfA.connect(ConnectionParameters.defaults());
-        ConnectionId idOfB = meeting.request().id();
-        queuePair(rig, b, idOfB).postReceive(2, b.memory, 0, 100);
+        ConnectionId idOfB = cm.request().id();
+        queuePair(fixture, b, idOfB).postReceive(2, b.memory, 0, 100);
         idOfB.accept(ConnectionParameters.defaults());
-        meeting.await(idOfA, ConnectionEvent.Established.class);
+        cm.await(idOfA, ConnectionEvent.Established.class);
         qp(idOfA).postSend(3, a.memory, 200, 10);
         a.ok(3);
         b.received(2, 10);
-        meeting.await(idOfB, ConnectionEvent.Established.class);
+        cm.await(idOfB, ConnectionEvent.Established.class);
         qp(idOfB).postSend(4, b.memory, 200, 11);
         b.ok(4);
         a.received(1, 11);
     }
 
-    public static void readsAreAgreedOn(Rig rig) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    public static void readsAreAgreedOn(Fixture fixture) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         Expect.that(
                 "at least one READ may be outstanding",
                 qp(made.idOfA).query().maxReadAtomic() >= 1
-                        || rig.device().transportType() == verbena.verbs.TransportType.IWARP);
+                        || fixture.device().transportType() == verbena.verbs.TransportType.IWARP);
         qp(made.idOfA).postRead(1, made.a.memory, 0, 100, made.b.at(500), made.b.rkey());
         made.a.ok(1);
         Expect.bytes("what was read", made.b.bytes(500, 100), made.a.bytes(0, 100));
     }
 
-    public static void anAddressThatNobodyHasHereIsAnAddressError(Rig rig) throws InterruptedException {
-        EventChannel channel = rig.own(EventChannel.open(rig.a()));
-        ConnectionId id = rig.own(channel.createId(PortSpace.TCP));
+    public static void anAddressThatNobodyHasHereIsAnAddressError(Fixture fixture) throws InterruptedException {
+        EventChannel channel = fixture.own(EventChannel.open(fixture.a()));
+        ConnectionId id = fixture.own(channel.createId(PortSpace.TCP));
         var from = new InetSocketAddress("203.0.113.9", 0);
-        id.resolveAddress(Optional.of(from), new InetSocketAddress(Rig.address(rig.a()), 4711));
-        ConnectionEvent event = channel.await(rig.patience()).orElseThrow();
+        id.resolveAddress(Optional.of(from), new InetSocketAddress(Fixture.address(fixture.a()), 4711));
+        ConnectionEvent event = channel.await(fixture.patience()).orElseThrow();
         Expect.that("AddressError: " + event, event instanceof ConnectionEvent.AddressError);
     }
 
-    public static void anEventChannelStaysOpenForItsIdentifiers(Rig rig) {
-        EventChannel channel = rig.own(EventChannel.open(rig.a()));
-        ConnectionId id = rig.own(channel.createId(PortSpace.TCP));
+    public static void anEventChannelStaysOpenForItsIdentifiers(Fixture fixture) {
+        EventChannel channel = fixture.own(EventChannel.open(fixture.a()));
+        ConnectionId id = fixture.own(channel.createId(PortSpace.TCP));
         Expect.thrown("close", InUseException.class, channel::close);
         id.close();
         id.close();
@@ -333,23 +330,23 @@ public final class Connecting {
                 "waiting at it", InvalidStateException.class, () -> channel.await(java.time.Duration.ofSeconds(1)));
     }
 
-    public static void anIdentifierTellsElsewhereAfterItHasMoved(Rig rig) throws InterruptedException {
-        Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
-        EventChannel other = rig.own(EventChannel.open(rig.b()));
+    public static void anIdentifierTellsElsewhereAfterItHasMoved(Fixture fixture) throws InterruptedException {
+        Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
+        EventChannel other = fixture.own(EventChannel.open(fixture.b()));
         made.idOfB.migrate(other);
         made.idOfA.disconnect();
-        ConnectionEvent event = other.await(rig.patience()).orElseThrow();
+        ConnectionEvent event = other.await(fixture.patience()).orElseThrow();
         Expect.that(
                 "Disconnected: " + event, event instanceof ConnectionEvent.Disconnected && event.id() == made.idOfB);
         made.idOfB.close();
     }
 
-    public static void manyConnectionsComeAndGo(Rig rig) throws InterruptedException {
+    public static void manyConnectionsComeAndGo(Fixture fixture) throws InterruptedException {
         for (int i = 0; i < 20; i++) {
-            Made made = connect(rig, PrivateData.NONE, PrivateData.NONE);
+            Made made = connect(fixture, PrivateData.NONE, PrivateData.NONE);
             made.idOfA.disconnect();
-            made.meeting.await(made.idOfA, ConnectionEvent.Disconnected.class);
-            made.meeting.await(made.idOfB, ConnectionEvent.Disconnected.class);
+            made.cm.await(made.idOfA, ConnectionEvent.Disconnected.class);
+            made.cm.await(made.idOfB, ConnectionEvent.Disconnected.class);
             made.idOfA.close();
             made.idOfB.close();
         }
@@ -357,10 +354,10 @@ public final class Connecting {
 
     // ---- the two classes that programs begin with
 
-    public static void aConnectionIsMadeInTwoLines(Rig rig) throws Exception {
+    public static void aConnectionIsMadeInTwoLines(Fixture fixture) throws Exception {
         var options = ConnectionOptions.defaults();
-        try (var listener =
-                ConnectionListener.bind(new InetSocketAddress(Rig.address(rig.b()), 0), options.withDevice(rig.b()))) {
+        try (var listener = ConnectionListener.bind(
+                new InetSocketAddress(Fixture.address(fixture.b()), 0), options.withDevice(fixture.b()))) {
             var accepted = new CompletableFuture<Connection>();
             Thread.ofVirtual().start(() -> {
                 try {
@@ -369,8 +366,8 @@ public final class Connecting {
                     accepted.completeExceptionally(e);
                 }
             });
-            try (var a = Connection.connect(listener.localAddress(), options.withDevice(rig.a()));
-                    var b = accepted.get(rig.patience().toSeconds(), TimeUnit.SECONDS)) {
+            try (var a = Connection.connect(listener.localAddress(), options.withDevice(fixture.a()));
+                    var b = accepted.get(fixture.patience().toSeconds(), TimeUnit.SECONDS)) {
                 var memory = b.allocate(4096, Access.remoteAll());
                 var note = a.allocate(100);
                 note.segment().setString(0, "written from afar");
@@ -386,10 +383,10 @@ public final class Connecting {
     }
 
     /// Its memory and its domain are free when any of them returns.
-    public static void whoeverClosesAConnectionFindsItClosed(Rig rig) throws Exception {
+    public static void whoeverClosesAConnectionFindsItClosed(Fixture fixture) throws Exception {
         var options = ConnectionOptions.defaults();
-        try (var listener =
-                ConnectionListener.bind(new InetSocketAddress(Rig.address(rig.b()), 0), options.withDevice(rig.b()))) {
+        try (var listener = ConnectionListener.bind(
+                new InetSocketAddress(Fixture.address(fixture.b()), 0), options.withDevice(fixture.b()))) {
             var accepted = CompletableFuture.supplyAsync(() -> {
                 try {
                     return listener.accept();
@@ -397,9 +394,9 @@ public final class Connecting {
                     throw new IllegalStateException(e);
                 }
             });
-            Connection made = Connection.connect(listener.localAddress(), options.withDevice(rig.a()));
+            Connection made = Connection.connect(listener.localAddress(), options.withDevice(fixture.a()));
             var memory = made.allocate(4096);
-            Connection other = accepted.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+            Connection other = accepted.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
             var closing = new ArrayList<CompletableFuture<Void>>();
             for (Connection each : List.of(made, other, made, other, made)) {
                 closing.add(CompletableFuture.runAsync(
@@ -414,21 +411,21 @@ public final class Connecting {
                         work -> Thread.ofPlatform().daemon().start(work)));
             }
             for (var each : closing) {
-                each.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+                each.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
             }
             Expect.that("the region is closed", memory.isClosed());
         }
     }
 
-    public static void whereNobodyListensConnectingThrows(Rig rig) {
-        Meeting meeting = rig.meeting();
-        InetSocketAddress at = meeting.address();
-        meeting.listener.close();
+    public static void whereNobodyListensConnectingThrows(Fixture fixture) {
+        CmFixture cm = fixture.cm();
+        InetSocketAddress at = cm.address();
+        cm.listener.close();
         var refused = Expect.thrown(
                 "connect",
                 ConnectionException.class,
-                () -> rig.own(
-                        Connection.connect(at, ConnectionOptions.defaults().withDevice(rig.a()))));
+                () -> fixture.own(
+                        Connection.connect(at, ConnectionOptions.defaults().withDevice(fixture.a()))));
         Expect.oneOf(
                 "reason",
                 java.util.List.of(ConnectionException.Reason.REFUSED, ConnectionException.Reason.UNREACHABLE),
@@ -438,21 +435,21 @@ public final class Connecting {
     // ---- datagrams
 
     @Needs(Capability.UD)
-    public static void aDatagramServiceTellsItsQueuePair(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        Meeting meeting = new Meeting(rig, PortSpace.UDP);
-        ConnectionId idOfA = meeting.resolved(PortSpace.UDP);
-        var options = rig.wire(QpType.UD);
+    public static void aDatagramServiceTellsItsQueuePair(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        CmFixture cm = new CmFixture(fixture, PortSpace.UDP);
+        ConnectionId idOfA = cm.resolved(PortSpace.UDP);
+        var options = fixture.wire(QpType.UD);
         QueuePair qpOfA = idOfA.createQueuePair(a.domain, options.options(a));
-        idOfA.connect(ConnectionParameters.defaults().withPrivateData(PrivateData.ofText("who")));
-        ConnectionEvent.ConnectRequest request = meeting.request();
+        idOfA.connect(ConnectionParameters.defaults().withPrivateData(PrivateData.ofText("hello")));
+        ConnectionEvent.ConnectRequest request = cm.request();
         QueuePair qpOfB = request.id().createQueuePair(b.domain, options.options(b));
         qpOfB.postReceive(1, b.memory, 0, 200);
         request.id().accept(ConnectionParameters.defaults());
-        var told = meeting.await(idOfA, ConnectionEvent.DatagramEstablished.class);
+        var told = cm.await(idOfA, ConnectionEvent.DatagramEstablished.class);
         Expect.equal("queue pair", qpOfB.qpn(), told.peer().qpn());
-        var handle = rig.own(a.domain.createAddressHandle(told.path()));
+        var handle = fixture.own(a.domain.createAddressHandle(told.path()));
         try (var batch = qpOfA.send()) {
             batch.send(2)
                     .sge(a.memory, 0, 50)
@@ -465,9 +462,9 @@ public final class Connecting {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void bothWaysOfConnectingAreAlike(Rig rig) throws InterruptedException {
-        Pair byEndpoints = rig.rc();
-        Made byManager = connect(rig, PrivateData.NONE, PrivateData.NONE);
+    public static void bothWaysOfConnectingAreAlike(Fixture fixture) throws InterruptedException {
+        Pair byEndpoints = fixture.rc();
+        Made byManager = connect(fixture, PrivateData.NONE, PrivateData.NONE);
         var one = byEndpoints.a().qp().query();
         var other = qp(byManager.idOfA).query();
         Expect.equal("state", one.state(), other.state());

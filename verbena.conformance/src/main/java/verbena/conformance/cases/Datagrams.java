@@ -1,11 +1,11 @@
 package verbena.conformance.cases;
 
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
-import verbena.conformance.rig.Wiring;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
+import verbena.conformance.fixture.Wiring;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
@@ -19,22 +19,22 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Datagrams: to whom an address handle says, behind 40 bytes that tell where from (IBTA 9.8.3, 11.4.1.2).
+/// Datagrams go where an address handle says, behind 40 bytes that tell where from (IBTA 9.8.3, 11.4.1.2).
 @Needs(Capability.UD)
 public final class Datagrams {
     static final int GRH = 40;
-    private static final int HALF = Side.MEMORY_BYTES / 2;
+    private static final int HALF = TestEnd.MEMORY_BYTES / 2;
 
     private Datagrams() {}
 
-    private static Pair pair(Rig rig) throws InterruptedException {
-        return rig.wire(QpType.UD).connect();
+    private static Pair pair(Fixture fixture) throws InterruptedException {
+        return fixture.wire(QpType.UD).connect();
     }
 
     /// The way from one side to another.
-    static AddressHandle way(Side from, Side to) {
-        var gid = to.context.gid(1, Side.gidIndex(to.context)).gid();
-        return from.rig.own(from.domain.createAddressHandle(AddressVector.to(gid, Side.gidIndex(from.context))));
+    static AddressHandle way(TestEnd from, TestEnd to) {
+        var gid = to.context.gid(1, TestEnd.gidIndex(to.context)).gid();
+        return from.fixture.own(from.domain.createAddressHandle(AddressVector.to(gid, TestEnd.gidIndex(from.context))));
     }
 
     /// A signalled datagram from `a` to `b`.
@@ -63,9 +63,9 @@ public final class Datagrams {
                 "the datagram that follows", pair.a().bytes(1, 33), pair.b().bytes(HALF + GRH, 33));
     }
 
-    public static void aDatagramArrivesBehindFortyBytes(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
-        int most = rig.a().port(1).activeMtu().bytes();
+    public static void aDatagramArrivesBehindFortyBytes(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
+        int most = fixture.a().port(1).activeMtu().bytes();
         for (int size : new int[] {0, 1, 2, 3, 4, 100, most - 1, most}) {
             pair.b().receive(1, HALF, GRH + size);
             send(pair, 2, 7, size);
@@ -78,8 +78,8 @@ public final class Datagrams {
     }
 
     @Needs(Capability.SEND_WITH_IMMEDIATE)
-    public static void aDatagramBringsItsImmediate(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aDatagramBringsItsImmediate(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         AddressHandle to = way(pair.a(), pair.b());
         pair.b().receive(1, HALF, 200);
         pair.a()
@@ -94,19 +94,19 @@ public final class Datagrams {
                 "immediate", 0x0102_0304, pair.b().received(1, 140).immediate().orElseThrow());
     }
 
-    public static void whoReceivesCanAnswer(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void whoReceivesCanAnswer(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 200);
         send(pair, 2, 0, 10);
         pair.a().ok(2);
         var wc = new WorkCompletion();
-        Expect.that("it arrives", pair.b().cq.await(wc, rig.patience()));
-        AddressHandle back = rig.own(pair.b()
+        Expect.that("it arrives", pair.b().cq.await(wc, fixture.patience()));
+        AddressHandle back = fixture.own(pair.b()
                 .domain
                 .createAddressHandle(wc, pair.b().memory.segment().asSlice(0, GRH)));
         Expect.equal(
-                "who it came from",
-                rig.a().gid(1, Side.gidIndex(rig.a())).gid(),
+                "its sender",
+                fixture.a().gid(1, TestEnd.gidIndex(fixture.a())).gid(),
                 back.vector().destination());
         pair.a().receive(3, HALF, 200);
         pair.b()
@@ -121,12 +121,12 @@ public final class Datagrams {
         Expect.bytes("answer", pair.b().bytes(500, 20), pair.a().bytes(HALF + GRH, 20));
     }
 
-    public static void anAnswerToNothingIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void anAnswerToNothingIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(1, 0, 200);
         pair.a().send(2, 0, 100);
         var wc = new WorkCompletion();
-        Expect.that("it arrives", pair.b().cq.await(wc, rig.patience()));
+        Expect.that("it arrives", pair.b().cq.await(wc, fixture.patience()));
         Expect.thrown(
                 "a handle of a connection's message",
                 IllegalArgumentException.class,
@@ -135,8 +135,8 @@ public final class Datagrams {
                         .createAddressHandle(wc, pair.b().memory.segment().asSlice(0, GRH)));
     }
 
-    public static void anotherQkeyIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void anotherQkeyIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 200);
         send(pair, 2, 0, 10, Wiring.QKEY + 1);
         pair.a().ok(2);
@@ -146,16 +146,16 @@ public final class Datagrams {
     }
 
     /// IBTA 10.2.5.
-    public static void aQkeyWithItsHighBitStandsForTheOwn(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aQkeyWithItsHighBitStandsForTheOwn(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 200);
         send(pair, 2, 0, 10, 0x8000_0000);
         pair.a().ok(2);
         pair.b().received(1, GRH + 10);
     }
 
-    public static void theQkeyCanBeChangedWhileItRuns(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void theQkeyCanBeChangedWhileItRuns(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().qp().modify(new QpModification().qkey(77));
         pair.b().receive(1, 0, 200);
         send(pair, 2, 0, 10);
@@ -165,12 +165,12 @@ public final class Datagrams {
         pair.b().received(1, GRH + 11);
     }
 
-    public static void withoutAReceiveItIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void withoutAReceiveItIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         send(pair, 1, 0, 10);
         pair.a().ok(1);
         // Another queue pair of b receives behind it.
-        Pair other = rig.wire(QpType.UD).between(pair.a(), pair.b());
+        Pair other = fixture.wire(QpType.UD).between(pair.a(), pair.b());
         other.b().receive(2, 0, 200);
         AddressHandle to = way(pair.a(), pair.b());
         pair.a()
@@ -186,8 +186,8 @@ public final class Datagrams {
         follows(pair);
     }
 
-    public static void oneLargerThanItsReceiveIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void oneLargerThanItsReceiveIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, GRH + 9);
         send(pair, 2, 0, 10);
         pair.a().ok(2);
@@ -197,15 +197,15 @@ public final class Datagrams {
         Expect.equal("state of b", QpState.RTS, pair.b().qp().state());
     }
 
-    public static void oneOfMoreThanThePortsMtuIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
-        int most = rig.a().port(1).activeMtu().bytes();
+    public static void oneOfMoreThanThePortsMtuIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
+        int most = fixture.a().port(1).activeMtu().bytes();
         Expect.thrown("one byte more", IllegalArgumentException.class, () -> send(pair, 1, 0, most + 1), "MTU");
         follows(pair);
     }
 
-    public static void aDestinationIsNeeded(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aDestinationIsNeeded(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         Expect.thrown("nowhere", IllegalArgumentException.class, () -> pair.a().send(1, 0, 8), "to");
         AddressHandle to = way(pair.a(), pair.b());
         Expect.thrown(
@@ -219,8 +219,8 @@ public final class Datagrams {
                 "qpn");
     }
 
-    public static void onlySendsAreTaken(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void onlySendsAreTaken(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         AddressHandle to = way(pair.a(), pair.b());
         Expect.thrown(
                 "WRITE",
@@ -245,8 +245,8 @@ public final class Datagrams {
         follows(pair);
     }
 
-    public static void aClosedHandleIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aClosedHandleIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         AddressHandle to = way(pair.a(), pair.b());
         to.close();
         to.close();
@@ -263,33 +263,37 @@ public final class Datagrams {
                 "closed");
     }
 
-    public static void aHandleFromAnAddressThatIsNotOursIsRefused(Rig rig) {
-        Side side = rig.side();
-        int free =
-                rig.a().gids(1).stream().mapToInt(entry -> entry.index()).max().orElse(0) + 1;
-        var gid = rig.a().gids(1).getFirst().gid();
+    public static void aHandleFromAnAddressThatIsNotOursIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        int free = fixture.a().gids(1).stream()
+                        .mapToInt(entry -> entry.index())
+                        .max()
+                        .orElse(0)
+                + 1;
+        var gid = fixture.a().gids(1).getFirst().gid();
         Expect.thrown(
                 "GID " + free,
                 InvalidAttributesException.class,
-                () -> side.domain.createAddressHandle(AddressVector.to(gid, free)));
+                () -> end.domain.createAddressHandle(AddressVector.to(gid, free)));
     }
 
-    public static void aHandleRemembersItsWay(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
-        var gid = rig.b().gid(1, Side.gidIndex(rig.b())).gid();
-        var vector = AddressVector.to(gid, Side.gidIndex(rig.a())).withTrafficClass(0x20);
-        AddressHandle handle = rig.own(pair.a().domain.createAddressHandle(vector));
+    public static void aHandleRemembersItsWay(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
+        var gid = fixture.b().gid(1, TestEnd.gidIndex(fixture.b())).gid();
+        var vector = AddressVector.to(gid, TestEnd.gidIndex(fixture.a())).withTrafficClass(0x20);
+        AddressHandle handle = fixture.own(pair.a().domain.createAddressHandle(vector));
         Expect.equal("way", vector, handle.vector());
         Expect.that("its domain", handle.protectionDomain() == pair.a().domain);
     }
 
-    public static void oneQueuePairHearsManySenders(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void oneQueuePairHearsManySenders(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         var seen = new java.util.HashSet<Integer>();
         for (int i = 0; i < 5; i++) {
             Pair sender = i == 0
                     ? pair
-                    : new Pair(rig.wire(QpType.UD).between(pair.a(), pair.b()).a(), pair.b());
+                    : new Pair(
+                            fixture.wire(QpType.UD).between(pair.a(), pair.b()).a(), pair.b());
             pair.b().receive(i, 0, 200);
             send(sender, 10 + i, 0, 20);
             sender.a().ok(10 + i);
@@ -298,9 +302,9 @@ public final class Datagrams {
         Expect.equal("senders", 5, seen.size());
     }
 
-    public static void aQueuePairHearsItself(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
-        Side a = pair.a();
+    public static void aQueuePairHearsItself(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
+        TestEnd a = pair.a();
         a.receive(1, HALF, 200);
         AddressHandle to = way(a, a);
         a.post(
@@ -316,13 +320,13 @@ public final class Datagrams {
         Expect.bytes("datagram", a.bytes(0, 30), a.bytes(HALF + GRH, 30));
     }
 
-    public static void aNumberThatNobodyHasIsNotMissed(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aNumberThatNobodyHasIsNotMissed(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         AddressHandle to = way(pair.a(), pair.b());
         int nobody = pair.b().qp().qpn() ^ 0x5555;
         pair.a()
                 .post(
-                        "a datagram to nobody",
+                        "a datagram to no queue pair",
                         batch -> batch.send(1)
                                 .sge(pair.a().memory, 0, 8)
                                 .to(to, nobody, Wiring.QKEY)
@@ -331,9 +335,9 @@ public final class Datagrams {
         follows(pair);
     }
 
-    public static void aConnectionsNumberTakesNoDatagrams(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
-        Pair connected = rig.wire(QpType.RC).between(pair.a(), pair.b());
+    public static void aConnectionsNumberTakesNoDatagrams(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
+        Pair connected = fixture.wire(QpType.RC).between(pair.a(), pair.b());
         connected.b().receive(5, 0, 200);
         AddressHandle to = way(pair.a(), pair.b());
         pair.a()
@@ -350,8 +354,8 @@ public final class Datagrams {
         connected.b().received(5, 17);
     }
 
-    public static void aLocalErrorStopsSendingAndNotReceiving(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aLocalErrorStopsSendingAndNotReceiving(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         AddressHandle to = way(pair.a(), pair.b());
         pair.a()
                 .post(
@@ -366,8 +370,8 @@ public final class Datagrams {
         follows(pair);
     }
 
-    public static void piecesAreGatheredAndScattered(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void piecesAreGatheredAndScattered(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         AddressHandle to = way(pair.a(), pair.b());
         pair.b()
                 .receive(

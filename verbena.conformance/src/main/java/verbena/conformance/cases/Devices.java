@@ -2,8 +2,8 @@ package verbena.conformance.cases;
 
 import java.util.HashSet;
 import java.util.List;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Rig;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
 import verbena.verbs.AtomicCapability;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
@@ -20,14 +20,14 @@ import verbena.verbs.TransportType;
 public final class Devices {
     private Devices() {}
 
-    public static void aDeviceIsFoundByItsName(Rig rig) {
-        Device found = Device.named(rig.device().name());
-        Expect.equal("name", rig.device().name(), found.name());
-        Expect.equal("transport", rig.device().transportType(), found.transportType());
-        Expect.equal("GUID", rig.device().nodeGuid(), found.nodeGuid());
+    public static void aDeviceIsFoundByItsName(Fixture fixture) {
+        Device found = Device.named(fixture.device().name());
+        Expect.equal("name", fixture.device().name(), found.name());
+        Expect.equal("transport", fixture.device().transportType(), found.transportType());
+        Expect.equal("GUID", fixture.device().nodeGuid(), found.nodeGuid());
     }
 
-    public static void aNameThatNobodyHasIsToldOf(Rig rig) {
+    public static void aNameThatNobodyHasIsToldOf(Fixture fixture) {
         Expect.thrown(
                 "a device of another world",
                 DeviceException.class,
@@ -35,21 +35,21 @@ public final class Devices {
                 "nosuchdevice7");
     }
 
-    public static void aContextKnowsItsDevice(Rig rig) {
-        Expect.equal("name", rig.device().name(), rig.a().device().name());
-        Expect.that("the context is open", !rig.a().isClosed());
+    public static void aContextKnowsItsDevice(Fixture fixture) {
+        Expect.equal("name", fixture.device().name(), fixture.a().device().name());
+        Expect.that("the context is open", !fixture.a().isClosed());
     }
 
-    public static void aDeviceOpensAgainAfterItWasClosed(Rig rig) {
+    public static void aDeviceOpensAgainAfterItWasClosed(Fixture fixture) {
         for (int i = 0; i < 3; i++) {
-            try (Context context = rig.device().open()) {
+            try (Context context = fixture.device().open()) {
                 Expect.that("port 1 has an address", !context.gids(1).isEmpty());
             }
         }
     }
 
-    public static void limitsAreThereForAllThatIsDeclared(Rig rig) {
-        var its = rig.attributes();
+    public static void limitsAreThereForAllThatIsDeclared(Fixture fixture) {
+        var its = fixture.attributes();
         Expect.atLeast("maxQp", 2, its.maxQp());
         Expect.atLeast("maxQpWr", 16, its.maxQpWr());
         Expect.atLeast("maxSge", 1, its.maxSge());
@@ -71,57 +71,57 @@ public final class Devices {
         Expect.atLeast("maxQpInitiatorReadAtomic", reads ? 1 : 0, its.maxQpInitiatorReadAtomic());
     }
 
-    public static void atomicsAreDeclaredInOneWay(Rig rig) {
+    public static void atomicsAreDeclaredInOneWay(Fixture fixture) {
         Expect.equal(
                 "an atomic capability other than NONE",
-                rig.has(Capability.ATOMICS),
-                rig.attributes().atomicCapability() != AtomicCapability.NONE);
+                fixture.has(Capability.ATOMICS),
+                fixture.attributes().atomicCapability() != AtomicCapability.NONE);
     }
 
-    public static void attributesDoNotChange(Rig rig) {
-        Expect.equal("attributes, asked for again", rig.attributes(), rig.attributes());
-        try (Context another = rig.device().open()) {
+    public static void attributesDoNotChange(Fixture fixture) {
+        Expect.equal("attributes, asked for again", fixture.attributes(), fixture.attributes());
+        try (Context another = fixture.device().open()) {
             Expect.equal(
                     "capabilities of another context",
-                    rig.attributes().capabilities(),
+                    fixture.attributes().capabilities(),
                     another.attributes().capabilities());
         } catch (DeviceException e) {
-            rig.tell("opens only once: " + e.getMessage());
+            fixture.tell("opens only once: " + e.getMessage());
         }
     }
 
-    public static void portOneIsActive(Rig rig) {
-        PortAttributes port = rig.a().port(1);
+    public static void portOneIsActive(Fixture fixture) {
+        PortAttributes port = fixture.a().port(1);
         Expect.equal("state", PortState.ACTIVE, port.state());
         Expect.that(
                 "the active MTU is one that the port can use", port.activeMtu().compareTo(port.maxMtu()) <= 0);
         Expect.atLeast("longest message", 1 << 20, port.maxMessageBytes());
-        Expect.atLeast("length of the GID table", rig.a().gids(1).size(), port.gidTableLength());
+        Expect.atLeast("length of the GID table", fixture.a().gids(1).size(), port.gidTableLength());
     }
 
-    public static void aPortThatIsNotThereIsRefused(Rig rig) {
-        int beyond = rig.attributes().physicalPorts() + 1;
+    public static void aPortThatIsNotThereIsRefused(Fixture fixture) {
+        int beyond = fixture.attributes().physicalPorts() + 1;
         for (int port : new int[] {0, -1, beyond}) {
             Expect.thrown(
                     "port " + port,
                     IllegalArgumentException.class,
-                    () -> rig.a().port(port),
+                    () -> fixture.a().port(port),
                     "port");
             Expect.thrown(
                     "gids of port " + port,
                     IllegalArgumentException.class,
-                    () -> rig.a().gids(port),
+                    () -> fixture.a().gids(port),
                     "port");
             Expect.thrown(
                     "pkey of port " + port,
                     IllegalArgumentException.class,
-                    () -> rig.a().pkey(port, 0),
+                    () -> fixture.a().pkey(port, 0),
                     "port");
         }
     }
 
-    public static void theGidTableHasNoHolesAndNothingTwice(Rig rig) {
-        List<GidEntry> gids = rig.a().gids(1);
+    public static void theGidTableHasNoHolesAndNothingTwice(Fixture fixture) {
+        List<GidEntry> gids = fixture.a().gids(1);
         Expect.that("there is a GID", !gids.isEmpty());
         var seen = new HashSet<String>();
         for (GidEntry entry : gids) {
@@ -130,27 +130,28 @@ public final class Devices {
                     entry.gid() + " " + entry.type() + " is there once", seen.add(entry.gid() + " " + entry.type()));
             Expect.that(
                     "the GID at " + entry.index() + " is not zero", !entry.gid().equals(new Gid(0, 0)));
-            Expect.equal("entry " + entry.index(), entry, rig.a().gid(1, entry.index()));
+            Expect.equal("entry " + entry.index(), entry, fixture.a().gid(1, entry.index()));
         }
     }
 
-    public static void aGidIndexThatIsNotThereIsRefused(Rig rig) {
-        int free = rig.a().gids(1).stream().mapToInt(GidEntry::index).max().orElse(0) + 1;
+    public static void aGidIndexThatIsNotThereIsRefused(Fixture fixture) {
+        int free = fixture.a().gids(1).stream().mapToInt(GidEntry::index).max().orElse(0) + 1;
         Expect.thrown(
-                "gid " + free, IllegalArgumentException.class, () -> rig.a().gid(1, free), "gid index");
-        Expect.thrown("gid -1", IllegalArgumentException.class, () -> rig.a().gid(1, -1), "gid index");
+                "gid " + free, IllegalArgumentException.class, () -> fixture.a().gid(1, free), "gid index");
+        Expect.thrown(
+                "gid -1", IllegalArgumentException.class, () -> fixture.a().gid(1, -1), "gid index");
     }
 
-    public static void gidsAreOfTheDevicesKind(Rig rig) {
-        boolean iwarp = rig.device().transportType() == TransportType.IWARP;
-        for (GidEntry entry : rig.a().gids(1)) {
+    public static void gidsAreOfTheDevicesKind(Fixture fixture) {
+        boolean iwarp = fixture.device().transportType() == TransportType.IWARP;
+        for (GidEntry entry : fixture.a().gids(1)) {
             Expect.equal(entry + " is of iWARP", iwarp, entry.type() == GidType.IWARP);
         }
     }
 
-    public static void theOwnGidIsTheWayToAPeerOfItsFamily(Rig rig) {
-        for (GidEntry entry : rig.a().gids(1)) {
-            GidEntry way = rig.a().gidFor(1, entry.gid());
+    public static void theOwnGidIsTheWayToAPeerOfItsFamily(Fixture fixture) {
+        for (GidEntry entry : fixture.a().gids(1)) {
+            GidEntry way = fixture.a().gidFor(1, entry.gid());
             Expect.equal(
                     "family of the way to " + entry.gid(),
                     entry.gid().isIpv4(),
@@ -158,28 +159,31 @@ public final class Devices {
         }
     }
 
-    @verbena.conformance.rig.Needs(Capability.ENDPOINTS)
-    public static void theDefaultPartitionIsAtIndexZero(Rig rig) {
-        int pkey = rig.a().pkey(1, 0);
+    @verbena.conformance.fixture.Needs(Capability.ENDPOINTS)
+    public static void theDefaultPartitionIsAtIndexZero(Fixture fixture) {
+        int pkey = fixture.a().pkey(1, 0);
         Expect.that("P_Key 0x%04x is of 16 bits and valid".formatted(pkey), pkey >>> 16 == 0 && (pkey & 0x7FFF) != 0);
     }
 
-    public static void aPartitionIndexThatIsNotThereIsRefused(Rig rig) {
-        int beyond = rig.a().port(1).pkeyTableLength();
+    public static void aPartitionIndexThatIsNotThereIsRefused(Fixture fixture) {
+        int beyond = fixture.a().port(1).pkeyTableLength();
         Expect.thrown(
-                "pkey " + beyond, IllegalArgumentException.class, () -> rig.a().pkey(1, beyond));
-        Expect.thrown("pkey -1", IllegalArgumentException.class, () -> rig.a().pkey(1, -1));
+                "pkey " + beyond,
+                IllegalArgumentException.class,
+                () -> fixture.a().pkey(1, beyond));
+        Expect.thrown(
+                "pkey -1", IllegalArgumentException.class, () -> fixture.a().pkey(1, -1));
     }
 
-    public static void countersHaveNamesAndNeverFall(Rig rig) throws InterruptedException {
-        var before = rig.a().counters();
-        try (var pair = rig.rc()) {
+    public static void countersHaveNamesAndNeverFall(Fixture fixture) throws InterruptedException {
+        var before = fixture.a().counters();
+        try (var pair = fixture.rc()) {
             pair.b().receive(1, 0, 100);
             pair.a().send(2, 0, 100);
             pair.a().ok(2);
             pair.b().received(1, 100);
         }
-        var after = rig.a().counters();
+        var after = fixture.a().counters();
         before.forEach(
                 (name, value) -> Expect.atLeast("counter " + name, value, after.getOrDefault(name, Long.MIN_VALUE)));
     }

@@ -2,12 +2,12 @@ package verbena.conformance.cases;
 
 import java.util.ArrayList;
 import java.util.List;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
-import verbena.conformance.rig.Wiring;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
+import verbena.conformance.fixture.Wiring;
 import verbena.verbs.Access;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
@@ -23,14 +23,14 @@ import verbena.verbs.WcStatus;
 public final class Domains {
     private Domains() {}
 
-    public static void manyDomainsCanBeHad(Rig rig) {
-        int many = Math.min(200, rig.attributes().maxPd() / 2);
+    public static void manyDomainsCanBeHad(Fixture fixture) {
+        int many = Math.min(200, fixture.attributes().maxPd() / 2);
         var domains = new ArrayList<ProtectionDomain>();
         for (int i = 0; i < many; i++) {
-            domains.add(rig.own(rig.a().allocateProtectionDomain()));
+            domains.add(fixture.own(fixture.a().allocateProtectionDomain()));
         }
         for (ProtectionDomain each : domains) {
-            Expect.that("each is of the context", each.context() == rig.a());
+            Expect.that("each is of the context", each.context() == fixture.a());
             each.close();
             Expect.that("each is closed", each.isClosed());
         }
@@ -45,59 +45,59 @@ public final class Domains {
         Expect.that("it is closed", domain.isClosed());
     }
 
-    public static void aDomainStaysOpenForItsRegion(Rig rig) throws Exception {
-        var domain = rig.own(rig.a().allocateProtectionDomain());
-        staysOpenFor(domain, rig.own(domain.allocate(64, Access.local())));
+    public static void aDomainStaysOpenForItsRegion(Fixture fixture) throws Exception {
+        var domain = fixture.own(fixture.a().allocateProtectionDomain());
+        staysOpenFor(domain, fixture.own(domain.allocate(64, Access.local())));
     }
 
-    public static void aDomainStaysOpenForItsQueuePair(Rig rig) throws Exception {
-        var domain = rig.own(rig.a().allocateProtectionDomain());
-        var cq = rig.own(rig.a().createCompletionQueue(16));
-        var options = QueuePairOptions.rc(cq).withSizes(rig.wire(QpType.RC).sizes());
-        staysOpenFor(domain, rig.own(domain.createQueuePair(options)));
+    public static void aDomainStaysOpenForItsQueuePair(Fixture fixture) throws Exception {
+        var domain = fixture.own(fixture.a().allocateProtectionDomain());
+        var cq = fixture.own(fixture.a().createCompletionQueue(16));
+        var options = QueuePairOptions.rc(cq).withSizes(fixture.wire(QpType.RC).sizes());
+        staysOpenFor(domain, fixture.own(domain.createQueuePair(options)));
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aDomainStaysOpenForItsWindow(Rig rig) throws Exception {
-        var domain = rig.own(rig.a().allocateProtectionDomain());
-        staysOpenFor(domain, rig.own(domain.allocateWindow(1)));
+    public static void aDomainStaysOpenForItsWindow(Fixture fixture) throws Exception {
+        var domain = fixture.own(fixture.a().allocateProtectionDomain());
+        staysOpenFor(domain, fixture.own(domain.allocateWindow(1)));
     }
 
     @Needs(Capability.SRQ)
-    public static void aDomainStaysOpenForItsSharedReceiveQueue(Rig rig) throws Exception {
-        var domain = rig.own(rig.a().allocateProtectionDomain());
-        staysOpenFor(domain, rig.own(domain.createSharedReceiveQueue(4, 1)));
+    public static void aDomainStaysOpenForItsSharedReceiveQueue(Fixture fixture) throws Exception {
+        var domain = fixture.own(fixture.a().allocateProtectionDomain());
+        staysOpenFor(domain, fixture.own(domain.createSharedReceiveQueue(4, 1)));
     }
 
     @Needs(Capability.UD)
-    public static void aDomainStaysOpenForItsAddressHandle(Rig rig) throws Exception {
-        var domain = rig.own(rig.a().allocateProtectionDomain());
-        var to = rig.a().gids(1).getFirst();
-        staysOpenFor(domain, rig.own(domain.createAddressHandle(AddressVector.to(to.gid(), to.index()))));
+    public static void aDomainStaysOpenForItsAddressHandle(Fixture fixture) throws Exception {
+        var domain = fixture.own(fixture.a().allocateProtectionDomain());
+        var to = fixture.a().gids(1).getFirst();
+        staysOpenFor(domain, fixture.own(domain.createAddressHandle(AddressVector.to(to.gid(), to.index()))));
     }
 
-    public static void nothingIsMadeInAClosedDomain(Rig rig) {
-        var domain = rig.a().allocateProtectionDomain();
-        var cq = rig.own(rig.a().createCompletionQueue(16));
+    public static void nothingIsMadeInAClosedDomain(Fixture fixture) {
+        var domain = fixture.a().allocateProtectionDomain();
+        var cq = fixture.own(fixture.a().createCompletionQueue(16));
         domain.close();
         domain.close(); // says nothing the second time
-        var options = QueuePairOptions.rc(cq).withSizes(rig.wire(QpType.RC).sizes());
+        var options = QueuePairOptions.rc(cq).withSizes(fixture.wire(QpType.RC).sizes());
         Expect.thrown("a region", InvalidStateException.class, () -> domain.allocate(8, Access.local()), "closed");
         Expect.thrown("a queue pair", InvalidStateException.class, () -> domain.createQueuePair(options), "closed");
-        if (rig.has(Capability.SRQ)) {
+        if (fixture.has(Capability.SRQ)) {
             Expect.thrown(
                     "a queue", InvalidStateException.class, () -> domain.createSharedReceiveQueue(1, 1), "closed");
         }
     }
 
     /// A region of another domain of the same context.
-    private static MemoryRegion elsewhere(Side side) {
-        ProtectionDomain other = side.rig.own(side.context.allocateProtectionDomain());
-        return side.rig.own(other.allocate(4096, Access.remoteAll()));
+    private static MemoryRegion elsewhere(TestEnd end) {
+        ProtectionDomain other = end.fixture.own(end.context.allocateProtectionDomain());
+        return end.fixture.own(other.allocate(4096, Access.remoteAll()));
     }
 
-    public static void aRegionOfAnotherDomainIsRefusedWhenItIsPosted(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRegionOfAnotherDomainIsRefusedWhenItIsPosted(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.a());
         Expect.thrown(
                 "a SEND from it",
@@ -111,8 +111,8 @@ public final class Domains {
                 "region");
     }
 
-    public static void aLocalKeyOfAnotherDomainEndsASend(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aLocalKeyOfAnotherDomainEndsASend(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.a());
         pair.b().receive(9, 0, 8);
         pair.a()
@@ -124,8 +124,8 @@ public final class Domains {
         pair.a().fails(1, WcStatus.LOC_PROT_ERR);
     }
 
-    public static void aLocalKeyOfAnotherDomainEndsARead(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aLocalKeyOfAnotherDomainEndsARead(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.a());
         pair.a()
                 .post(
@@ -136,35 +136,35 @@ public final class Domains {
         pair.a().fails(1, WcStatus.LOC_PROT_ERR);
     }
 
-    public static void aLocalKeyOfAnotherDomainEndsAReceive(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aLocalKeyOfAnotherDomainEndsAReceive(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.b());
         pair.b().receive("receive by the key", batch -> batch.receive(9).sge(other.lkey(), other.address(), 100));
         pair.a().send(1, 0, 8);
         pair.b().fails(9, WcStatus.LOC_PROT_ERR);
         pair.a().refused(1, WcStatus.REM_OP_ERR);
-        Expect.bytes("memory of the other domain", new byte[100], Side.bytes(other, 0, 100));
+        Expect.bytes("memory of the other domain", new byte[100], TestEnd.bytes(other, 0, 100));
     }
 
-    public static void aRemoteKeyOfAnotherDomainIsRefusedToAWrite(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRemoteKeyOfAnotherDomainIsRefusedToAWrite(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.b());
         pair.a().qp().postWrite(1, pair.a().memory, 0, 8, other.address(), other.rkey());
         pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
-        Expect.bytes("memory of the other domain", new byte[8], Side.bytes(other, 0, 8));
+        Expect.bytes("memory of the other domain", new byte[8], TestEnd.bytes(other, 0, 8));
     }
 
-    public static void aRemoteKeyOfAnotherDomainIsRefusedToARead(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRemoteKeyOfAnotherDomainIsRefusedToARead(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion other = elsewhere(pair.b());
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, other.address(), other.rkey());
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
     @Needs(Capability.ATOMICS)
-    public static void aRemoteKeyOfAnotherDomainIsRefusedToAnAtomic(Rig rig) throws InterruptedException {
+    public static void aRemoteKeyOfAnotherDomainIsRefusedToAnAtomic(Fixture fixture) throws InterruptedException {
         for (boolean swap : List.of(false, true)) {
-            Pair pair = rig.rc();
+            Pair pair = fixture.rc();
             MemoryRegion other = elsewhere(pair.b());
             if (swap) {
                 pair.a().qp().postCompareSwap(1, pair.a().memory, 0, other.address(), other.rkey(), 0, 5);
@@ -172,16 +172,16 @@ public final class Domains {
                 pair.a().qp().postFetchAdd(1, pair.a().memory, 0, other.address(), other.rkey(), 5);
             }
             pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
-            Expect.bytes("memory of the other domain", new byte[8], Side.bytes(other, 0, 8));
+            Expect.bytes("memory of the other domain", new byte[8], TestEnd.bytes(other, 0, 8));
         }
     }
 
     @Needs(Capability.UD)
-    public static void anAddressHandleOfAnotherDomainIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.UD).connect();
-        var other = rig.own(pair.a().context.allocateProtectionDomain());
+    public static void anAddressHandleOfAnotherDomainIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.UD).connect();
+        var other = fixture.own(pair.a().context.allocateProtectionDomain());
         var to = pair.a().context.gids(1).getFirst();
-        var handle = rig.own(other.createAddressHandle(AddressVector.to(to.gid(), to.index())));
+        var handle = fixture.own(other.createAddressHandle(AddressVector.to(to.gid(), to.index())));
         Expect.thrown(
                 "posting with it",
                 IllegalArgumentException.class,
@@ -193,11 +193,11 @@ public final class Domains {
                 "handle");
     }
 
-    public static void aCompletionQueueOfAnotherContextIsRefused(Rig rig) {
-        var elsewhere = rig.own(rig.device().open());
-        var cq = rig.own(elsewhere.createCompletionQueue(16));
-        var domain = rig.own(rig.a().allocateProtectionDomain());
-        var options = QueuePairOptions.rc(cq).withSizes(rig.wire(QpType.RC).sizes());
+    public static void aCompletionQueueOfAnotherContextIsRefused(Fixture fixture) {
+        var elsewhere = fixture.own(fixture.device().open());
+        var cq = fixture.own(elsewhere.createCompletionQueue(16));
+        var domain = fixture.own(fixture.a().allocateProtectionDomain());
+        var options = QueuePairOptions.rc(cq).withSizes(fixture.wire(QpType.RC).sizes());
         Expect.thrown("a queue pair with it", IllegalArgumentException.class, () -> domain.createQueuePair(options));
     }
 }

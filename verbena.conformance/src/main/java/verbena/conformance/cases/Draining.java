@@ -2,10 +2,10 @@ package verbena.conformance.cases;
 
 import java.util.EnumSet;
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -21,13 +21,13 @@ public final class Draining {
     private Draining() {}
 
     @Needs(Capability.SQ_DRAIN)
-    public static void whatHasStartedFinishes(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void whatHasStartedFinishes(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().write(1, 0, 8, pair.b(), 0);
         pair.a().qp().modify(new Transition.ToSqd(true));
         Expect.equal("state", QpState.SQD, pair.a().qp().state());
         pair.a().ok(1);
-        var event = rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        var event = fixture.event(fixture.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
         Expect.that(
                 "its queue pair",
                 event instanceof AsyncEvent.QueuePairEvent(var type, var qp)
@@ -35,10 +35,10 @@ public final class Draining {
     }
 
     @Needs(Capability.SQ_DRAIN)
-    public static void nothingNewStartsBeforeItGoesOn(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void nothingNewStartsBeforeItGoesOn(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().qp().modify(new Transition.ToSqd(true));
-        rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        fixture.event(fixture.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
         pair.a().write(1, 0, 8, pair.b(), 0);
         byte[] before = pair.b().bytes(0, 8);
         pair.b().write(2, 500, 8, pair.a(), 600); // the other direction goes on
@@ -51,10 +51,10 @@ public final class Draining {
     }
 
     @Needs(Capability.SQ_DRAIN)
-    public static void attributesCanBeChangedMeanwhile(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void attributesCanBeChangedMeanwhile(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().qp().modify(new Transition.ToSqd(true));
-        rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        fixture.event(fixture.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
         pair.a()
                 .qp()
                 .modify(new QpModification()
@@ -72,23 +72,23 @@ public final class Draining {
     }
 
     @Needs(Capability.SQ_DRAIN)
-    public static void withoutAskingThereIsNoEvent(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void withoutAskingThereIsNoEvent(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().qp().modify(new Transition.ToSqd(false));
         pair.a().qp().modify(new Transition.Resume());
         pair.a().qp().modify(new Transition.ToSqd(true));
-        rig.event(rig.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
-        Expect.that("no second event", rig.a().pollAsyncEvent().isEmpty());
+        fixture.event(fixture.a(), EnumSet.of(AsyncEvent.Type.SQ_DRAINED));
+        Expect.that("no second event", fixture.a().pollAsyncEvent().isEmpty());
     }
 
-    public static void theFirstMessageBeforeRtsIsToldByAnEvent(Rig rig) throws InterruptedException {
-        var a = rig.side(rig.a());
-        var b = rig.side(rig.b());
-        var wiring = rig.wire(QpType.RC);
+    public static void theFirstMessageBeforeRtsIsToldByAnEvent(Fixture fixture) throws InterruptedException {
+        var a = fixture.end(fixture.a());
+        var b = fixture.end(fixture.b());
+        var wiring = fixture.wire(QpType.RC);
         a.use(a.domain.createQueuePair(wiring.options(a)));
         b.use(b.domain.createQueuePair(wiring.options(b)));
-        int indexOfA = verbena.conformance.rig.Side.gidIndex(a.context);
-        int indexOfB = verbena.conformance.rig.Side.gidIndex(b.context);
+        int indexOfA = verbena.conformance.fixture.TestEnd.gidIndex(a.context);
+        int indexOfB = verbena.conformance.fixture.TestEnd.gidIndex(b.context);
         var ofA = a.qp().endpoint(indexOfA);
         b.qp().modify(new Transition.ToInit(Access.remoteAll()));
         b.qp().modify(new Transition.ToRtr(
@@ -103,19 +103,19 @@ public final class Draining {
         a.send(2, 0, 10);
         a.ok(2); // answered in RTR
         b.received(1, 10);
-        rig.event(b.context, EnumSet.of(AsyncEvent.Type.COMM_EST));
+        fixture.event(b.context, EnumSet.of(AsyncEvent.Type.COMM_EST));
     }
 
-    public static void withoutNewsThereIsNoEvent(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void withoutNewsThereIsNoEvent(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().write(1, 0, 8, pair.b(), 0);
         pair.a().ok(1);
-        Expect.that("poll", rig.a().pollAsyncEvent().isEmpty());
+        Expect.that("poll", fixture.a().pollAsyncEvent().isEmpty());
         Expect.that(
                 "a wait of no time",
-                rig.a().awaitAsyncEvent(java.time.Duration.ZERO).isEmpty());
+                fixture.a().awaitAsyncEvent(java.time.Duration.ZERO).isEmpty());
         Expect.that(
                 "a short wait",
-                rig.a().awaitAsyncEvent(java.time.Duration.ofMillis(5)).isEmpty());
+                fixture.a().awaitAsyncEvent(java.time.Duration.ofMillis(5)).isEmpty());
     }
 }

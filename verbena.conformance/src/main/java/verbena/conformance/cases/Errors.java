@@ -2,11 +2,11 @@ package verbena.conformance.cases;
 
 import java.util.EnumSet;
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -23,12 +23,13 @@ public final class Errors {
 
     // ---- the peer's memory
 
-    private static void isRefused(Rig rig, String what, long addressFromStart, int rkeyChange, int length, boolean read)
+    private static void isRefused(
+            Fixture fixture, String what, long addressFromStart, int rkeyChange, int length, boolean read)
             throws InterruptedException {
-        Pair pair = rig.rc();
-        rig.tell(what);
-        byte[] before = pair.b().bytes(0, Side.MEMORY_BYTES);
-        byte[] own = pair.a().bytes(0, Side.MEMORY_BYTES);
+        Pair pair = fixture.rc();
+        fixture.tell(what);
+        byte[] before = pair.b().bytes(0, TestEnd.MEMORY_BYTES);
+        byte[] own = pair.a().bytes(0, TestEnd.MEMORY_BYTES);
         long address = pair.b().at(0) + addressFromStart;
         int rkey = pair.b().rkey() ^ rkeyChange;
         if (read) {
@@ -39,32 +40,32 @@ public final class Errors {
             pair.a().refused(1, WcStatus.REM_ACCESS_ERR);
         }
         pair.a().isBroken();
-        Expect.bytes(what + ": memory of b", before, pair.b().bytes(0, Side.MEMORY_BYTES));
-        Expect.bytes(what + ": memory of a", own, pair.a().bytes(0, Side.MEMORY_BYTES));
+        Expect.bytes(what + ": memory of b", before, pair.b().bytes(0, TestEnd.MEMORY_BYTES));
+        Expect.bytes(what + ": memory of a", own, pair.a().bytes(0, TestEnd.MEMORY_BYTES));
         pair.close();
     }
 
-    public static void aReadByAKeyThatNobodyGaveIsRefused(Rig rig) throws InterruptedException {
-        isRefused(rig, "another low byte", 0, 0x5A, 8, true);
-        isRefused(rig, "another high byte", 0, 0x5A00_0000, 8, true);
+    public static void aReadByAKeyThatNobodyGaveIsRefused(Fixture fixture) throws InterruptedException {
+        isRefused(fixture, "another low byte", 0, 0x5A, 8, true);
+        isRefused(fixture, "another high byte", 0, 0x5A00_0000, 8, true);
     }
 
-    public static void aWriteByAKeyThatNobodyGaveIsRefused(Rig rig) throws InterruptedException {
-        isRefused(rig, "another low byte", 0, 0x5A, 8, false);
-        isRefused(rig, "another high byte", 0, 0x5A00_0000, 8, false);
+    public static void aWriteByAKeyThatNobodyGaveIsRefused(Fixture fixture) throws InterruptedException {
+        isRefused(fixture, "another low byte", 0, 0x5A, 8, false);
+        isRefused(fixture, "another high byte", 0, 0x5A00_0000, 8, false);
     }
 
-    public static void aReadOutsideTheRegionIsRefused(Rig rig) throws InterruptedException {
-        isRefused(rig, "before it", -1, 0, 8, true);
-        isRefused(rig, "over its end", Side.MEMORY_BYTES - 7, 0, 8, true);
-        isRefused(rig, "behind it", Side.MEMORY_BYTES, 0, 1, true);
-        isRefused(rig, "far away", Long.MIN_VALUE, 0, 8, true);
+    public static void aReadOutsideTheRegionIsRefused(Fixture fixture) throws InterruptedException {
+        isRefused(fixture, "before it", -1, 0, 8, true);
+        isRefused(fixture, "over its end", TestEnd.MEMORY_BYTES - 7, 0, 8, true);
+        isRefused(fixture, "behind it", TestEnd.MEMORY_BYTES, 0, 1, true);
+        isRefused(fixture, "far away", Long.MIN_VALUE, 0, 8, true);
     }
 
-    public static void aWriteOutsideTheRegionIsRefused(Rig rig) throws InterruptedException {
-        isRefused(rig, "before it", -1, 0, 8, false);
-        isRefused(rig, "over its end", Side.MEMORY_BYTES - 7, 0, 8, false);
-        isRefused(rig, "behind it", Side.MEMORY_BYTES, 0, 1, false);
+    public static void aWriteOutsideTheRegionIsRefused(Fixture fixture) throws InterruptedException {
+        isRefused(fixture, "before it", -1, 0, 8, false);
+        isRefused(fixture, "over its end", TestEnd.MEMORY_BYTES - 7, 0, 8, false);
+        isRefused(fixture, "behind it", TestEnd.MEMORY_BYTES, 0, 1, false);
     }
 
     // ---- rights: of the region, and of the queue pair
@@ -105,15 +106,15 @@ public final class Errors {
     }
 
     /// One request with all rights at one place and some at the other.
-    private static void goes(Rig rig, Request request, Set<Access> ofRegion, Set<Access> ofQueuePair)
+    private static void goes(Fixture fixture, Request request, Set<Access> ofRegion, Set<Access> ofQueuePair)
             throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).access(ofQueuePair).connect();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(64, ofRegion));
-        rig.tell(request + ", region " + ofRegion + ", queue pair " + ofQueuePair);
+        Pair pair = fixture.wire(QpType.RC).access(ofQueuePair).connect();
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(64, ofRegion));
+        fixture.tell(request + ", region " + ofRegion + ", queue pair " + ofQueuePair);
         request.post(pair, region.address(), region.rkey());
         boolean allowed = ofRegion.contains(request.right) && ofQueuePair.contains(request.right);
-        // IBTA 9.7.4.1.4: what the queue pair does not enable is an invalid request. iWARP has one code for both.
-        WcStatus refusal = ofQueuePair.contains(request.right) || !rig.isAcknowledged()
+        // IBTA 9.7.4.1: what the queue pair does not enable is an invalid request. iWARP has one code for both.
+        WcStatus refusal = ofQueuePair.contains(request.right) || !fixture.isAcknowledged()
                 ? WcStatus.REM_ACCESS_ERR
                 : WcStatus.REM_INV_REQ_ERR;
         if (allowed) {
@@ -126,52 +127,52 @@ public final class Errors {
         pair.close();
     }
 
-    private static void regionDecides(Rig rig, Request request) throws InterruptedException {
+    private static void regionDecides(Fixture fixture, Request request) throws InterruptedException {
         for (int bits = 0; bits < 8; bits++) {
-            goes(rig, request, rights(bits), Access.remoteAll());
+            goes(fixture, request, rights(bits), Access.remoteAll());
         }
     }
 
-    private static void queuePairDecides(Rig rig, Request request) throws InterruptedException {
+    private static void queuePairDecides(Fixture fixture, Request request) throws InterruptedException {
         for (int bits = 0; bits < 8; bits++) {
-            goes(rig, request, Access.remoteAll(), rights(bits));
+            goes(fixture, request, Access.remoteAll(), rights(bits));
         }
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void aReadNeedsTheRegionsRight(Rig rig) throws InterruptedException {
-        regionDecides(rig, Request.READ);
+    public static void aReadNeedsTheRegionsRight(Fixture fixture) throws InterruptedException {
+        regionDecides(fixture, Request.READ);
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void aReadNeedsTheQueuePairsRight(Rig rig) throws InterruptedException {
-        queuePairDecides(rig, Request.READ);
+    public static void aReadNeedsTheQueuePairsRight(Fixture fixture) throws InterruptedException {
+        queuePairDecides(fixture, Request.READ);
     }
 
-    public static void aWriteNeedsTheRegionsRight(Rig rig) throws InterruptedException {
-        regionDecides(rig, Request.WRITE);
+    public static void aWriteNeedsTheRegionsRight(Fixture fixture) throws InterruptedException {
+        regionDecides(fixture, Request.WRITE);
     }
 
-    public static void aWriteNeedsTheQueuePairsRight(Rig rig) throws InterruptedException {
-        queuePairDecides(rig, Request.WRITE);
-    }
-
-    @Needs(Capability.ATOMICS)
-    public static void anAtomicNeedsTheRegionsRight(Rig rig) throws InterruptedException {
-        regionDecides(rig, Request.FETCH_ADD);
-        regionDecides(rig, Request.COMPARE_SWAP);
+    public static void aWriteNeedsTheQueuePairsRight(Fixture fixture) throws InterruptedException {
+        queuePairDecides(fixture, Request.WRITE);
     }
 
     @Needs(Capability.ATOMICS)
-    public static void anAtomicNeedsTheQueuePairsRight(Rig rig) throws InterruptedException {
-        queuePairDecides(rig, Request.FETCH_ADD);
-        queuePairDecides(rig, Request.COMPARE_SWAP);
+    public static void anAtomicNeedsTheRegionsRight(Fixture fixture) throws InterruptedException {
+        regionDecides(fixture, Request.FETCH_ADD);
+        regionDecides(fixture, Request.COMPARE_SWAP);
+    }
+
+    @Needs(Capability.ATOMICS)
+    public static void anAtomicNeedsTheQueuePairsRight(Fixture fixture) throws InterruptedException {
+        queuePairDecides(fixture, Request.FETCH_ADD);
+        queuePairDecides(fixture, Request.COMPARE_SWAP);
     }
 
     // ---- one's own memory
 
-    public static void aSendByALocalKeyThatNobodyGaveFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aSendByALocalKeyThatNobodyGaveFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(9, 0, 100);
         pair.a()
                 .post(
@@ -183,9 +184,9 @@ public final class Errors {
         pair.a().isBroken();
     }
 
-    public static void aSendFromOutsideItsRegionFails(Rig rig) throws InterruptedException {
-        for (long at : new long[] {-1, Side.MEMORY_BYTES - 7}) {
-            Pair pair = rig.rc();
+    public static void aSendFromOutsideItsRegionFails(Fixture fixture) throws InterruptedException {
+        for (long at : new long[] {-1, TestEnd.MEMORY_BYTES - 7}) {
+            Pair pair = fixture.rc();
             pair.b().receive(9, 0, 100);
             pair.a()
                     .post(
@@ -198,29 +199,29 @@ public final class Errors {
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void aReadIntoMemoryThatMayNotBeWrittenFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion fixed = rig.own(pair.a().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
+    public static void aReadIntoMemoryThatMayNotBeWrittenFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion fixed = fixture.own(pair.a().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
         pair.a().qp().postRead(1, fixed, 0, 8, pair.b().at(0), pair.b().rkey());
         pair.a().fails(1, WcStatus.LOC_PROT_ERR);
-        Expect.bytes("its memory", new byte[8], Side.bytes(fixed, 0, 8));
+        Expect.bytes("its memory", new byte[8], TestEnd.bytes(fixed, 0, 8));
     }
 
-    public static void aReceiveIntoMemoryThatMayNotBeWrittenFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion fixed = rig.own(pair.b().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
+    public static void aReceiveIntoMemoryThatMayNotBeWrittenFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion fixed = fixture.own(pair.b().domain.allocate(64, EnumSet.of(Access.REMOTE_READ)));
         pair.b().qp().postReceive(9, fixed, 0, 64);
         pair.a().send(1, 0, 8);
         pair.b().fails(9, WcStatus.LOC_PROT_ERR);
         pair.a().refused(1, WcStatus.REM_OP_ERR);
-        Expect.bytes("its memory", new byte[8], Side.bytes(fixed, 0, 8));
+        Expect.bytes("its memory", new byte[8], TestEnd.bytes(fixed, 0, 8));
         pair.b().isBroken();
     }
 
     // ---- receives
 
-    public static void aMessageLongerThanItsReceiveFailsAtBothEnds(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aMessageLongerThanItsReceiveFailsAtBothEnds(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(9, 0, 99);
         pair.a().send(1, 0, 100);
         pair.b().fails(9, WcStatus.LOC_LEN_ERR);
@@ -228,8 +229,8 @@ public final class Errors {
         pair.b().isBroken();
     }
 
-    public static void aLongMessageOverflowsItsReceiveInItsLastPacket(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aLongMessageOverflowsItsReceiveInItsLastPacket(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(9, 0, 9999);
         pair.a().send(1, 0, 10_000);
         pair.b().fails(9, WcStatus.LOC_LEN_ERR);
@@ -237,8 +238,8 @@ public final class Errors {
     }
 
     @Needs(Capability.SEND_WITH_INVALIDATE)
-    public static void withdrawingAKeyThatNobodyGaveFailsTheReceive(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void withdrawingAKeyThatNobodyGaveFailsTheReceive(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(9, 0, 100);
         pair.a()
                 .post(
@@ -252,8 +253,8 @@ public final class Errors {
     }
 
     @Needs(Capability.LOCAL_INVALIDATE)
-    public static void withdrawingAnOwnKeyThatIsNoneFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void withdrawingAnOwnKeyThatIsNoneFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .post(
                         "local invalidate",
@@ -265,8 +266,8 @@ public final class Errors {
     // ---- what is around a failure
 
     @Needs(Capability.RDMA_READ)
-    public static void whatIsBeforeAFailureIsDoneAndWhatIsBehindIsFlushed(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void whatIsBeforeAFailureIsDoneAndWhatIsBehindIsFlushed(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().receive(100, 0, 8);
         pair.a().receive(101, 0, 8);
         byte[] before = pair.b().bytes(64, 8);
@@ -302,8 +303,8 @@ public final class Errors {
         pair.a().silent();
     }
 
-    public static void anUnsignalledRequestThatFailsIsToldAllTheSame(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void anUnsignalledRequestThatFailsIsToldAllTheSame(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .post(
                         "an unsignalled READ that is refused",
@@ -312,8 +313,9 @@ public final class Errors {
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
-    public static void theRefusingQueuePairIsInErrorTooAndItsReceivesAreFlushed(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void theRefusingQueuePairIsInErrorTooAndItsReceivesAreFlushed(Fixture fixture)
+            throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(1, 0, 8);
         pair.b().receive(2, 0, 8);
         pair.a()
@@ -325,13 +327,13 @@ public final class Errors {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void theRefusingSideHearsOfAnAccessErrorByAnEvent(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void theRefusingSideHearsOfAnAccessErrorByAnEvent(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .qp()
                 .postRead(9, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey() ^ 0x55);
         pair.a().fails(9, WcStatus.REM_ACCESS_ERR);
-        var event = rig.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_ACCESS_ERR));
+        var event = fixture.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_ACCESS_ERR));
         Expect.that(
                 "its queue pair",
                 event instanceof AsyncEvent.QueuePairEvent(var type, var qp)
@@ -339,15 +341,15 @@ public final class Errors {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void theRefusingSideHearsOfAnInvalidRequestByAnEvent(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).access(Access.local()).connect();
+    public static void theRefusingSideHearsOfAnInvalidRequestByAnEvent(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).access(Access.local()).connect();
         pair.a().read(9, 0, 8, pair.b(), 0);
         pair.a().fails(9, WcStatus.REM_INV_REQ_ERR);
-        rig.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_REQ_ERR));
+        fixture.event(pair.b().context, EnumSet.of(AsyncEvent.Type.QP_REQ_ERR));
     }
 
-    public static void aFailureSaysWhyInWords(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aFailureSaysWhyInWords(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .qp()
                 .postRead(9, pair.a().memory, 0, 8, pair.b().at(0), pair.b().rkey() ^ 0x55);
@@ -358,9 +360,9 @@ public final class Errors {
                         && failure.explanation().contains(WcStatus.REM_ACCESS_ERR.meaning()));
     }
 
-    public static void aFailureOfOneConnectionLeavesOthersAlone(Rig rig) throws InterruptedException {
-        Pair first = rig.rc();
-        Pair second = rig.wire(QpType.RC).between(first.a(), first.b());
+    public static void aFailureOfOneConnectionLeavesOthersAlone(Fixture fixture) throws InterruptedException {
+        Pair first = fixture.rc();
+        Pair second = fixture.wire(QpType.RC).between(first.a(), first.b());
         first.a()
                 .qp()
                 .postRead(9, first.a().memory, 0, 8, first.b().at(0), first.b().rkey() ^ 0x55);

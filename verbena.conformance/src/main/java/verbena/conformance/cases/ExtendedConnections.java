@@ -5,10 +5,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -37,18 +37,19 @@ public final class ExtendedConnections {
     private ExtendedConnections() {}
 
     /// An initiator at `a`, and a target at `b` in `domain`, where `queue` has eight receives at most.
-    private record Setup(Rig rig, Side a, Side b, XrcDomain domain, SharedReceiveQueue queue, QueuePair target) {
+    private record Setup(
+            Fixture fixture, TestEnd a, TestEnd b, XrcDomain domain, SharedReceiveQueue queue, QueuePair target) {
         int number() {
             return queue.number().orElseThrow();
         }
 
         void receive(SharedReceiveQueue into, long wrId, long offset, int length) {
-            rig.tell("a receive wr " + wrId + " into " + into);
+            fixture.tell("a receive wr " + wrId + " into " + into);
             into.postReceive(wrId, b.memory, offset, length);
         }
 
         /// The next completion of `at` is that of a receive that a message of so many bytes went into.
-        void received(Side at, long wrId, long bytes) throws InterruptedException {
+        void received(TestEnd at, long wrId, long bytes) throws InterruptedException {
             var received = (Completion.Success) at.take(at.cq);
             Expect.equal("receive", wrId, received.wrId());
             Expect.equal("queue pair", target.qpn(), received.qpn());
@@ -56,23 +57,23 @@ public final class ExtendedConnections {
         }
     }
 
-    private static Setup setup(Rig rig) {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        XrcDomain domain = rig.own(rig.b().openXrcDomain());
-        SharedReceiveQueue queue = rig.own(domain.createSharedReceiveQueue(b.domain, b.cq, 8, 2));
-        QueuePair target = rig.own(domain.createTarget());
-        connect(rig, a, target);
-        return new Setup(rig, a, b, domain, queue, target);
+    private static Setup setup(Fixture fixture) {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        XrcDomain domain = fixture.own(fixture.b().openXrcDomain());
+        SharedReceiveQueue queue = fixture.own(domain.createSharedReceiveQueue(b.domain, b.cq, 8, 2));
+        QueuePair target = fixture.own(domain.createTarget());
+        connect(fixture, a, target);
+        return new Setup(fixture, a, b, domain, queue, target);
     }
 
-    private static void connect(Rig rig, Side a, QueuePair target) {
-        rig.wire(QpType.XRC_INITIATOR).byEndpoints(a.use(initiator(rig, a)), target);
+    private static void connect(Fixture fixture, TestEnd a, QueuePair target) {
+        fixture.wire(QpType.XRC_INITIATOR).byEndpoints(a.use(initiator(fixture, a)), target);
     }
 
-    private static QueuePair initiator(Rig rig, Side side) {
-        return side.domain.createQueuePair(QueuePairOptions.xrcInitiator(side.cq)
-                .withSizes(rig.wire(QpType.RC).sizes()));
+    private static QueuePair initiator(Fixture fixture, TestEnd end) {
+        return end.domain.createQueuePair(QueuePairOptions.xrcInitiator(end.cq)
+                .withSizes(fixture.wire(QpType.RC).sizes()));
     }
 
     private static void send(Setup setup, long wrId, int number, long offset, int length) {
@@ -86,9 +87,9 @@ public final class ExtendedConnections {
 
     // ---- objects
 
-    public static void aDomainHasQueuesWithNumbersAndTargets(Rig rig) {
-        Setup setup = setup(rig);
-        SharedReceiveQueue other = rig.own(setup.domain.createSharedReceiveQueue(setup.b.domain, setup.b.cq, 4, 1));
+    public static void aDomainHasQueuesWithNumbersAndTargets(Fixture fixture) {
+        Setup setup = setup(fixture);
+        SharedReceiveQueue other = fixture.own(setup.domain.createSharedReceiveQueue(setup.b.domain, setup.b.cq, 4, 1));
         for (SharedReceiveQueue queue : List.of(setup.queue, other)) {
             int number = queue.number().orElseThrow();
             Expect.that("24 bits of number 0x%x".formatted(number), number >= 0 && number <= 0xFF_FFFF);
@@ -106,41 +107,42 @@ public final class ExtendedConnections {
         Expect.that("the context", setup.domain.context() == setup.b.context);
     }
 
-    public static void whatIsUsedIsNotClosed(Rig rig) {
-        Side side = rig.side();
-        XrcDomain domain = rig.own(side.context.openXrcDomain());
-        SharedReceiveQueue queue = rig.own(domain.createSharedReceiveQueue(side.domain, side.cq, 8, 2));
+    public static void whatIsUsedIsNotClosed(Fixture fixture) {
+        TestEnd end = fixture.end();
+        XrcDomain domain = fixture.own(end.context.openXrcDomain());
+        SharedReceiveQueue queue = fixture.own(domain.createSharedReceiveQueue(end.domain, end.cq, 8, 2));
         Expect.thrown("closing a domain with a queue", InUseException.class, domain::close);
-        Expect.thrown("closing the completion queue", InUseException.class, side.cq::close);
+        Expect.thrown("closing the completion queue", InUseException.class, end.cq::close);
         queue.close();
-        QueuePair target = rig.own(domain.createTarget());
+        QueuePair target = fixture.own(domain.createTarget());
         Expect.thrown("closing a domain with a target", InUseException.class, domain::close);
         target.close();
         domain.close();
         Expect.thrown("a target of a closed domain", InvalidStateException.class, domain::createTarget);
     }
 
-    public static void sizesThatTheDeviceDoesNotHaveAreRefused(Rig rig) {
-        Side side = rig.side();
-        XrcDomain domain = rig.own(side.context.openXrcDomain());
-        int wr = rig.attributes().maxSrqWr();
+    public static void sizesThatTheDeviceDoesNotHaveAreRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        XrcDomain domain = fixture.own(end.context.openXrcDomain());
+        int wr = fixture.attributes().maxSrqWr();
         Expect.thrown(
                 "maxSrqWr + 1",
                 ResourceLimitException.class,
-                () -> domain.createSharedReceiveQueue(side.domain, side.cq, wr + 1, 1));
+                () -> domain.createSharedReceiveQueue(end.domain, end.cq, wr + 1, 1));
         Expect.thrown(
                 "0 receives",
                 IllegalArgumentException.class,
-                () -> domain.createSharedReceiveQueue(side.domain, side.cq, 0, 1));
+                () -> domain.createSharedReceiveQueue(end.domain, end.cq, 0, 1));
     }
 
-    public static void onlyTargetsTakeReceivesFromSuchAQueue(Rig rig) {
-        Setup setup = setup(rig);
-        Side b = setup.b;
+    public static void onlyTargetsTakeReceivesFromSuchAQueue(Fixture fixture) {
+        Setup setup = setup(fixture);
+        TestEnd b = setup.b;
         Expect.thrown(
                 "an RC queue pair with it",
                 IllegalArgumentException.class,
-                () -> b.domain.createQueuePair(rig.wire(QpType.RC).options(b).withSharedReceiveQueue(setup.queue)));
+                () -> b.domain.createQueuePair(
+                        fixture.wire(QpType.RC).options(b).withSharedReceiveQueue(setup.queue)));
         Expect.thrown(
                 "an initiator with it",
                 IllegalArgumentException.class,
@@ -154,10 +156,10 @@ public final class ExtendedConnections {
 
     // ---- requests
 
-    public static void aMessageGoesToTheQueueThatItNames(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
-        Side c = rig.side(rig.b());
-        SharedReceiveQueue other = rig.own(setup.domain.createSharedReceiveQueue(c.domain, c.cq, 8, 1));
+    public static void aMessageGoesToTheQueueThatItNames(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
+        TestEnd c = fixture.end(fixture.b());
+        SharedReceiveQueue other = fixture.own(setup.domain.createSharedReceiveQueue(c.domain, c.cq, 8, 1));
         other.postReceive(1, c.memory, 0, 5000);
         setup.receive(setup.queue, 2, 0, 5000);
         send(setup, 10, setup.number(), 100, 3000);
@@ -170,15 +172,15 @@ public final class ExtendedConnections {
         Expect.bytes("message", setup.a.bytes(5000, 4000), c.bytes(0, 4000));
     }
 
-    public static void manyInitiatorsSendToOneQueue(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void manyInitiatorsSendToOneQueue(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         for (int i = 0; i < 8; i++) {
             setup.receive(setup.queue, i, 1000L * i, 1000);
         }
         for (int i = 0; i < 4; i++) {
-            Side a = rig.side(rig.a());
-            QueuePair target = rig.own(setup.domain.createTarget());
-            connect(rig, a, target);
+            TestEnd a = fixture.end(fixture.a());
+            QueuePair target = fixture.own(setup.domain.createTarget());
+            connect(fixture, a, target);
             a.post(
                     "SEND",
                     batch -> batch.send(1)
@@ -193,8 +195,8 @@ public final class ExtendedConnections {
         }
     }
 
-    public static void immediateDataArrives(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void immediateDataArrives(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         setup.receive(setup.queue, 1, 0, 100);
         setup.receive(setup.queue, 2, 0, 100);
         setup.a.post("SEND and WRITE with immediate", batch -> {
@@ -217,10 +219,10 @@ public final class ExtendedConnections {
         Expect.bytes("memory", setup.a.bytes(0, 20), setup.b.bytes(200, 20));
     }
 
-    public static void writesReadsAndAtomicsReachMemoryOfTheQueuesDomain(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
-        Side a = setup.a;
-        Side b = setup.b;
+    public static void writesReadsAndAtomicsReachMemoryOfTheQueuesDomain(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
+        TestEnd a = setup.a;
+        TestEnd b = setup.b;
         int number = setup.number();
         a.post(
                 "WRITE",
@@ -257,8 +259,8 @@ public final class ExtendedConnections {
         Expect.equal("value after", 7L, b.word(0));
     }
 
-    public static void aMessageWaitsForAReceive(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aMessageWaitsForAReceive(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         send(setup, 1, setup.number(), 0, 100);
         setup.b.context.awaitAsyncEvent(Duration.ofMillis(10));
         setup.receive(setup.queue, 5, 0, 100);
@@ -266,27 +268,27 @@ public final class ExtendedConnections {
         setup.received(setup.b, 5, 100);
     }
 
-    public static void fewReceivesAreTold(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void fewReceivesAreTold(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         setup.receive(setup.queue, 1, 0, 100);
         setup.receive(setup.queue, 2, 0, 100);
         setup.queue.armLimit(2);
         send(setup, 1, setup.number(), 0, 100);
         setup.a.ok(1);
-        var event = rig.event(setup.b.context, EnumSet.of(AsyncEvent.Type.SRQ_LIMIT_REACHED));
+        var event = fixture.event(setup.b.context, EnumSet.of(AsyncEvent.Type.SRQ_LIMIT_REACHED));
         Expect.that("of the queue", ((AsyncEvent.SharedReceiveQueueEvent) event).sharedReceiveQueue() == setup.queue);
     }
 
     // ---- refusals
 
-    private static void refused(Rig rig, Consumer<Setup> before, NumberOf number) throws InterruptedException {
-        Setup setup = setup(rig);
+    private static void refused(Fixture fixture, Consumer<Setup> before, NumberOf number) throws InterruptedException {
+        Setup setup = setup(fixture);
         before.accept(setup);
         send(setup, 1, number.of(setup), 0, 100);
         setup.a.fails(1, WcStatus.REM_ACCESS_ERR, WcStatus.REM_INV_REQ_ERR, WcStatus.REM_OP_ERR);
         setup.a.isBroken();
         setup.a.until("the target is in ERR", () -> setup.target.state() == QpState.ERR);
-        var event = rig.event(
+        var event = fixture.event(
                 setup.b.context,
                 EnumSet.of(AsyncEvent.Type.QP_ACCESS_ERR, AsyncEvent.Type.QP_REQ_ERR, AsyncEvent.Type.QP_FATAL));
         Expect.that("of the target", ((AsyncEvent.QueuePairEvent) event).queuePair() == setup.target);
@@ -297,25 +299,25 @@ public final class ExtendedConnections {
         int of(Setup setup);
     }
 
-    public static void aNumberThatIsNoneIsRefused(Rig rig) throws InterruptedException {
-        refused(rig, _ -> {}, setup -> setup.number() ^ 1);
+    public static void aNumberThatIsNoneIsRefused(Fixture fixture) throws InterruptedException {
+        refused(fixture, _ -> {}, setup -> setup.number() ^ 1);
     }
 
-    public static void aQueueOfAnotherDomainIsRefused(Rig rig) throws InterruptedException {
+    public static void aQueueOfAnotherDomainIsRefused(Fixture fixture) throws InterruptedException {
         var others = new SharedReceiveQueue[1];
         refused(
-                rig,
+                fixture,
                 setup -> {
-                    XrcDomain other = rig.own(rig.b().openXrcDomain());
-                    others[0] = rig.own(other.createSharedReceiveQueue(setup.b.domain, setup.b.cq, 8, 2));
+                    XrcDomain other = fixture.own(fixture.b().openXrcDomain());
+                    others[0] = fixture.own(other.createSharedReceiveQueue(setup.b.domain, setup.b.cq, 8, 2));
                     setup.receive(others[0], 1, 0, 100);
                 },
                 _ -> others[0].number().orElseThrow());
     }
 
-    public static void aClosedQueueIsRefused(Rig rig) throws InterruptedException {
+    public static void aClosedQueueIsRefused(Fixture fixture) throws InterruptedException {
         refused(
-                rig,
+                fixture,
                 setup -> {
                     setup.receive(setup.queue, 1, 0, 100);
                     setup.queue.close();
@@ -323,9 +325,9 @@ public final class ExtendedConnections {
                 Setup::number);
     }
 
-    public static void memoryOfAnotherProtectionDomainIsRefused(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
-        Side c = rig.side(rig.b());
+    public static void memoryOfAnotherProtectionDomainIsRefused(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
+        TestEnd c = fixture.end(fixture.b());
         setup.a.post(
                 "WRITE to memory of another domain than the queue's",
                 batch -> batch.write(1, c.at(0), c.rkey())
@@ -335,8 +337,8 @@ public final class ExtendedConnections {
         setup.a.fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
-    public static void whatTheTargetDoesNotAllowIsRefused(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void whatTheTargetDoesNotAllowIsRefused(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         setup.target.modify(new QpModification().access(Set.of(Access.REMOTE_READ)));
         setup.a.post(
                 "WRITE",
@@ -349,9 +351,9 @@ public final class ExtendedConnections {
 
     // ---- mistakes of callers
 
-    public static void eachRequestNamesAQueue(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
-        Side a = setup.a;
+    public static void eachRequestNamesAQueue(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
+        TestEnd a = setup.a;
         setup.receive(setup.queue, 1, 0, 100);
         Expect.thrown("a SEND to no queue", IllegalArgumentException.class, () -> a.send(1, 0, 10));
         Expect.thrown(
@@ -366,16 +368,16 @@ public final class ExtendedConnections {
         a.ok(2);
     }
 
-    public static void othersNameNoQueue(Rig rig) throws InterruptedException {
-        var pair = rig.rc();
+    public static void othersNameNoQueue(Fixture fixture) throws InterruptedException {
+        var pair = fixture.rc();
         Expect.thrown(
                 "a SEND on RC to a queue",
                 IllegalArgumentException.class,
                 () -> pair.a().post("SEND", batch -> batch.send(1).to(1)));
     }
 
-    public static void anInitiatorReceivesNothingAndATargetSendsNothing(Rig rig) {
-        Setup setup = setup(rig);
+    public static void anInitiatorReceivesNothingAndATargetSendsNothing(Fixture fixture) {
+        Setup setup = setup(fixture);
         Expect.thrown("a receive of an initiator", InvalidStateException.class, setup.a.qp()::receive);
         Expect.thrown("a receive of a target", InvalidStateException.class, setup.target::receive);
         Expect.thrown("a send of a target", InvalidStateException.class, () -> {
@@ -383,9 +385,9 @@ public final class ExtendedConnections {
         });
     }
 
-    public static void eachEndTakesTheAttributesOfItsHalf(Rig rig) {
-        Setup setup = setup(rig);
-        QueuePair initiator = rig.own(initiator(rig, setup.a));
+    public static void eachEndTakesTheAttributesOfItsHalf(Fixture fixture) {
+        Setup setup = setup(fixture);
+        QueuePair initiator = fixture.own(initiator(fixture, setup.a));
         initiator.modify(new Transition.ToInit(Set.of()));
         var rtr = new QpModification()
                 .state(QpState.RTR)
@@ -404,21 +406,21 @@ public final class ExtendedConnections {
     }
 
     @Needs(Capability.CONNECTION_MANAGER)
-    public static void theConnectionManagerHasNone(Rig rig) throws InterruptedException {
-        ConnectionId id = rig.meeting().resolved(PortSpace.TCP);
-        var domain = rig.own(id.context().allocateProtectionDomain());
-        var cq = rig.own(id.context().createCompletionQueue(4));
+    public static void theConnectionManagerHasNone(Fixture fixture) throws InterruptedException {
+        ConnectionId id = fixture.cm().resolved(PortSpace.TCP);
+        var domain = fixture.own(id.context().allocateProtectionDomain());
+        var cq = fixture.own(id.context().createCompletionQueue(4));
         Expect.thrown(
                 "an initiator for a connection by address",
                 IllegalArgumentException.class,
                 () -> id.createQueuePair(domain, QueuePairOptions.xrcInitiator(cq)));
-        QueuePair target = rig.own(rig.own(id.context().openXrcDomain()).createTarget());
+        QueuePair target = fixture.own(fixture.own(id.context().openXrcDomain()).createTarget());
         Expect.thrown(
                 "a target for a connection by address", IllegalArgumentException.class, () -> id.useQueuePair(target));
     }
 
-    public static void anInitiatorThatEndsFlushesWhatIsPosted(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void anInitiatorThatEndsFlushesWhatIsPosted(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         send(setup, 1, setup.number(), 0, 100);
         send(setup, 2, setup.number(), 0, 100);
         setup.a.qp().modify(new Transition.ToError());

@@ -2,11 +2,11 @@ package verbena.conformance.cases;
 
 import java.util.EnumSet;
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.InvalidStateException;
@@ -20,17 +20,17 @@ import verbena.verbs.WcStatus;
 public final class Extensions {
     private Extensions() {}
 
-    private static Pair pair(Rig rig, Capability extension) throws InterruptedException {
+    private static Pair pair(Fixture fixture, Capability extension) throws InterruptedException {
         var access = EnumSet.copyOf(Access.remoteAll());
         if (extension == Capability.FLUSH) {
             access.add(Access.FLUSH_GLOBAL);
         }
-        return rig.wire(QpType.RC).extensions(extension).access(access).connect();
+        return fixture.wire(QpType.RC).extensions(extension).access(access).connect();
     }
 
     @Needs(Capability.ATOMIC_WRITE)
-    public static void anAtomicWriteWritesEightBytes(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig, Capability.ATOMIC_WRITE);
+    public static void anAtomicWriteWritesEightBytes(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture, Capability.ATOMIC_WRITE);
         byte[] before = pair.b().bytes(0, 64);
         pair.a()
                 .post(
@@ -45,8 +45,8 @@ public final class Extensions {
     }
 
     @Needs(Capability.ATOMIC_WRITE)
-    public static void anAtomicWriteNeedsAnAlignedAddress(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig, Capability.ATOMIC_WRITE);
+    public static void anAtomicWriteNeedsAnAlignedAddress(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture, Capability.ATOMIC_WRITE);
         pair.a()
                 .post(
                         "ATOMIC WRITE",
@@ -56,21 +56,21 @@ public final class Extensions {
     }
 
     @Needs(Capability.ATOMIC_WRITE)
-    public static void anAtomicWriteNeedsTheRightToWrite(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig, Capability.ATOMIC_WRITE);
-        MemoryRegion region = rig.own(pair.b().domain.allocate(64, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ)));
+    public static void anAtomicWriteNeedsTheRightToWrite(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture, Capability.ATOMIC_WRITE);
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(64, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ)));
         pair.a()
                 .post(
                         "ATOMIC WRITE",
                         batch -> batch.atomicWrite(1, region.address(), region.rkey(), 1)
                                 .signaled());
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR);
-        Expect.bytes("memory", new byte[8], Side.bytes(region, 0, 8));
+        Expect.bytes("memory", new byte[8], TestEnd.bytes(region, 0, 8));
     }
 
     @Needs(Capability.ATOMIC_WRITE)
-    public static void anAtomicWriteIsAskedFor(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void anAtomicWriteIsAskedFor(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         Expect.thrown(
                 "ATOMIC WRITE",
                 InvalidStateException.class,
@@ -83,11 +83,11 @@ public final class Extensions {
     }
 
     @Needs(Capability.FLUSH)
-    public static void aFlushMakesWritesVisible(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig, Capability.FLUSH);
+    public static void aFlushMakesWritesVisible(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture, Capability.FLUSH);
         var access = EnumSet.copyOf(Access.remoteAll());
         access.add(Access.FLUSH_GLOBAL);
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, access));
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, access));
         for (boolean whole : new boolean[] {false, true}) {
             pair.a().post("WRITE and FLUSH", batch -> {
                 batch.write(1, region.address(), region.rkey()).sge(pair.a().memory, 0, 100);
@@ -95,13 +95,13 @@ public final class Extensions {
                         .signaled();
             });
             pair.a().ok(2, WcOpcode.FLUSH);
-            Expect.bytes("what was written", pair.a().bytes(0, 100), Side.bytes(region, 0, 100));
+            Expect.bytes("what was written", pair.a().bytes(0, 100), TestEnd.bytes(region, 0, 100));
         }
     }
 
     @Needs(Capability.FLUSH)
-    public static void aFlushNeedsItsRight(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig, Capability.FLUSH);
+    public static void aFlushNeedsItsRight(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture, Capability.FLUSH);
         pair.a()
                 .post(
                         "FLUSH",
@@ -111,8 +111,8 @@ public final class Extensions {
     }
 
     @Needs(Capability.FLUSH)
-    public static void aFlushOfNoKindIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig, Capability.FLUSH);
+    public static void aFlushOfNoKindIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture, Capability.FLUSH);
         Expect.thrown(
                 "neither global nor persistent",
                 IllegalArgumentException.class,

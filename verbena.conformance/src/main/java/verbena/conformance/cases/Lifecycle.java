@@ -5,11 +5,11 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.Context;
@@ -22,8 +22,8 @@ import verbena.verbs.VerbsException;
 public final class Lifecycle {
     private Lifecycle() {}
 
-    public static void aContextStaysOpenForWhatWasMadeOfIt(Rig rig) {
-        Context context = rig.own(rig.device().open());
+    public static void aContextStaysOpenForWhatWasMadeOfIt(Fixture fixture) {
+        Context context = fixture.own(fixture.device().open());
         var domain = context.allocateProtectionDomain();
         var cq = context.createCompletionQueue(16);
         var channel = context.createCompletionChannel();
@@ -42,35 +42,36 @@ public final class Lifecycle {
         Expect.that("it is closed", context.isClosed());
     }
 
-    public static void aClosedContextMakesNothing(Rig rig) {
-        Context context = rig.device().open();
+    public static void aClosedContextMakesNothing(Fixture fixture) {
+        Context context = fixture.device().open();
         context.close();
         Expect.thrown("a domain", InvalidStateException.class, context::allocateProtectionDomain, "closed");
         Expect.thrown("a queue", InvalidStateException.class, () -> context.createCompletionQueue(16), "closed");
         Expect.thrown("a channel", InvalidStateException.class, context::createCompletionChannel, "closed");
-        Expect.thrown("an event", InvalidStateException.class, () -> context.awaitAsyncEvent(rig.patience()), "closed");
+        Expect.thrown(
+                "an event", InvalidStateException.class, () -> context.awaitAsyncEvent(fixture.patience()), "closed");
     }
 
-    public static void closingAContextWakesWhoWaitsForEvents(Rig rig) throws Exception {
-        Context context = rig.own(rig.device().open());
+    public static void closingAContextWakesWhoWaitsForEvents(Fixture fixture) throws Exception {
+        Context context = fixture.own(fixture.device().open());
         var told = new AtomicReference<Throwable>();
         var done = new CountDownLatch(1);
         Thread.ofVirtual().start(() -> {
             try {
-                context.awaitAsyncEvent(rig.patience());
+                context.awaitAsyncEvent(fixture.patience());
             } catch (Throwable e) {
                 told.set(e);
             }
             done.countDown();
         });
         context.close();
-        Expect.that("the waiter is woken", done.await(rig.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.that("the waiter is woken", done.await(fixture.patience().toSeconds(), TimeUnit.SECONDS));
         Expect.that("by InvalidStateException: " + told.get(), told.get() instanceof InvalidStateException);
     }
 
-    public static void closingARegionUnderWritesEndsThemWithAStatus(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(64 * 1024, Access.remoteAll()));
+    public static void closingARegionUnderWritesEndsThemWithAStatus(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(64 * 1024, Access.remoteAll()));
         pair.a().post("32 READs of 32 KiB", batch -> {
             for (int i = 0; i < 32; i++) {
                 batch.read(i, region.address(), region.rkey())
@@ -85,16 +86,16 @@ public final class Lifecycle {
             Expect.equal("request", (long) i, completion.wrId());
             refused |= completion instanceof verbena.verbs.Completion.Failure;
         }
-        rig.tell(refused ? "some were refused" : "all were answered before it was closed");
+        fixture.tell(refused ? "some were refused" : "all were answered before it was closed");
         Expect.thrown(
                 "its segment is the region's no more",
                 RuntimeException.class,
                 () -> pair.b().qp().postReceive(1, region, 0, 8));
     }
 
-    public static void closingAQueuePairUnderTrafficIsSafe(Rig rig) throws InterruptedException {
+    public static void closingAQueuePairUnderTrafficIsSafe(Fixture fixture) throws InterruptedException {
         for (int round = 0; round < 10; round++) {
-            Pair pair = rig.rc();
+            Pair pair = fixture.rc();
             pair.a().post("32 WRITEs of 16 KiB, silent but the last", batch -> {
                 for (int i = 0; i < 32; i++) {
                     batch.write(i, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 16 * 1024);
@@ -106,14 +107,14 @@ public final class Lifecycle {
             (round % 2 == 0 ? pair.a() : pair.b()).qp().close();
             pair.close();
         }
-        Pair again = rig.rc(); // the device works on
+        Pair again = fixture.rc(); // the device works on
         again.a().write(1, 0, 8, again.b(), 0);
         again.a().ok(1);
     }
 
-    public static void allIsGivenBack(Rig rig) throws InterruptedException {
+    public static void allIsGivenBack(Fixture fixture) throws InterruptedException {
         for (int round = 0; round < 5; round++) {
-            Context context = rig.device().open();
+            Context context = fixture.device().open();
             var domain = context.allocateProtectionDomain();
             var channel = context.createCompletionChannel();
             var cq = context.createCompletionQueue(64, java.util.Optional.of(channel));
@@ -122,7 +123,7 @@ public final class Lifecycle {
                 regions.add(domain.allocate(10_000, Set.of(Access.LOCAL_WRITE, Access.REMOTE_READ)));
             }
             var qp = domain.createQueuePair(verbena.verbs.QueuePairOptions.rc(cq)
-                    .withSizes(rig.wire(verbena.verbs.QpType.RC).sizes()));
+                    .withSizes(fixture.wire(verbena.verbs.QpType.RC).sizes()));
             qp.close();
             regions.forEach(MemoryRegion::close);
             cq.close();
@@ -132,10 +133,11 @@ public final class Lifecycle {
         }
     }
 
-    public static void everythingIsClosedOnceAndTwiceIsHarmless(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        var window = rig.has(Capability.MEMORY_WINDOW_TYPE_1) ? pair.a().domain.allocateWindow(1) : null;
-        var shared = rig.has(Capability.SRQ) ? pair.a().domain.createSharedReceiveQueue(4, 1) : null;
+    public static void everythingIsClosedOnceAndTwiceIsHarmless(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        var window =
+                fixture.has(Capability.MEMORY_WINDOW_TYPE_1) ? pair.a().domain.allocateWindow(1) : null;
+        var shared = fixture.has(Capability.SRQ) ? pair.a().domain.createSharedReceiveQueue(4, 1) : null;
         for (int i = 0; i < 2; i++) {
             if (window != null) {
                 window.close();
@@ -152,17 +154,17 @@ public final class Lifecycle {
         }
     }
 
-    public static void threadsMayCloseTheSameThing(Rig rig) throws Exception {
-        Side side = rig.side();
+    public static void threadsMayCloseTheSameThing(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
         for (int round = 0; round < 20; round++) {
-            MemoryRegion region = side.domain.allocate(4096, Access.local());
+            MemoryRegion region = end.domain.allocate(4096, Access.local());
             var failure = new AtomicReference<Throwable>();
             var threads = new ArrayList<Thread>();
             for (int i = 0; i < 4; i++) {
                 threads.add(Thread.ofPlatform().start(() -> {
                     try {
                         region.close();
-                        Expect.that("it is closed for whoever has closed it", region.isClosed());
+                        Expect.that("it is closed for the thread that has closed it", region.isClosed());
                     } catch (Throwable e) {
                         failure.set(e);
                     }
@@ -171,14 +173,14 @@ public final class Lifecycle {
             for (Thread thread : threads) {
                 thread.join();
             }
-            Expect.that("nobody fails: " + failure.get(), failure.get() == null);
+            Expect.that("no thread fails: " + failure.get(), failure.get() == null);
             Expect.that("it is closed", region.isClosed());
         }
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void aThreadThatPostsIsToldWhenItsQueuePairIsClosed(Rig rig) throws Exception {
-        Pair pair = rig.rc();
+    public static void aThreadThatPostsIsToldWhenItsQueuePairIsClosed(Fixture fixture) throws Exception {
+        Pair pair = fixture.rc();
         var told = new AtomicReference<Throwable>();
         var posting = new CountDownLatch(1);
         Thread poster = Thread.ofPlatform().start(() -> {
@@ -197,7 +199,7 @@ public final class Lifecycle {
         });
         posting.await();
         pair.a().qp().close();
-        poster.join(rig.patience().toMillis());
+        poster.join(fixture.patience().toMillis());
         Expect.that("it ended by InvalidStateException: " + told.get(), told.get() instanceof InvalidStateException);
     }
 }

@@ -2,11 +2,11 @@ package verbena.conformance.cases;
 
 import java.util.ArrayList;
 import java.util.function.IntUnaryOperator;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.QpType;
@@ -20,82 +20,85 @@ public final class Limits {
 
     private Limits() {}
 
-    private static QueuePairOptions with(Rig rig, Side side, Sizes sizes) {
-        return rig.wire(QpType.RC).options(side).withSizes(sizes);
+    private static QueuePairOptions with(Fixture fixture, TestEnd end, Sizes sizes) {
+        return fixture.wire(QpType.RC).options(end).withSizes(sizes);
     }
 
     /// A queue pair of this size can be made and one larger by one cannot; the exception names limit and resource.
-    private static void isExact(Rig rig, String resource, int limit, java.util.function.IntFunction<Sizes> sizes) {
-        Side side = rig.side();
+    private static void isExact(
+            Fixture fixture, String resource, int limit, java.util.function.IntFunction<Sizes> sizes) {
+        TestEnd end = fixture.end();
         // The largest of soft-RoCE, a million, takes seconds.
-        try (var qp = side.domain.createQueuePair(with(rig, side, sizes.apply(Math.min(limit, 1 << 16))))) {
-            rig.tell(resource + " " + limit + ": " + qp.query().options().sizes());
+        try (var qp = end.domain.createQueuePair(with(fixture, end, sizes.apply(Math.min(limit, 1 << 16))))) {
+            fixture.tell(resource + " " + limit + ": " + qp.query().options().sizes());
         }
         var refused = Expect.thrown(
                 resource + " + 1",
                 ResourceLimitException.class,
-                () -> side.domain
-                        .createQueuePair(with(rig, side, sizes.apply(limit + 1)))
+                () -> end.domain
+                        .createQueuePair(with(fixture, end, sizes.apply(limit + 1)))
                         .close());
         Expect.equal("limit that it names", (long) limit, refused.limit());
         Expect.equal("resource that it names", resource, refused.resource());
     }
 
-    public static void requestsOfASendQueue(Rig rig) {
-        isExact(rig, "maxSendWr", rig.attributes().maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0));
+    public static void requestsOfASendQueue(Fixture fixture) {
+        isExact(fixture, "maxSendWr", fixture.attributes().maxQpWr(), n -> new Sizes(n, 1, 1, 1, 0));
     }
 
-    public static void requestsOfAReceiveQueue(Rig rig) {
-        isExact(rig, "maxReceiveWr", rig.attributes().maxQpWr(), n -> new Sizes(1, n, 1, 1, 0));
+    public static void requestsOfAReceiveQueue(Fixture fixture) {
+        isExact(fixture, "maxReceiveWr", fixture.attributes().maxQpWr(), n -> new Sizes(1, n, 1, 1, 0));
     }
 
-    public static void entriesOfASend(Rig rig) {
-        isExact(rig, "maxSendSge", rig.attributes().maxSge(), n -> new Sizes(1, 1, n, 1, 0));
+    public static void entriesOfASend(Fixture fixture) {
+        isExact(fixture, "maxSendSge", fixture.attributes().maxSge(), n -> new Sizes(1, 1, n, 1, 0));
     }
 
-    public static void entriesOfAReceive(Rig rig) {
-        isExact(rig, "maxReceiveSge", rig.attributes().maxSge(), n -> new Sizes(1, 1, 1, n, 0));
+    public static void entriesOfAReceive(Fixture fixture) {
+        isExact(fixture, "maxReceiveSge", fixture.attributes().maxSge(), n -> new Sizes(1, 1, 1, n, 0));
     }
 
-    public static void inlineBytes(Rig rig) {
-        isExact(rig, "maxInlineBytes", rig.attributes().maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n));
+    public static void inlineBytes(Fixture fixture) {
+        isExact(fixture, "maxInlineBytes", fixture.attributes().maxInlineBytes(), n -> new Sizes(1, 1, 1, 1, n));
     }
 
-    public static void sizesBelowZeroAreRefused(Rig rig) {
+    public static void sizesBelowZeroAreRefused(Fixture fixture) {
         IntUnaryOperator negative = i -> i == 0 ? -1 : 1;
         Expect.thrown(
                 "sends",
                 IllegalArgumentException.class,
                 () -> new Sizes(negative.applyAsInt(0), 1, 1, 1, 0),
                 "maxSendWr");
-        Expect.that("the device is open", !rig.a().isClosed());
+        Expect.that("the device is open", !fixture.a().isClosed());
     }
 
-    public static void entriesOfACompletionQueue(Rig rig) {
-        int most = rig.attributes().maxCqe();
+    public static void entriesOfACompletionQueue(Fixture fixture) {
+        int most = fixture.attributes().maxCqe();
         if (most <= 1 << 20) {
-            try (var cq = rig.a().createCompletionQueue(most)) {
+            try (var cq = fixture.a().createCompletionQueue(most)) {
                 Expect.atLeast("capacity", most, cq.capacity());
             }
         }
-        Expect.thrown("maxCqe + 1", ResourceLimitException.class, () -> rig.a().createCompletionQueue(most + 1));
+        Expect.thrown(
+                "maxCqe + 1", ResourceLimitException.class, () -> fixture.a().createCompletionQueue(most + 1));
     }
 
     @Needs(Capability.SRQ)
-    public static void receivesOfASharedQueue(Rig rig) {
-        Side side = rig.side();
-        int most = rig.attributes().maxSrqWr();
-        side.domain.createSharedReceiveQueue(Math.min(most, 1 << 16), 1).close();
-        side.domain.createSharedReceiveQueue(1, rig.attributes().maxSrqSge()).close();
+    public static void receivesOfASharedQueue(Fixture fixture) {
+        TestEnd end = fixture.end();
+        int most = fixture.attributes().maxSrqWr();
+        end.domain.createSharedReceiveQueue(Math.min(most, 1 << 16), 1).close();
+        end.domain.createSharedReceiveQueue(1, fixture.attributes().maxSrqSge()).close();
         Expect.thrown(
-                "maxSrqWr + 1", ResourceLimitException.class, () -> side.domain.createSharedReceiveQueue(most + 1, 1));
+                "maxSrqWr + 1", ResourceLimitException.class, () -> end.domain.createSharedReceiveQueue(most + 1, 1));
     }
 
     /// Makes as many as there can be, where that is cheap, and one more.
-    private static void isExact(Rig rig, String resource, int limit, java.util.function.Supplier<AutoCloseable> make)
+    private static void isExact(
+            Fixture fixture, String resource, int limit, java.util.function.Supplier<AutoCloseable> make)
             throws Exception {
         if (limit > CHEAP) {
-            rig.tell(resource + " is " + limit + ": too many to make them all");
+            fixture.tell(resource + " is " + limit + ": too many to make them all");
             for (int i = 0; i < 50; i++) {
                 make.get().close();
             }
@@ -117,31 +120,40 @@ public final class Limits {
         Expect.that("there is an end at " + limit + ", " + made.size() + " were made", refused != null);
     }
 
-    public static void protectionDomains(Rig rig) throws Exception {
-        isExact(rig, "maxPd", rig.attributes().maxPd(), () -> rig.a().allocateProtectionDomain());
-    }
-
-    public static void memoryRegions(Rig rig) throws Exception {
-        Side side = rig.side();
-        isExact(rig, "maxMr", rig.attributes().maxMr(), () -> side.domain.allocate(64, Access.local()));
-    }
-
-    public static void completionQueues(Rig rig) throws Exception {
-        isExact(rig, "maxCq", rig.attributes().maxCq(), () -> rig.a().createCompletionQueue(1));
-    }
-
-    public static void queuePairs(Rig rig) throws Exception {
-        Side side = rig.side();
+    public static void protectionDomains(Fixture fixture) throws Exception {
         isExact(
-                rig,
-                "maxQp",
-                rig.attributes().maxQp(),
-                () -> side.domain.createQueuePair(with(rig, side, new Sizes(1, 1, 1, 1, 0))));
+                fixture,
+                "maxPd",
+                fixture.attributes().maxPd(),
+                () -> fixture.a().allocateProtectionDomain());
     }
 
-    public static void asManyEntriesAsThereAreCanBeUsed(Rig rig) throws InterruptedException {
-        int most = Math.min(rig.attributes().maxSge(), 64);
-        Pair pair = rig.wire(QpType.RC).sizes(new Sizes(4, 4, most, most, 0)).connect();
+    public static void memoryRegions(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        isExact(fixture, "maxMr", fixture.attributes().maxMr(), () -> end.domain.allocate(64, Access.local()));
+    }
+
+    public static void completionQueues(Fixture fixture) throws Exception {
+        isExact(
+                fixture,
+                "maxCq",
+                fixture.attributes().maxCq(),
+                () -> fixture.a().createCompletionQueue(1));
+    }
+
+    public static void queuePairs(Fixture fixture) throws Exception {
+        TestEnd end = fixture.end();
+        isExact(
+                fixture,
+                "maxQp",
+                fixture.attributes().maxQp(),
+                () -> end.domain.createQueuePair(with(fixture, end, new Sizes(1, 1, 1, 1, 0))));
+    }
+
+    public static void asManyEntriesAsThereAreCanBeUsed(Fixture fixture) throws InterruptedException {
+        int most = Math.min(fixture.attributes().maxSge(), 64);
+        Pair pair =
+                fixture.wire(QpType.RC).sizes(new Sizes(4, 4, most, most, 0)).connect();
         pair.b().receive("a receive of " + most + " entries", batch -> {
             batch.receive(1);
             for (int i = 0; i < most; i++) {
@@ -161,10 +173,10 @@ public final class Limits {
         }
     }
 
-    public static void asManyInlineBytesAsThereAreCanBeUsed(Rig rig) throws InterruptedException {
-        int most = rig.attributes().maxInlineBytes();
-        Pair pair = rig.wire(QpType.RC).inline(most).connect();
-        byte[] data = pair.a().bytes(0, Math.min(most, Side.MEMORY_BYTES));
+    public static void asManyInlineBytesAsThereAreCanBeUsed(Fixture fixture) throws InterruptedException {
+        int most = fixture.attributes().maxInlineBytes();
+        Pair pair = fixture.wire(QpType.RC).inline(most).connect();
+        byte[] data = pair.a().bytes(0, Math.min(most, TestEnd.MEMORY_BYTES));
         pair.b().receive(1, 0, data.length);
         pair.a()
                 .post(
@@ -178,10 +190,13 @@ public final class Limits {
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void asManyReadsAsThereAreCanBeOutstanding(Rig rig) throws InterruptedException {
+    public static void asManyReadsAsThereAreCanBeOutstanding(Fixture fixture) throws InterruptedException {
         int most = Math.min(
-                Math.min(rig.attributes().maxQpReadAtomic(), rig.attributes().maxQpInitiatorReadAtomic()), 128);
-        Pair pair = rig.wire(QpType.RC).reads(most).depth(2 * most, 1).connect();
+                Math.min(
+                        fixture.attributes().maxQpReadAtomic(),
+                        fixture.attributes().maxQpInitiatorReadAtomic()),
+                128);
+        Pair pair = fixture.wire(QpType.RC).reads(most).depth(2 * most, 1).connect();
         pair.a().post(2 * most + " READs", batch -> {
             for (int i = 0; i < 2 * most; i++) {
                 batch.read(i, pair.b().at(i), pair.b().rkey())

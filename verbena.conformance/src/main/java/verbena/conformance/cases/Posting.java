@@ -1,11 +1,11 @@
 package verbena.conformance.cases;
 
 import java.lang.foreign.MemorySegment;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Capability;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.QpType;
@@ -17,15 +17,16 @@ import verbena.verbs.WcOpcode;
 public final class Posting {
     private Posting() {}
 
-    public static void nothingCanBePostedInReset(Rig rig) {
-        Side side = rig.side();
-        QueuePair qp = rig.own(side.domain.createQueuePair(rig.wire(QpType.RC).options(side)));
-        Expect.thrown("a send", InvalidStateException.class, () -> qp.postSend(1, side.memory, 0, 8), "RESET");
-        Expect.thrown("a receive", InvalidStateException.class, () -> qp.postReceive(1, side.memory, 0, 8), "RESET");
+    public static void nothingCanBePostedInReset(Fixture fixture) {
+        TestEnd end = fixture.end();
+        QueuePair qp =
+                fixture.own(end.domain.createQueuePair(fixture.wire(QpType.RC).options(end)));
+        Expect.thrown("a send", InvalidStateException.class, () -> qp.postSend(1, end.memory, 0, 8), "RESET");
+        Expect.thrown("a receive", InvalidStateException.class, () -> qp.postReceive(1, end.memory, 0, 8), "RESET");
     }
 
-    public static void asManySendsAsWereAskedForCanBeOutstanding(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).depth(8, 32).connect();
+    public static void asManySendsAsWereAskedForCanBeOutstanding(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).depth(8, 32).connect();
         int depth = pair.a().qp().query().options().maxSendWr();
         // No receive is there, so none of them is done: over iWARP what is sent is, so they wait for a batch's end.
         try (var batch = pair.a().qp().send()) {
@@ -46,8 +47,8 @@ public final class Posting {
         pair.a().send(100, 0, 0); // there is room again
     }
 
-    public static void asManyReceivesAsWereAskedForCanBeOutstanding(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).depth(8, 8).connect();
+    public static void asManyReceivesAsWereAskedForCanBeOutstanding(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).depth(8, 8).connect();
         int depth = pair.b().qp().query().options().maxReceiveWr();
         for (int i = 0; i < depth; i++) {
             pair.b().receive(i, 0, 8);
@@ -64,8 +65,8 @@ public final class Posting {
         pair.b().receive(100, 0, 8); // there is room again
     }
 
-    public static void requestsWithoutACompletionMakeRoomTogether(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).depth(8, 8).connect();
+    public static void requestsWithoutACompletionMakeRoomTogether(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).depth(8, 8).connect();
         for (int round = 0; round < 20; round++) {
             pair.a().post("seven silent WRITEs and one that tells", batch -> {
                 for (int i = 0; i < 7; i++) {
@@ -80,8 +81,8 @@ public final class Posting {
         pair.a().silent();
     }
 
-    public static void everyRequestCompletesWhenTheQueuePairSaysSo(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).signalAll().connect();
+    public static void everyRequestCompletesWhenTheQueuePairSaysSo(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).signalAll().connect();
         pair.a().post("two WRITEs that do not ask", batch -> {
             batch.write(1, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 8);
             batch.write(2, pair.b().at(0), pair.b().rkey()).sge(pair.a().memory, 0, 8);
@@ -90,8 +91,8 @@ public final class Posting {
         pair.a().ok(2, WcOpcode.RDMA_WRITE);
     }
 
-    public static void aBatchThatIsNotSubmittedNeverWas(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aBatchThatIsNotSubmittedNeverWas(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         byte[] before = pair.b().bytes(0, 64);
         try (var batch = pair.a().qp().send()) {
             batch.write(1, pair.b().at(0), pair.b().rkey())
@@ -108,8 +109,8 @@ public final class Posting {
         Expect.bytes("memory of b", before, pair.b().bytes(0, 64));
     }
 
-    public static void aBatchGoesOnAfterItWasSubmitted(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aBatchGoesOnAfterItWasSubmitted(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         try (var batch = pair.a().qp().send()) {
             for (int i = 0; i < 3; i++) {
                 batch.write(i, pair.b().at(0), pair.b().rkey())
@@ -124,8 +125,8 @@ public final class Posting {
         }
     }
 
-    public static void aMistakeLeavesWhatIsBeforeIt(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aMistakeLeavesWhatIsBeforeIt(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         try (var batch = pair.a().qp().send()) {
             batch.write(1, pair.b().at(0), pair.b().rkey())
                     .sge(pair.a().memory, 0, 8)
@@ -142,8 +143,8 @@ public final class Posting {
         pair.a().ok(3); // and nothing of 2
     }
 
-    public static void aSecondBatchOfTheSameThreadIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aSecondBatchOfTheSameThreadIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         try (var batch = pair.a().qp().send()) {
             Expect.thrown(
                     "another", InvalidStateException.class, () -> pair.a().qp().send());
@@ -155,8 +156,8 @@ public final class Posting {
         pair.a().ok(1);
     }
 
-    public static void aRangeOutsideItsRegionIsRefused(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRangeOutsideItsRegionIsRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         long end = pair.a().memory.length();
         for (long[] range : new long[][] {{end, 1}, {end - 7, 8}, {-1, 8}, {Long.MAX_VALUE, 8}, {end + 1, 0}}) {
             Expect.thrown(
@@ -172,8 +173,8 @@ public final class Posting {
                 "a negative length", RuntimeException.class, () -> pair.a().qp().postSend(1, pair.a().memory, 0, -1));
     }
 
-    public static void moreEntriesThanWereAskedForAreRefused(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).sge(2).connect();
+    public static void moreEntriesThanWereAskedForAreRefused(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).sge(2).connect();
         int most = pair.a().qp().query().options().maxSendSge();
         Expect.thrown(
                 "a SEND of " + (most + 1) + " entries",
@@ -198,9 +199,9 @@ public final class Posting {
                 "maxReceiveSge");
     }
 
-    public static void asManyInlineBytesAsWereAskedForAreTakenAndNoMore(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC)
-                .inline(Math.min(100, rig.attributes().maxInlineBytes()))
+    public static void asManyInlineBytesAsWereAskedForAreTakenAndNoMore(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC)
+                .inline(Math.min(100, fixture.attributes().maxInlineBytes()))
                 .connect();
         int most = pair.a().qp().query().options().maxInlineBytes();
         byte[] data = new byte[most + 1];
@@ -225,8 +226,8 @@ public final class Posting {
                 "maxInlineBytes");
     }
 
-    public static void inlineMemoryIsFreeAtOnce(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void inlineMemoryIsFreeAtOnce(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         int most = Math.min(32, pair.a().qp().query().options().maxInlineBytes());
         byte[] data = new byte[most];
         java.util.Arrays.fill(data, (byte) 1);
@@ -244,8 +245,8 @@ public final class Posting {
         Expect.bytes("what was written", data, pair.b().bytes(0, most));
     }
 
-    public static void whatIsReadCannotBeInline(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void whatIsReadCannotBeInline(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         Expect.thrown(
                 "an inline READ",
                 IllegalArgumentException.class,
@@ -258,8 +259,8 @@ public final class Posting {
     }
 
     @Needs(Capability.ATOMICS)
-    public static void anAtomicHasOneEntryOfEightBytes(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void anAtomicHasOneEntryOfEightBytes(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         Expect.thrown(
                 "4 bytes",
                 IllegalArgumentException.class,
@@ -284,11 +285,11 @@ public final class Posting {
     }
 
     @Needs(Capability.UD)
-    public static void aConnectionTakesNoDestination(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        var gid = rig.a().gids(1).getFirst();
-        var handle =
-                rig.own(pair.a().domain.createAddressHandle(verbena.verbs.AddressVector.to(gid.gid(), gid.index())));
+    public static void aConnectionTakesNoDestination(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        var gid = fixture.a().gids(1).getFirst();
+        var handle = fixture.own(
+                pair.a().domain.createAddressHandle(verbena.verbs.AddressVector.to(gid.gid(), gid.index())));
         Expect.thrown(
                 "a SEND to somewhere",
                 IllegalArgumentException.class,
@@ -300,8 +301,8 @@ public final class Posting {
                 "to");
     }
 
-    public static void anyNumberIdentifiesARequest(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void anyNumberIdentifiesARequest(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (long wrId : new long[] {0, -1, Long.MIN_VALUE, Long.MAX_VALUE, 0xFFFF_FFFFL, 1L << 32}) {
             pair.b().receive(wrId, 0, 8);
             pair.a().send(~wrId, 0, 8);
@@ -310,8 +311,8 @@ public final class Posting {
         }
     }
 
-    public static void theSameNumberMayBeUsedTwice(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void theSameNumberMayBeUsedTwice(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 3; i++) {
             pair.b().receive(5, 0, 8);
             pair.a().send(5, 0, 8);

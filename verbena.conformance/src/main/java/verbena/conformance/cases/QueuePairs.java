@@ -3,11 +3,11 @@ package verbena.conformance.cases;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.Endpoint;
@@ -26,52 +26,52 @@ import verbena.verbs.Transition;
 public final class QueuePairs {
     private QueuePairs() {}
 
-    private static List<QpType> types(Rig rig) {
+    private static List<QpType> types(Fixture fixture) {
         var types = new ArrayList<QpType>();
         for (QpType type : QpType.values()) {
-            if (!type.isXrc() && rig.has(type.capability())) {
+            if (!type.isXrc() && fixture.has(type.capability())) {
                 types.add(type);
             }
         }
         return types;
     }
 
-    private static QueuePair make(Rig rig, Side side, QpType type) {
-        return rig.own(side.domain.createQueuePair(rig.wire(type).options(side)));
+    private static QueuePair make(Fixture fixture, TestEnd end, QpType type) {
+        return fixture.own(end.domain.createQueuePair(fixture.wire(type).options(end)));
     }
 
-    public static void aNewQueuePairIsInReset(Rig rig) {
-        Side side = rig.side();
-        for (QpType type : types(rig)) {
-            QueuePair qp = make(rig, side, type);
+    public static void aNewQueuePairIsInReset(Fixture fixture) {
+        TestEnd end = fixture.end();
+        for (QpType type : types(fixture)) {
+            QueuePair qp = make(fixture, end, type);
             Expect.equal("state", QpState.RESET, qp.state());
             Expect.equal("type", type, qp.type());
-            Expect.that("the domain is its own", qp.protectionDomain() == side.domain);
+            Expect.that("the domain is its own", qp.protectionDomain() == end.domain);
             Expect.that(
                     "number 0x%x has 24 bits and is none of InfiniBand's own".formatted(qp.qpn()),
-                    qp.qpn() > (rig.isAcknowledged() ? 1 : 0) && qp.qpn() < 0xFF_FFFF);
+                    qp.qpn() > (fixture.isAcknowledged() ? 1 : 0) && qp.qpn() < 0xFF_FFFF);
         }
     }
 
-    public static void numbersOfOpenQueuePairsDiffer(Rig rig) {
-        Side side = rig.side();
+    public static void numbersOfOpenQueuePairsDiffer(Fixture fixture) {
+        TestEnd end = fixture.end();
         var numbers = new HashSet<Integer>();
-        int many = Math.min(100, rig.attributes().maxQp() / 4);
+        int many = Math.min(100, fixture.attributes().maxQp() / 4);
         for (int i = 0; i < many; i++) {
             Expect.that(
                     "number of queue pair " + i + " is its own",
-                    numbers.add(make(rig, side, QpType.RC).qpn()));
+                    numbers.add(make(fixture, end, QpType.RC).qpn()));
         }
     }
 
-    public static void queryTellsWhatItWasMadeWith(Rig rig) {
-        Side side = rig.side();
-        Side other = rig.side();
+    public static void queryTellsWhatItWasMadeWith(Fixture fixture) {
+        TestEnd end = fixture.end();
+        TestEnd other = fixture.end();
         QueuePairOptions asked =
-                rig.wire(QpType.RC).options(side).withReceiveCq(other.cq).withSignalAll(true);
+                fixture.wire(QpType.RC).options(end).withReceiveCq(other.cq).withSignalAll(true);
         QueuePairOptions options =
-                rig.own(side.domain.createQueuePair(asked)).query().options();
-        Expect.that("send queue", options.sendCq() == side.cq);
+                fixture.own(end.domain.createQueuePair(asked)).query().options();
+        Expect.that("send queue", options.sendCq() == end.cq);
         Expect.that("receive queue", options.receiveCq() == other.cq);
         Expect.equal("type", QpType.RC, options.type());
         Expect.that("every request is signalled", options.signalAll());
@@ -82,25 +82,25 @@ public final class QueuePairs {
         Expect.atLeast("maxInlineBytes", asked.maxInlineBytes(), options.maxInlineBytes());
     }
 
-    public static void queuePairsComeAndGo(Rig rig) {
-        Side side = rig.side();
+    public static void queuePairsComeAndGo(Fixture fixture) {
+        TestEnd end = fixture.end();
         for (int i = 0; i < 100; i++) {
-            for (QpType type : types(rig)) {
-                side.domain.createQueuePair(rig.wire(type).options(side)).close();
+            for (QpType type : types(fixture)) {
+                end.domain.createQueuePair(fixture.wire(type).options(end)).close();
             }
         }
     }
 
-    public static void connectingBringsBothToRts(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void connectingBringsBothToRts(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         Expect.equal("state of a", QpState.RTS, pair.a().qp().state());
         Expect.equal("state of b", QpState.RTS, pair.b().qp().state());
         Expect.equal("queried state of a", QpState.RTS, pair.a().qp().query().state());
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void queryTellsWhatItWasConnectedWith(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).mtu(Mtu.MTU_1024).connect();
+    public static void queryTellsWhatItWasConnectedWith(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).mtu(Mtu.MTU_1024).connect();
         var its = pair.a().qp().query();
         Expect.equal("path MTU", Mtu.MTU_1024, its.pathMtu());
         Expect.equal("destination", pair.b().qp().qpn(), its.destinationQpn());
@@ -118,10 +118,10 @@ public final class QueuePairs {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void connectingWithMoreReadsThanADeviceHasTakesAllItHas(Rig rig) throws InterruptedException {
-        int asked = rig.attributes().maxQpInitiatorReadAtomic();
-        int served = rig.attributes().maxQpReadAtomic();
-        Pair pair = rig.wire(QpType.RC).reads(Math.max(asked, served) + 1).connect();
+    public static void connectingWithMoreReadsThanADeviceHasTakesAllItHas(Fixture fixture) throws InterruptedException {
+        int asked = fixture.attributes().maxQpInitiatorReadAtomic();
+        int served = fixture.attributes().maxQpReadAtomic();
+        Pair pair = fixture.wire(QpType.RC).reads(Math.max(asked, served) + 1).connect();
         var its = pair.a().qp().query();
         Expect.equal("READs that a asks for at once", asked, its.maxReadAtomic());
         Expect.equal("READs that a serves at once", served, its.maxDestinationReadAtomic());
@@ -135,8 +135,8 @@ public final class QueuePairs {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void anEndpointStaysTheSame(Rig rig) {
-        QueuePair qp = make(rig, rig.side(), QpType.RC);
+    public static void anEndpointStaysTheSame(Fixture fixture) {
+        QueuePair qp = make(fixture, fixture.end(), QpType.RC);
         Endpoint endpoint = qp.endpoint();
         Expect.equal("asked for again", endpoint, qp.endpoint());
         Expect.equal("queue pair number", qp.qpn(), endpoint.qpn());
@@ -144,17 +144,18 @@ public final class QueuePairs {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void anEndpointThatDoesNotFitIsRefused(Rig rig) {
-        Side side = rig.side();
-        QueuePair qp = make(rig, side, QpType.RC);
-        Endpoint own = make(rig, side, QpType.RC).endpoint();
+    public static void anEndpointThatDoesNotFitIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        QueuePair qp = make(fixture, end, QpType.RC);
+        Endpoint own = make(fixture, end, QpType.RC).endpoint();
         GidType otherType = own.gidType() == GidType.ROCE_V1 ? GidType.ROCE_V2 : GidType.ROCE_V1;
         Expect.thrown(
                 "another encapsulation",
                 InvalidAttributesException.class,
                 () -> qp.connect(new Endpoint(own.gid(), otherType, own.qpn(), own.psn(), own.mtu())));
         Expect.equal("state", QpState.RESET, qp.state());
-        boolean isIpv4 = rig.a().gids(1).stream().allMatch(entry -> entry.gid().isIpv4());
+        boolean isIpv4 =
+                fixture.a().gids(1).stream().allMatch(entry -> entry.gid().isIpv4());
         if (isIpv4) {
             Expect.thrown(
                     "another family",
@@ -165,26 +166,27 @@ public final class QueuePairs {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void aQueuePairCanBeConnectedToItself(Rig rig) throws InterruptedException {
-        Side side = rig.side();
-        QueuePair qp = side.use(side.domain.createQueuePair(rig.wire(QpType.RC).options(side)));
-        qp.connect(qp.endpoint(Side.gidIndex(rig.a())));
-        side.receive(1, 0, 100);
-        side.send(2, 1000, 100);
+    public static void aQueuePairCanBeConnectedToItself(Fixture fixture) throws InterruptedException {
+        TestEnd end = fixture.end();
+        QueuePair qp =
+                end.use(end.domain.createQueuePair(fixture.wire(QpType.RC).options(end)));
+        qp.connect(qp.endpoint(TestEnd.gidIndex(fixture.a())));
+        end.receive(1, 0, 100);
+        end.send(2, 1000, 100);
         var done = new HashSet<Long>();
-        done.add(side.take().wrId());
-        done.add(side.take().wrId());
+        done.add(end.take().wrId());
+        done.add(end.take().wrId());
         Expect.equal("completed requests", java.util.Set.of(1L, 2L), done);
-        Expect.bytes("what was received", side.bytes(1000, 100), side.bytes(0, 100));
-        side.write(3, 2000, 500, side, 5000);
-        side.ok(3);
-        side.read(4, 6000, 500, side, 2000);
-        side.ok(4);
-        Expect.bytes("what was read", side.bytes(5000, 500), side.bytes(6000, 500));
+        Expect.bytes("what was received", end.bytes(1000, 100), end.bytes(0, 100));
+        end.write(3, 2000, 500, end, 5000);
+        end.ok(3);
+        end.read(4, 6000, 500, end, 2000);
+        end.ok(4);
+        Expect.bytes("what was read", end.bytes(5000, 500), end.bytes(6000, 500));
     }
 
-    public static void errorEndsEverythingThatIsPosted(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void errorEndsEverythingThatIsPosted(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 5; i++) {
             pair.a().receive(i, 0, 8);
         }
@@ -194,8 +196,8 @@ public final class QueuePairs {
         pair.a().silent();
     }
 
-    public static void whatIsPostedInErrorIsFlushed(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void whatIsPostedInErrorIsFlushed(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().qp().modify(new Transition.ToError());
         pair.a().send(1, 0, 8);
         pair.a().flushed(1);
@@ -205,8 +207,8 @@ public final class QueuePairs {
         pair.a().flushed(3);
     }
 
-    public static void inErrorNothingOfThePeerIsCarriedOut(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC)
+    public static void inErrorNothingOfThePeerIsCarriedOut(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC)
                 .retries(new verbena.verbs.AckTimeout(10), 1, 0)
                 .connect();
         pair.b().qp().modify(new Transition.ToError());
@@ -217,16 +219,16 @@ public final class QueuePairs {
             var completion = pair.a().take();
             Expect.that(
                     "the WRITE is not acknowledged",
-                    !rig.isAcknowledged() || !(completion instanceof verbena.verbs.Completion.Success));
+                    !fixture.isAcknowledged() || !(completion instanceof verbena.verbs.Completion.Success));
         } catch (InvalidStateException e) {
-            rig.tell("the connection is over already: " + e.getMessage());
+            fixture.tell("the connection is over already: " + e.getMessage());
         }
         Expect.bytes("memory of b", before, pair.b().bytes(0, 100));
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void resetForgetsEverything(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void resetForgetsEverything(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(1, 0, 8);
         pair.b().receive(2, 0, 8);
         pair.b().qp().modify(new Transition.ToReset());
@@ -239,24 +241,24 @@ public final class QueuePairs {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void aQueuePairLivesAgainAfterReset(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        var wiring = rig.wire(QpType.RC);
+    public static void aQueuePairLivesAgainAfterReset(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        var wiring = fixture.wire(QpType.RC);
         for (int life = 0; life < 3; life++) {
             pair.b().receive(1, 0, 100);
             pair.a().send(2, 1000, 100);
             pair.a().ok(2);
             pair.b().received(1, 100);
-            for (Side side : List.of(pair.a(), pair.b())) {
-                side.qp().modify(new Transition.ToError());
-                side.qp().modify(new Transition.ToReset());
+            for (TestEnd end : List.of(pair.a(), pair.b())) {
+                end.qp().modify(new Transition.ToError());
+                end.qp().modify(new Transition.ToReset());
             }
             wiring.byEndpoints(pair.a().qp(), pair.b().qp());
         }
     }
 
-    public static void aClosedQueuePairDoesNothing(Rig rig) {
-        QueuePair qp = make(rig, rig.side(), QpType.RC);
+    public static void aClosedQueuePairDoesNothing(Fixture fixture) {
+        QueuePair qp = make(fixture, fixture.end(), QpType.RC);
         qp.close();
         qp.close(); // says nothing the second time
         Expect.that("it is closed", qp.isClosed());
@@ -266,8 +268,8 @@ public final class QueuePairs {
                 "modify", InvalidStateException.class, () -> qp.modify(new Transition.ToInit(Access.remoteAll())));
     }
 
-    public static void closingTakesCompletionsOfTheFutureAlong(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void closingTakesCompletionsOfTheFutureAlong(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 10; i++) {
             pair.a().receive(i, 0, 8);
         }
@@ -275,8 +277,8 @@ public final class QueuePairs {
         pair.a().silent();
     }
 
-    public static void whatHasCompletedBeforeClosingStays(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void whatHasCompletedBeforeClosingStays(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(1, 0, 100);
         pair.a().send(2, 0, 100);
         pair.b().received(1, 100); // so that it has been acknowledged, and the answer is on its way or here

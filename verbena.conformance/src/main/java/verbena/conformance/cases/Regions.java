@@ -9,11 +9,11 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.InUseException;
@@ -26,91 +26,89 @@ import verbena.verbs.WcStatus;
 public final class Regions {
     private Regions() {}
 
-    private static Arena arena(Rig rig) {
-        return rig.own(Arena.ofShared());
+    private static Arena arena(Fixture fixture) {
+        return fixture.own(Arena.ofShared());
     }
 
-    public static void nativeMemoryIsRegisteredWhereverItLies(Rig rig) {
-        Side side = rig.side();
-        MemorySegment memory = arena(rig).allocate(20_000, 4096);
+    public static void nativeMemoryIsRegisteredWhereverItLies(Fixture fixture) {
+        TestEnd end = fixture.end();
+        MemorySegment memory = arena(fixture).allocate(20_000, 4096);
         for (long[] part : new long[][] {{0, 1}, {0, 20_000}, {1, 1}, {4095, 2}, {4096, 4096}, {7, 12_345}}) {
             MemorySegment segment = memory.asSlice(part[0], part[1]);
-            try (MemoryRegion region = side.domain.register(segment, Access.remoteAll())) {
+            try (MemoryRegion region = end.domain.register(segment, Access.remoteAll())) {
                 Expect.equal("address", segment.address(), region.address());
                 Expect.equal("length", part[1], region.length());
                 Expect.equal(
                         "the segment's address",
                         segment.address(),
                         region.segment().address());
-                Expect.that("the domain is its own", region.protectionDomain() == side.domain);
+                Expect.that("the domain is its own", region.protectionDomain() == end.domain);
             }
         }
     }
 
-    public static void memoryOnTheHeapIsRefused(Rig rig) {
-        Side side = rig.side();
+    public static void memoryOnTheHeapIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
         MemorySegment heap = MemorySegment.ofArray(new byte[100]);
         Expect.thrown(
-                "register", IllegalArgumentException.class, () -> side.domain.register(heap, Access.local()), "heap");
+                "register", IllegalArgumentException.class, () -> end.domain.register(heap, Access.local()), "heap");
     }
 
-    public static void memoryOfOneThreadIsRefused(Rig rig) {
-        Side side = rig.side();
+    public static void memoryOfOneThreadIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
         try (Arena confined = Arena.ofConfined()) {
             MemorySegment its = confined.allocate(100);
             Expect.thrown(
                     "register",
                     IllegalArgumentException.class,
-                    () -> side.domain.register(its, Access.local()),
+                    () -> end.domain.register(its, Access.local()),
                     "confined");
         }
     }
 
-    public static void memoryThatCannotBeWrittenIsRefusedTheRightToWrite(Rig rig) {
-        Side side = rig.side();
-        MemorySegment fixed = arena(rig).allocate(100).asReadOnly();
+    public static void memoryThatCannotBeWrittenIsRefusedTheRightToWrite(Fixture fixture) {
+        TestEnd end = fixture.end();
+        MemorySegment fixed = arena(fixture).allocate(100).asReadOnly();
         Expect.thrown(
                 "register",
                 IllegalArgumentException.class,
-                () -> side.domain.register(fixed, Access.local()),
+                () -> end.domain.register(fixed, Access.local()),
                 "read-only");
     }
 
-    public static void remoteWritingWithoutLocalWritingIsRefused(Rig rig) {
-        Side side = rig.side();
+    public static void remoteWritingWithoutLocalWritingIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
         for (Access right : new Access[] {Access.REMOTE_WRITE, Access.REMOTE_ATOMIC}) {
             Expect.thrown(
                     right + " alone",
                     IllegalArgumentException.class,
-                    () -> side.domain.allocate(100, Set.of(right)),
+                    () -> end.domain.allocate(100, Set.of(right)),
                     "LOCAL_WRITE");
         }
     }
 
-    public static void noMemoryAtAllIsRefused(Rig rig) {
-        Side side = rig.side();
+    public static void noMemoryAtAllIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
         for (long bytes : new long[] {0, -1}) {
             Expect.thrown(
-                    bytes + " bytes",
-                    IllegalArgumentException.class,
-                    () -> side.domain.allocate(bytes, Access.local()));
+                    bytes + " bytes", IllegalArgumentException.class, () -> end.domain.allocate(bytes, Access.local()));
         }
     }
 
-    public static void allocatedMemoryIsZero(Rig rig) {
-        Side side = rig.side();
+    public static void allocatedMemoryIsZero(Fixture fixture) {
+        TestEnd end = fixture.end();
         for (int round = 0; round < 3; round++) {
-            try (MemoryRegion region = side.domain.allocate(10_000, Access.local())) {
-                Expect.bytes("memory", new byte[10_000], Side.bytes(region, 0, 10_000));
+            try (MemoryRegion region = end.domain.allocate(10_000, Access.local())) {
+                Expect.bytes("memory", new byte[10_000], TestEnd.bytes(region, 0, 10_000));
                 region.segment().fill((byte) 0xEE);
             }
         }
     }
 
-    public static void aRegionKnowsWhatItWasMadeWith(Rig rig) {
-        Side side = rig.side();
+    public static void aRegionKnowsWhatItWasMadeWith(Fixture fixture) {
+        TestEnd end = fixture.end();
         for (Set<Access> access : Set.of(Access.local(), Access.remoteAll(), EnumSet.of(Access.REMOTE_READ))) {
-            try (MemoryRegion region = side.domain.allocate(4096, access)) {
+            try (MemoryRegion region = end.domain.allocate(4096, access)) {
                 Expect.equal("rights", access, region.access());
                 Expect.equal(
                         "remote memory's address",
@@ -123,38 +121,38 @@ public final class Regions {
         }
     }
 
-    public static void keysOfOpenRegionsDiffer(Rig rig) {
-        Side side = rig.side();
+    public static void keysOfOpenRegionsDiffer(Fixture fixture) {
+        TestEnd end = fixture.end();
         var keys = new HashSet<Integer>();
         var regions = new ArrayList<MemoryRegion>();
-        MemorySegment memory = arena(rig).allocate(4096);
-        int many = Math.min(300, rig.attributes().maxMr() / 2);
+        MemorySegment memory = arena(fixture).allocate(4096);
+        int many = Math.min(300, fixture.attributes().maxMr() / 2);
         for (int i = 0; i < many; i++) {
-            MemoryRegion region = rig.own(side.domain.register(memory, Access.remoteAll()));
+            MemoryRegion region = fixture.own(end.domain.register(memory, Access.remoteAll()));
             regions.add(region);
             Expect.that("key of region " + i + " is its own", keys.add(region.rkey()));
         }
         regions.forEach(MemoryRegion::close);
     }
 
-    public static void theSameMemoryCanBeRegisteredTwiceWithOtherRights(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemorySegment memory = arena(rig).allocate(4096, 4096);
-        MemoryRegion open = rig.own(pair.b().domain.register(memory, Access.remoteAll()));
-        MemoryRegion shut = rig.own(pair.b().domain.register(memory, Access.local()));
+    public static void theSameMemoryCanBeRegisteredTwiceWithOtherRights(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemorySegment memory = arena(fixture).allocate(4096, 4096);
+        MemoryRegion open = fixture.own(pair.b().domain.register(memory, Access.remoteAll()));
+        MemoryRegion shut = fixture.own(pair.b().domain.register(memory, Access.local()));
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, open.address(), open.rkey());
         pair.a().ok(1);
         shut.close();
         pair.a().qp().postRead(2, pair.a().memory, 0, 8, open.address(), open.rkey());
         pair.a().ok(2);
-        MemoryRegion again = rig.own(pair.b().domain.register(memory, Access.local()));
+        MemoryRegion again = fixture.own(pair.b().domain.register(memory, Access.local()));
         pair.a().qp().postRead(3, pair.a().memory, 0, 8, again.address(), again.rkey());
         pair.a().fails(3, WcStatus.REM_ACCESS_ERR);
     }
 
-    public static void aClosedRegionIsRefusedToThePeer(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, Access.remoteAll()));
+    public static void aClosedRegionIsRefusedToThePeer(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.remoteAll()));
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), region.rkey());
         pair.a().ok(1);
         region.close();
@@ -164,8 +162,8 @@ public final class Regions {
         pair.a().fails(2, WcStatus.REM_ACCESS_ERR);
     }
 
-    public static void aClosedRegionIsRefusedWhenItIsPosted(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aClosedRegionIsRefusedWhenItIsPosted(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = pair.a().domain.allocate(4096, Access.local());
         region.close();
         Expect.thrown(
@@ -180,9 +178,9 @@ public final class Regions {
                 "closed");
     }
 
-    public static void aReceiveIntoARegionThatWasClosedFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, Access.local()));
+    public static void aReceiveIntoARegionThatWasClosedFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.local()));
         pair.b().qp().postReceive(9, region, 0, 100);
         region.close();
         pair.a().send(1, 0, 8);
@@ -190,13 +188,13 @@ public final class Regions {
         pair.a().refused(1, WcStatus.REM_OP_ERR);
     }
 
-    public static void keysOfClosedRegionsDoNotOpenNewOnes(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void keysOfClosedRegionsDoNotOpenNewOnes(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion old = pair.b().domain.allocate(4096, Access.remoteAll());
         int key = old.rkey();
         old.close();
         for (int i = 0; i < 20; i++) {
-            MemoryRegion fresh = rig.own(pair.b().domain.allocate(4096, Access.remoteAll()));
+            MemoryRegion fresh = fixture.own(pair.b().domain.allocate(4096, Access.remoteAll()));
             Expect.that("the key of region " + i + " is not the old one", fresh.rkey() != key);
         }
         pair.a().qp().postRead(2, pair.a().memory, 0, 8, old.address(), key);
@@ -204,12 +202,12 @@ public final class Regions {
     }
 
     @Needs(Capability.IOVA)
-    public static void anAddressOfChoiceIsWhatThePeerNames(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemorySegment memory = arena(rig).allocate(8192, 4096);
+    public static void anAddressOfChoiceIsWhatThePeerNames(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemorySegment memory = arena(fixture).allocate(8192, 4096);
         memory.set(ValueLayout.JAVA_LONG, 1024, 0x1122334455667788L);
         long iova = 0x7000_0000_0000L + memory.address() % 4096;
-        MemoryRegion region = rig.own(pair.b().domain.register(memory, iova, Access.remoteAll()));
+        MemoryRegion region = fixture.own(pair.b().domain.register(memory, iova, Access.remoteAll()));
         Expect.equal("address", iova, region.address());
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, iova + 1024, region.rkey());
         pair.a().ok(1);
@@ -219,12 +217,12 @@ public final class Regions {
     }
 
     @Needs(Capability.IOVA)
-    public static void anAddressOfChoiceIsWhatTheOwnerNamesByKey(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemorySegment memory = arena(rig).allocate(8192, 4096);
+    public static void anAddressOfChoiceIsWhatTheOwnerNamesByKey(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemorySegment memory = arena(fixture).allocate(8192, 4096);
         memory.set(ValueLayout.JAVA_LONG, 0, 42);
         long iova = 0x10_0000L + memory.address() % 4096;
-        MemoryRegion region = rig.own(pair.a().domain.register(memory, iova, Access.local()));
+        MemoryRegion region = fixture.own(pair.a().domain.register(memory, iova, Access.local()));
         pair.a()
                 .post(
                         "WRITE by key",
@@ -238,13 +236,13 @@ public final class Regions {
     }
 
     @Needs(Capability.ZERO_BASED)
-    public static void aZeroBasedRegionBeginsAtZero(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aZeroBasedRegionBeginsAtZero(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         var access = EnumSet.copyOf(Access.remoteAll());
         access.add(Access.ZERO_BASED);
-        MemorySegment memory = arena(rig).allocate(4096, 4096);
+        MemorySegment memory = arena(fixture).allocate(4096, 4096);
         memory.set(ValueLayout.JAVA_LONG, 8, 77);
-        MemoryRegion region = rig.own(pair.b().domain.register(memory, access));
+        MemoryRegion region = fixture.own(pair.b().domain.register(memory, access));
         Expect.equal("address", 0L, region.address());
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, 8, region.rkey());
         pair.a().ok(1);
@@ -254,9 +252,9 @@ public final class Regions {
     }
 
     @Needs(Capability.REREGISTER)
-    public static void rightsChangeAndKeysStay(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, Access.local()));
+    public static void rightsChangeAndKeysStay(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, Access.local()));
         int key = region.rkey();
         region.reregister(pair.b().domain, Access.remoteAll());
         Expect.equal("key", key, region.rkey());
@@ -269,10 +267,10 @@ public final class Regions {
     }
 
     @Needs(Capability.REREGISTER)
-    public static void aRegionMovesToAnotherDomain(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        var other = rig.own(pair.b().context.allocateProtectionDomain());
-        MemoryRegion region = rig.own(other.allocate(4096, Access.remoteAll()));
+    public static void aRegionMovesToAnotherDomain(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        var other = fixture.own(pair.b().context.allocateProtectionDomain());
+        MemoryRegion region = fixture.own(other.allocate(4096, Access.remoteAll()));
         region.reregister(pair.b().domain, Access.remoteAll());
         Expect.that("its domain is the new one", region.protectionDomain() == pair.b().domain);
         other.close(); // nothing is in it any more
@@ -282,10 +280,10 @@ public final class Regions {
 
     /// Whichever comes first, no domain waits afterwards for a region that is closed.
     @Needs(Capability.REREGISTER)
-    public static void aRegionIsClosedWhileItMovesToAnotherDomain(Rig rig) throws Exception {
+    public static void aRegionIsClosedWhileItMovesToAnotherDomain(Fixture fixture) throws Exception {
         for (int round = 0; round < 50; round++) {
-            ProtectionDomain from = rig.a().allocateProtectionDomain();
-            ProtectionDomain to = rig.a().allocateProtectionDomain();
+            ProtectionDomain from = fixture.a().allocateProtectionDomain();
+            ProtectionDomain to = fixture.a().allocateProtectionDomain();
             MemoryRegion region = from.allocate(4096, Access.local());
             var moving = CompletableFuture.runAsync(() -> {
                 try {
@@ -295,18 +293,18 @@ public final class Regions {
                 }
             });
             region.close();
-            moving.get(rig.patience().toSeconds(), TimeUnit.SECONDS);
+            moving.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
             to.close();
             from.close();
         }
     }
 
     @Needs({Capability.REREGISTER, Capability.MEMORY_WINDOW_TYPE_1})
-    public static void aRegionWithAWindowIsNotRegisteredAnew(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRegionWithAWindowIsNotRegisteredAnew(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         var access = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_READ, Access.MW_BIND);
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, access));
-        var window = rig.own(pair.b().domain.allocateWindow(1));
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, access));
+        var window = fixture.own(pair.b().domain.allocateWindow(1));
         pair.b()
                 .post(
                         "bind",
@@ -323,22 +321,22 @@ public final class Regions {
         Expect.thrown("reregister", InUseException.class, () -> region.reregister(pair.b().domain, access));
     }
 
-    public static void aClosedArenaIsAStatusAndNoCrash(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aClosedArenaIsAStatusAndNoCrash(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region;
         try (Arena arena = Arena.ofShared()) {
-            region = rig.own(pair.b().domain.register(arena.allocate(8192, 4096), Access.remoteAll()));
+            region = fixture.own(pair.b().domain.register(arena.allocate(8192, 4096), Access.remoteAll()));
         }
         pair.a().qp().postRead(1, pair.a().memory, 0, 8, region.address(), region.rkey());
         pair.a().fails(1, WcStatus.REM_ACCESS_ERR, WcStatus.REM_OP_ERR);
         region.close();
     }
 
-    public static void regionsComeAndGo(Rig rig) {
-        Side side = rig.side();
-        MemorySegment memory = arena(rig).allocate(64 * 1024, 4096);
+    public static void regionsComeAndGo(Fixture fixture) {
+        TestEnd end = fixture.end();
+        MemorySegment memory = arena(fixture).allocate(64 * 1024, 4096);
         for (int i = 0; i < 500; i++) {
-            side.domain.register(memory, Access.remoteAll()).close();
+            end.domain.register(memory, Access.remoteAll()).close();
         }
     }
 }

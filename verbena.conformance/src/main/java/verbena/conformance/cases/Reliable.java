@@ -2,11 +2,11 @@ package verbena.conformance.cases;
 
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Capability;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.Mtu;
@@ -21,12 +21,12 @@ public final class Reliable {
         0, 1, 2, 3, 4, 7, 8, 255, 256, 257, 1023, 1024, 1025, 1439, 1440, 1500, 2047, 2049, 4095, 4096, 4097, 8192,
         12_289, 40_000
     };
-    private static final int HALF = Side.MEMORY_BYTES / 2;
+    private static final int HALF = TestEnd.MEMORY_BYTES / 2;
 
     private Reliable() {}
 
-    public static void aSendArrivesAsItWasSent(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aSendArrivesAsItWasSent(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int size : SIZES) {
             pair.b().receive(1, HALF, size);
             pair.a().send(2, 5, size);
@@ -36,8 +36,8 @@ public final class Reliable {
         }
     }
 
-    public static void aReceiveLargerThanTheMessageKeepsItsRest(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aReceiveLargerThanTheMessageKeepsItsRest(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         byte[] before = pair.b().bytes(0, 5000);
         pair.b().receive(1, 0, 5000);
         pair.a().send(2, HALF, 1300);
@@ -49,43 +49,43 @@ public final class Reliable {
                 pair.b().bytes(1300, 3700));
     }
 
-    public static void aWriteArrivesAndTouchesNothingElse(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aWriteArrivesAndTouchesNothingElse(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int size : SIZES) {
-            byte[] expected = pair.b().bytes(0, Side.MEMORY_BYTES);
+            byte[] expected = pair.b().bytes(0, TestEnd.MEMORY_BYTES);
             System.arraycopy(pair.a().bytes(9, size), 0, expected, 1003, size);
             pair.a().write(1, 9, size, pair.b(), 1003);
             pair.a().ok(1, WcOpcode.RDMA_WRITE);
             pair.a().read(2, HALF, 1, pair.b(), 0); // behind it, so that it has arrived over iWARP too
             pair.a().ok(2);
-            Expect.bytes(size + " bytes: memory of b", expected, pair.b().bytes(0, Side.MEMORY_BYTES));
-            Side.fill(pair.b().memory, size);
+            Expect.bytes(size + " bytes: memory of b", expected, pair.b().bytes(0, TestEnd.MEMORY_BYTES));
+            TestEnd.fill(pair.b().memory, size);
         }
         pair.b().silent();
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void aReadBringsWhatIsThereAndTouchesNothingElse(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aReadBringsWhatIsThereAndTouchesNothingElse(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int size : SIZES) {
-            byte[] expected = pair.a().bytes(0, Side.MEMORY_BYTES);
+            byte[] expected = pair.a().bytes(0, TestEnd.MEMORY_BYTES);
             System.arraycopy(pair.b().bytes(3, size), 0, expected, 777, size);
             pair.a().read(1, 777, size, pair.b(), 3);
             var done = pair.a().ok(1, WcOpcode.RDMA_READ);
             Expect.equal("bytes read", (long) size, done.byteLength());
-            Expect.bytes(size + " bytes: memory of a", expected, pair.a().bytes(0, Side.MEMORY_BYTES));
-            Side.fill(pair.a().memory, size);
+            Expect.bytes(size + " bytes: memory of a", expected, pair.a().bytes(0, TestEnd.MEMORY_BYTES));
+            TestEnd.fill(pair.a().memory, size);
         }
         pair.b().silent();
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void everyPathMtuCarriesEverySize(Rig rig) throws InterruptedException {
+    public static void everyPathMtuCarriesEverySize(Fixture fixture) throws InterruptedException {
         for (Mtu mtu : Mtu.values()) {
-            if (mtu.compareTo(rig.a().port(1).activeMtu()) > 0) {
+            if (mtu.compareTo(fixture.a().port(1).activeMtu()) > 0) {
                 break;
             }
-            Pair pair = rig.wire(QpType.RC).mtu(mtu).connect();
+            Pair pair = fixture.wire(QpType.RC).mtu(mtu).connect();
             for (int size : new int[] {mtu.bytes() - 1, mtu.bytes(), mtu.bytes() + 1, 3 * mtu.bytes() + 5}) {
                 pair.b().receive(1, HALF, size);
                 pair.a().send(2, 1, size);
@@ -112,19 +112,19 @@ public final class Reliable {
         }
     }
 
-    public static void aLongMessageArrives(Rig rig) throws InterruptedException {
+    public static void aLongMessageArrives(Fixture fixture) throws InterruptedException {
         int size = (2 << 20) + 1;
-        Pair pair = rig.wire(QpType.RC).memory(3 << 20).connect();
+        Pair pair = fixture.wire(QpType.RC).memory(3 << 20).connect();
         pair.b().receive(1, 0, size);
         pair.a().send(2, 0, size);
         pair.a().ok(2);
         pair.b().received(1, size);
         Expect.bytes("SEND", pair.a().bytes(0, size), pair.b().bytes(0, size));
-        Side.fill(pair.b().memory, 99);
+        TestEnd.fill(pair.b().memory, 99);
         pair.a().read(3, 0, size, pair.b(), 5);
         pair.a().ok(3);
         Expect.bytes("READ", pair.b().bytes(5, size), pair.a().bytes(0, size));
-        Side.fill(pair.a().memory, 98);
+        TestEnd.fill(pair.a().memory, 98);
         pair.a().write(4, 1, size, pair.b(), 3);
         pair.a().ok(4);
         pair.a().read(5, 0, 1, pair.b(), 0);
@@ -136,8 +136,8 @@ public final class Reliable {
     }
 
     @Needs(Capability.IMMEDIATE_DATA)
-    public static void aWriteWithImmediateTakesAReceiveAndBringsItsNumber(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aWriteWithImmediateTakesAReceiveAndBringsItsNumber(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int size : new int[] {0, 1, 1024, 5000}) {
             for (int number : new int[] {0, 1, -1, 0x1234_5678}) {
                 pair.b().receive(1, 0, 0);
@@ -163,8 +163,8 @@ public final class Reliable {
     }
 
     @Needs(Capability.SEND_WITH_IMMEDIATE)
-    public static void aSendWithImmediateBringsItsNumber(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aSendWithImmediateBringsItsNumber(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int size : new int[] {0, 1, 1024, 5000}) {
             for (int number : new int[] {0, -1, 0x1234_5678}) {
                 pair.b().receive(1, HALF, size);
@@ -182,8 +182,8 @@ public final class Reliable {
         }
     }
 
-    public static void aPlainSendHasNoImmediate(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aPlainSendHasNoImmediate(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive(1, 0, 8);
         pair.a().send(2, 0, 8);
         var received = pair.b().received(1, 8);
@@ -192,8 +192,8 @@ public final class Reliable {
     }
 
     /// Cuts of up to four pieces, of sending and of receiving, none of which fits a packet or the other.
-    public static void piecesAreGatheredAndScattered(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void piecesAreGatheredAndScattered(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         int most = pair.a().qp().query().options().maxSendSge();
         var random = new SplittableRandom(42);
         for (int round = 0; round < 30; round++) {
@@ -206,7 +206,7 @@ public final class Reliable {
                 System.arraycopy(pair.a().bytes(place(i), out[i]), 0, message, at, out[i]);
                 at += out[i];
             }
-            rig.tell("pieces of " + java.util.Arrays.toString(out) + " into " + java.util.Arrays.toString(in));
+            fixture.tell("pieces of " + java.util.Arrays.toString(out) + " into " + java.util.Arrays.toString(in));
             pair.b().receive("a receive", batch -> {
                 batch.receive(1);
                 for (int i = 0; i < in.length; i++) {
@@ -254,8 +254,8 @@ public final class Reliable {
         return cuts;
     }
 
-    public static void aWriteGathersPieces(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aWriteGathersPieces(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .post(
                         "WRITE of three pieces",
@@ -273,9 +273,9 @@ public final class Reliable {
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void aReadScattersPieces(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC)
-                .sge(Math.max(1, Math.min(3, rig.attributes().maxSgeRead())))
+    public static void aReadScattersPieces(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC)
+                .sge(Math.max(1, Math.min(3, fixture.attributes().maxSgeRead())))
                 .connect();
         int pieces = Math.min(3, pair.a().qp().query().options().maxSendSge());
         pair.a().post("READ into pieces", batch -> {
@@ -292,8 +292,8 @@ public final class Reliable {
         }
     }
 
-    public static void noPiecesAreAnEmptyMessage(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void noPiecesAreAnEmptyMessage(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.b().receive("a receive of nothing", batch -> batch.receive(1));
         pair.a().post("a SEND of nothing", batch -> batch.send(2).signaled());
         pair.a().ok(2);
@@ -311,8 +311,8 @@ public final class Reliable {
     }
 
     /// IBTA C9-88: of no bytes there is nothing to protect.
-    public static void aKeyDoesNotMatterForNoBytes(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aKeyDoesNotMatterForNoBytes(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .post(
                         "a WRITE of nothing to nowhere",
@@ -327,9 +327,9 @@ public final class Reliable {
         pair.a().ok(3);
     }
 
-    public static void inlineBytesArriveOfEverySize(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC)
-                .inline(Math.min(256, rig.attributes().maxInlineBytes()))
+    public static void inlineBytesArriveOfEverySize(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC)
+                .inline(Math.min(256, fixture.attributes().maxInlineBytes()))
                 .connect();
         int most = pair.a().qp().query().options().maxInlineBytes();
         for (int size = 0; size <= most; size += size < 20 ? 1 : 13) {
@@ -358,8 +358,8 @@ public final class Reliable {
         }
     }
 
-    public static void nativeMemoryCanBeInline(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void nativeMemoryCanBeInline(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         int size = Math.min(24, pair.a().qp().query().options().maxInlineBytes());
         pair.b().receive(1, HALF, size);
         pair.a()
@@ -373,8 +373,8 @@ public final class Reliable {
         Expect.bytes("message", pair.a().bytes(3, size), pair.b().bytes(HALF, size));
     }
 
-    public static void requestsCompleteInTheirOrder(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void requestsCompleteInTheirOrder(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 16; i++) {
             pair.b().receive(1000 + i, 0, 4096);
         }
@@ -397,8 +397,8 @@ public final class Reliable {
         }
     }
 
-    public static void receivesAreUsedInTheirOrder(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void receivesAreUsedInTheirOrder(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int i = 0; i < 20; i++) {
             pair.b().receive(i, HALF + 64L * i, 64);
         }
@@ -411,19 +411,19 @@ public final class Reliable {
         }
     }
 
-    public static void bothMaySendAtOnce(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void bothMaySendAtOnce(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int round = 0; round < 20; round++) {
-            for (Side side : new Side[] {pair.a(), pair.b()}) {
-                side.receive(1, HALF, 3000);
+            for (TestEnd end : new TestEnd[] {pair.a(), pair.b()}) {
+                end.receive(1, HALF, 3000);
             }
             pair.a().send(2, 0, 3000);
             pair.b().send(2, 0, 2500);
-            for (Side side : new Side[] {pair.a(), pair.b()}) {
+            for (TestEnd end : new TestEnd[] {pair.a(), pair.b()}) {
                 var ids = new java.util.HashSet<Long>();
-                ids.add(side.take().wrId());
-                ids.add(side.take().wrId());
-                Expect.equal(side.name + ": completed", java.util.Set.of(1L, 2L), ids);
+                ids.add(end.take().wrId());
+                ids.add(end.take().wrId());
+                Expect.equal(end.name + ": completed", java.util.Set.of(1L, 2L), ids);
             }
         }
         Expect.bytes("what b received", pair.a().bytes(0, 3000), pair.b().bytes(HALF, 3000));
@@ -431,11 +431,11 @@ public final class Reliable {
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void aFenceWaitsForReads(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aFenceWaitsForReads(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int round = 0; round < 20; round++) {
             int seed = round;
-            Side.fill(pair.b().memory, seed);
+            TestEnd.fill(pair.b().memory, seed);
             byte[] expected = pair.b().bytes(0, 8000);
             pair.b().receive(9, HALF, 8000);
             pair.a().post("a READ, and behind a fence a SEND of what it brings", batch -> {
@@ -449,8 +449,8 @@ public final class Reliable {
     }
 
     /// IBTA table 79: what a later request of the same queue pair sees.
-    public static void aReadSeesTheWriteBeforeIt(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aReadSeesTheWriteBeforeIt(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int round = 0; round < 50; round++) {
             pair.a().word(0, 1000 + round);
             pair.a().post("a WRITE, and a READ of the same bytes", batch -> {
@@ -464,8 +464,8 @@ public final class Reliable {
         }
     }
 
-    public static void aSendSeesTheWriteBeforeIt(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aSendSeesTheWriteBeforeIt(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int round = 0; round < 50; round++) {
             pair.a().word(0, 5000 + round);
             pair.b().receive(9, HALF, 64);
@@ -480,8 +480,8 @@ public final class Reliable {
     }
 
     @Needs(Capability.RDMA_READ)
-    public static void moreReadsThanMayBeOutstandingWait(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).reads(1).connect();
+    public static void moreReadsThanMayBeOutstandingWait(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).reads(1).connect();
         pair.a().post("32 READs, one of which may be outstanding", batch -> {
             for (int i = 0; i < 32; i++) {
                 batch.read(i, pair.b().at(i * 100L), pair.b().rkey())
@@ -495,23 +495,23 @@ public final class Reliable {
         Expect.bytes("what was read", pair.b().bytes(0, 3200), pair.a().bytes(HALF, 3200));
     }
 
-    public static void theFirstAndTheLastByteOfARegionCanBeReached(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(5000, verbena.verbs.Access.remoteAll()));
-        Side.fill(region, 4);
+    public static void theFirstAndTheLastByteOfARegionCanBeReached(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(5000, verbena.verbs.Access.remoteAll()));
+        TestEnd.fill(region, 4);
         RemoteMemory remote = region.remote();
         pair.a().qp().postRead(1, pair.a().memory, 0, 5000, remote.address(), remote.rkey());
         pair.a().ok(1);
-        Expect.bytes("all of it", Side.bytes(region, 0, 5000), pair.a().bytes(0, 5000));
+        Expect.bytes("all of it", TestEnd.bytes(region, 0, 5000), pair.a().bytes(0, 5000));
         pair.a().qp().postWrite(2, pair.a().memory, HALF, 1, remote.address() + 4999, remote.rkey());
         pair.a().ok(2);
         pair.a().qp().postRead(3, pair.a().memory, 0, 1, remote.address() + 4999, remote.rkey());
         pair.a().ok(3);
-        Expect.bytes("the last byte", pair.a().bytes(HALF, 1), Side.bytes(region, 4999, 1));
+        Expect.bytes("the last byte", pair.a().bytes(HALF, 1), TestEnd.bytes(region, 4999, 1));
     }
 
-    public static void aHundredThousandBytesInSmallPiecesArriveInOrder(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aHundredThousandBytesInSmallPiecesArriveInOrder(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         int sent = 0;
         for (int round = 0; round < 40; round++) {
             int from = sent;

@@ -1,9 +1,9 @@
 package verbena.conformance.cases;
 
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Capability;
 import verbena.verbs.QpState;
@@ -19,8 +19,8 @@ public final class Retries {
 
     private Retries() {}
 
-    public static void aMessageWaitsForItsReceive(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aMessageWaitsForItsReceive(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         for (int round = 0; round < 3; round++) {
             pair.a().send(1, 0, 5000);
             pair.b().context.awaitAsyncEvent(java.time.Duration.ofMillis(20)); // time to be refused
@@ -32,8 +32,8 @@ public final class Retries {
     }
 
     @Needs(Capability.IMMEDIATE_DATA)
-    public static void aWriteWithImmediateWaitsForItsReceive(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aWriteWithImmediateWaitsForItsReceive(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a()
                 .qp()
                 .postWriteWithImmediate(
@@ -46,8 +46,8 @@ public final class Retries {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void withoutRnrRetriesTheFirstRefusalIsTheLast(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC)
+    public static void withoutRnrRetriesTheFirstRefusalIsTheLast(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC)
                 .retries(new AckTimeout(14), 7, 0)
                 .minRnrTimer(QUICK)
                 .connect();
@@ -60,8 +60,8 @@ public final class Retries {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void rnrRetriesComeToAnEnd(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC)
+    public static void rnrRetriesComeToAnEnd(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC)
                 .retries(new AckTimeout(14), 7, 3)
                 .minRnrTimer(QUICK)
                 .connect();
@@ -70,8 +70,8 @@ public final class Retries {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void writesAndReadsNeedNoReceive(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).retries(new AckTimeout(14), 7, 0).connect();
+    public static void writesAndReadsNeedNoReceive(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).retries(new AckTimeout(14), 7, 0).connect();
         pair.a().write(1, 0, 8, pair.b(), 0);
         pair.a().ok(1);
         pair.a().read(2, 0, 8, pair.b(), 0);
@@ -79,8 +79,8 @@ public final class Retries {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void aPeerThatIsClosedIsGivenUp(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).retries(SHORT, 1, 7).connect();
+    public static void aPeerThatIsClosedIsGivenUp(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).retries(SHORT, 1, 7).connect();
         pair.b().close();
         pair.a().write(1, 0, 8, pair.b(), 0);
         pair.a().send(2, 0, 8);
@@ -90,27 +90,27 @@ public final class Retries {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void aPeerInErrorIsGivenUp(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.RC).retries(SHORT, 0, 7).connect();
+    public static void aPeerInErrorIsGivenUp(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.RC).retries(SHORT, 0, 7).connect();
         pair.b().qp().modify(new verbena.verbs.Transition.ToError());
         pair.a().read(1, 0, 8, pair.b(), 0);
         pair.a().fails(1, WcStatus.RETRY_EXC_ERR);
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void aPeerThatIsNotYetReceivingIsWaitedFor(Rig rig) throws InterruptedException {
-        var a = rig.side(rig.a());
-        var b = rig.side(rig.b());
-        var wiring = rig.wire(QpType.RC).retries(new AckTimeout(14), 7, 7);
+    public static void aPeerThatIsNotYetReceivingIsWaitedFor(Fixture fixture) throws InterruptedException {
+        var a = fixture.end(fixture.a());
+        var b = fixture.end(fixture.b());
+        var wiring = fixture.wire(QpType.RC).retries(new AckTimeout(14), 7, 7);
         a.use(a.domain.createQueuePair(wiring.options(a)));
         b.use(b.domain.createQueuePair(wiring.options(b)));
         var access = verbena.verbs.Access.remoteAll();
         a.qp().connect(
-                        b.qp().endpoint(verbena.conformance.rig.Side.gidIndex(b.context)),
+                        b.qp().endpoint(verbena.conformance.fixture.TestEnd.gidIndex(b.context)),
                         wiring.connectOptions(access));
         a.write(1, 0, 8, b, 0);
         b.qp().connect(
-                        a.qp().endpoint(verbena.conformance.rig.Side.gidIndex(a.context)),
+                        a.qp().endpoint(verbena.conformance.fixture.TestEnd.gidIndex(a.context)),
                         wiring.connectOptions(access));
         a.ok(1);
         Expect.bytes("what was written", a.bytes(0, 8), b.bytes(0, 8));

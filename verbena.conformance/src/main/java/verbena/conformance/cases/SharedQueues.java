@@ -1,11 +1,11 @@
 package verbena.conformance.cases;
 
 import java.util.EnumSet;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
@@ -25,46 +25,46 @@ import verbena.verbs.WcStatus;
 public final class SharedQueues {
     private SharedQueues() {}
 
-    private record Setup(SharedReceiveQueue queue, Side b, Pair first, Pair second) {}
+    private record Setup(SharedReceiveQueue queue, TestEnd b, Pair first, Pair second) {}
 
     /// Two connections whose queue pairs of `b` share a queue of eight receives.
-    private static Setup setup(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        SharedReceiveQueue queue = rig.own(b.domain.createSharedReceiveQueue(8, 2));
-        var wiring = rig.wire(QpType.RC).shared(queue);
+    private static Setup setup(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        SharedReceiveQueue queue = fixture.own(b.domain.createSharedReceiveQueue(8, 2));
+        var wiring = fixture.wire(QpType.RC).shared(queue);
         Pair first = wiring.between(a, b);
         return new Setup(queue, b, first, wiring.between(a, b));
     }
 
     private static void receive(Setup setup, long wrId, long offset, int length) {
-        setup.b.rig.tell("a shared receive wr " + wrId);
+        setup.b.fixture.tell("a shared receive wr " + wrId);
         setup.queue.postReceive(wrId, setup.b.memory, offset, length);
     }
 
-    public static void aQueueKnowsItsSizes(Rig rig) {
-        Side side = rig.side();
-        SharedReceiveQueue queue = rig.own(side.domain.createSharedReceiveQueue(10, 2));
+    public static void aQueueKnowsItsSizes(Fixture fixture) {
+        TestEnd end = fixture.end();
+        SharedReceiveQueue queue = fixture.own(end.domain.createSharedReceiveQueue(10, 2));
         Expect.atLeast("maxWr", 10, queue.maxWr());
         Expect.atLeast("maxSge", 2, queue.maxSge());
-        Expect.that("its domain", queue.protectionDomain() == side.domain);
+        Expect.that("its domain", queue.protectionDomain() == end.domain);
         Expect.equal("limit", 0, queue.limit());
     }
 
-    public static void sizesThatTheDeviceDoesNotHaveAreRefused(Rig rig) {
-        Side side = rig.side();
-        int wr = rig.attributes().maxSrqWr();
-        int sge = rig.attributes().maxSrqSge();
+    public static void sizesThatTheDeviceDoesNotHaveAreRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        int wr = fixture.attributes().maxSrqWr();
+        int sge = fixture.attributes().maxSrqSge();
         var refused = Expect.thrown(
-                "maxSrqWr + 1", ResourceLimitException.class, () -> side.domain.createSharedReceiveQueue(wr + 1, 1));
+                "maxSrqWr + 1", ResourceLimitException.class, () -> end.domain.createSharedReceiveQueue(wr + 1, 1));
         Expect.equal("resource", "maxSrqWr", refused.resource());
         Expect.thrown(
-                "maxSrqSge + 1", ResourceLimitException.class, () -> side.domain.createSharedReceiveQueue(1, sge + 1));
-        Expect.thrown("0 receives", IllegalArgumentException.class, () -> side.domain.createSharedReceiveQueue(0, 1));
+                "maxSrqSge + 1", ResourceLimitException.class, () -> end.domain.createSharedReceiveQueue(1, sge + 1));
+        Expect.thrown("0 receives", IllegalArgumentException.class, () -> end.domain.createSharedReceiveQueue(0, 1));
     }
 
-    public static void whoeverIsSentToTakesTheOldestReceive(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void whoeverIsSentToTakesTheOldestReceive(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         for (int i = 0; i < 4; i++) {
             receive(setup, i, 1000L * i, 1000);
         }
@@ -81,8 +81,8 @@ public final class SharedQueues {
         }
     }
 
-    public static void aMessageWaitsForASharedReceive(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aMessageWaitsForASharedReceive(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         setup.first.a().send(1, 0, 100);
         setup.second.b().context.awaitAsyncEvent(java.time.Duration.ofMillis(10));
         receive(setup, 5, 0, 100);
@@ -91,20 +91,20 @@ public final class SharedQueues {
     }
 
     @Needs(Capability.ENDPOINTS)
-    public static void anEmptyQueueIsNotReady(Rig rig) throws InterruptedException {
-        Side b = rig.side(rig.b());
-        SharedReceiveQueue queue = rig.own(b.domain.createSharedReceiveQueue(4, 1));
-        Pair pair = rig.wire(QpType.RC)
+    public static void anEmptyQueueIsNotReady(Fixture fixture) throws InterruptedException {
+        TestEnd b = fixture.end(fixture.b());
+        SharedReceiveQueue queue = fixture.own(b.domain.createSharedReceiveQueue(4, 1));
+        Pair pair = fixture.wire(QpType.RC)
                 .shared(queue)
                 .retries(new AckTimeout(14), 7, 1)
                 .minRnrTimer(new RnrTimer(1))
-                .between(rig.side(rig.a()), b);
+                .between(fixture.end(fixture.a()), b);
         pair.a().send(1, 0, 8);
         pair.a().fails(1, WcStatus.RNR_RETRY_EXC_ERR);
     }
 
-    public static void asManyReceivesAsWereAskedForFitIn(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void asManyReceivesAsWereAskedForFitIn(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         int most = setup.queue.maxWr();
         for (int i = 0; i < most; i++) {
             receive(setup, i, 0, 8);
@@ -117,23 +117,23 @@ public final class SharedQueues {
         receive(setup, 100, 0, 8);
     }
 
-    public static void moreEntriesThanWereAskedForAreRefused(Rig rig) {
-        Side side = rig.side();
-        SharedReceiveQueue queue = rig.own(side.domain.createSharedReceiveQueue(4, 1));
+    public static void moreEntriesThanWereAskedForAreRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        SharedReceiveQueue queue = fixture.own(end.domain.createSharedReceiveQueue(4, 1));
         int most = queue.maxSge();
         Expect.thrown(most + 1 + " entries", IllegalArgumentException.class, () -> {
             try (var batch = queue.receive()) {
                 batch.receive(1);
                 for (int i = 0; i <= most; i++) {
-                    batch.sge(side.memory, i, 1);
+                    batch.sge(end.memory, i, 1);
                 }
                 batch.submit();
             }
         });
     }
 
-    public static void aQueuePairWithASharedQueueHasNoneOfItsOwn(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aQueuePairWithASharedQueueHasNoneOfItsOwn(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         Expect.thrown(
                 "a receive of its own",
                 InvalidStateException.class,
@@ -143,8 +143,8 @@ public final class SharedQueues {
                 setup.first.b().qp().query().options().sharedReceiveQueue().orElseThrow() == setup.queue);
     }
 
-    public static void aMessageIsScatteredOverEntries(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aMessageIsScatteredOverEntries(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         try (var batch = setup.queue.receive()) {
             batch.receive(1).sge(setup.b.memory, 0, 30).sge(setup.b.memory, 1000, 100);
             Expect.equal("handed over", 1, batch.submit());
@@ -156,8 +156,8 @@ public final class SharedQueues {
         Expect.bytes("second piece", setup.first.a().bytes(5030, 60), setup.b.bytes(1000, 60));
     }
 
-    public static void theLimitIsToldOnceWhenItIsCrossed(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void theLimitIsToldOnceWhenItIsCrossed(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         for (int i = 0; i < 6; i++) {
             receive(setup, i, 0, 8);
         }
@@ -169,7 +169,7 @@ public final class SharedQueues {
             setup.first.a().ok(10 + i);
             setup.b.take(setup.b.cq);
         }
-        var event = rig.event(setup.b.context, EnumSet.of(AsyncEvent.Type.SRQ_LIMIT_REACHED));
+        var event = fixture.event(setup.b.context, EnumSet.of(AsyncEvent.Type.SRQ_LIMIT_REACHED));
         Expect.that(
                 "its queue",
                 event instanceof AsyncEvent.SharedReceiveQueueEvent(var type, var queue) && queue == setup.queue);
@@ -180,8 +180,8 @@ public final class SharedQueues {
         Expect.that("no second event", setup.b.context.pollAsyncEvent().isEmpty());
     }
 
-    public static void aLimitOfZeroDisarms(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aLimitOfZeroDisarms(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         for (int i = 0; i < 3; i++) {
             receive(setup, i, 0, 8);
         }
@@ -195,20 +195,20 @@ public final class SharedQueues {
         Expect.that("no event", setup.b.context.pollAsyncEvent().isEmpty());
     }
 
-    public static void aLimitOverTheQueuesSizeIsRefused(Rig rig) {
-        Side side = rig.side();
-        SharedReceiveQueue queue = rig.own(side.domain.createSharedReceiveQueue(4, 1));
+    public static void aLimitOverTheQueuesSizeIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        SharedReceiveQueue queue = fixture.own(end.domain.createSharedReceiveQueue(4, 1));
         int most = queue.maxWr();
         Expect.thrown("limit " + (most + 1), IllegalArgumentException.class, () -> queue.armLimit(most + 1), "limit");
         Expect.thrown("limit -1", IllegalArgumentException.class, () -> queue.armLimit(-1), "limit");
     }
 
     /// IBTA 10.3.1: a queue pair that goes to ERR takes no more receives, and says so.
-    public static void aQueuePairInErrorSaysThatItTakesNoMore(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aQueuePairInErrorSaysThatItTakesNoMore(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         receive(setup, 1, 0, 100);
         setup.first.b().qp().modify(new Transition.ToError());
-        var event = rig.event(setup.b.context, EnumSet.of(AsyncEvent.Type.QP_LAST_WQE_REACHED));
+        var event = fixture.event(setup.b.context, EnumSet.of(AsyncEvent.Type.QP_LAST_WQE_REACHED));
         Expect.that(
                 "its queue pair",
                 event instanceof AsyncEvent.QueuePairEvent(var type, var qp)
@@ -218,8 +218,8 @@ public final class SharedQueues {
         Expect.equal("receive", 1L, setup.b.take(setup.b.cq).wrId());
     }
 
-    public static void aMessageLongerThanASharedReceiveFailsAtBothEnds(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aMessageLongerThanASharedReceiveFailsAtBothEnds(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         receive(setup, 1, 0, 50);
         setup.first.a().send(2, 0, 51);
         var failure = setup.b.take(setup.b.cq);
@@ -233,8 +233,8 @@ public final class SharedQueues {
         Expect.equal("receive", 3L, setup.b.take(setup.b.cq).wrId());
     }
 
-    public static void aQueueStaysOpenForItsQueuePairs(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void aQueueStaysOpenForItsQueuePairs(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         Expect.thrown("close", InUseException.class, setup.queue::close);
         setup.first.b().close();
         setup.second.b().close();
@@ -244,8 +244,8 @@ public final class SharedQueues {
         Expect.thrown("a limit", InvalidStateException.class, () -> setup.queue.armLimit(1), "closed");
     }
 
-    public static void closingAQueuePairLeavesTheReceivesToOthers(Rig rig) throws InterruptedException {
-        Setup setup = setup(rig);
+    public static void closingAQueuePairLeavesTheReceivesToOthers(Fixture fixture) throws InterruptedException {
+        Setup setup = setup(fixture);
         receive(setup, 1, 0, 100);
         receive(setup, 2, 0, 100);
         setup.first.close();
@@ -256,21 +256,21 @@ public final class SharedQueues {
         }
     }
 
-    public static void aQueueOfAnotherContextIsRefused(Rig rig) {
-        Side side = rig.side();
-        var elsewhere = rig.own(rig.device().open());
-        var other = rig.own(elsewhere.allocateProtectionDomain());
-        SharedReceiveQueue queue = rig.own(other.createSharedReceiveQueue(4, 1));
-        var options = rig.wire(QpType.RC).options(side).withSharedReceiveQueue(queue);
+    public static void aQueueOfAnotherContextIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
+        var elsewhere = fixture.own(fixture.device().open());
+        var other = fixture.own(elsewhere.allocateProtectionDomain());
+        SharedReceiveQueue queue = fixture.own(other.createSharedReceiveQueue(4, 1));
+        var options = fixture.wire(QpType.RC).options(end).withSharedReceiveQueue(queue);
         Expect.thrown(
-                "a queue pair with it", IllegalArgumentException.class, () -> side.domain.createQueuePair(options));
+                "a queue pair with it", IllegalArgumentException.class, () -> end.domain.createQueuePair(options));
     }
 
     @Needs(Capability.UD)
-    public static void datagramsTakeSharedReceives(Rig rig) throws InterruptedException {
-        Side b = rig.side(rig.b());
-        SharedReceiveQueue queue = rig.own(b.domain.createSharedReceiveQueue(8, 1));
-        Pair pair = rig.wire(QpType.UD).shared(queue).between(rig.side(rig.a()), b);
+    public static void datagramsTakeSharedReceives(Fixture fixture) throws InterruptedException {
+        TestEnd b = fixture.end(fixture.b());
+        SharedReceiveQueue queue = fixture.own(b.domain.createSharedReceiveQueue(8, 1));
+        Pair pair = fixture.wire(QpType.UD).shared(queue).between(fixture.end(fixture.a()), b);
         queue.postReceive(1, b.memory, 0, 200);
         Datagrams.send(pair, 2, 0, 100);
         pair.a().ok(2);

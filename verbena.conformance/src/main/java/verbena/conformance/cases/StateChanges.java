@@ -5,12 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
-import verbena.conformance.rig.Wiring;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
+import verbena.conformance.fixture.Wiring;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
@@ -93,14 +93,14 @@ public final class StateChanges {
         return Objects.requireNonNull(STEPS.get(new Step(from, to, type)), "a step").required;
     }
 
-    private static QueuePair make(Rig rig, QpType type) {
-        Side side = rig.side();
-        return rig.own(side.domain.createQueuePair(rig.wire(type).options(side)));
+    private static QueuePair make(Fixture fixture, QpType type) {
+        TestEnd end = fixture.end();
+        return fixture.own(end.domain.createQueuePair(fixture.wire(type).options(end)));
     }
 
     /// A value that the step accepts.
     private static void set(QpModification change, QpAttribute attribute, QueuePair qp) {
-        var gid = qp.endpoint(Side.gidIndex(qp.protectionDomain().context()));
+        var gid = qp.endpoint(TestEnd.gidIndex(qp.protectionDomain().context()));
         switch (attribute) {
             case ACCESS_FLAGS -> change.access(Set.of(Access.REMOTE_WRITE));
             case PKEY_INDEX -> change.pkeyIndex(0);
@@ -108,7 +108,7 @@ public final class StateChanges {
             case QKEY -> change.qkey(Wiring.QKEY);
             case AV ->
                 change.path(AddressVector.to(
-                        gid.gid(), Side.gidIndex(qp.protectionDomain().context())));
+                        gid.gid(), TestEnd.gidIndex(qp.protectionDomain().context())));
             case PATH_MTU -> change.pathMtu(Mtu.MTU_256);
             case TIMEOUT -> change.ackTimeout(new AckTimeout(14));
             case RETRY_CNT -> change.retryCount(7);
@@ -131,8 +131,8 @@ public final class StateChanges {
     }
 
     /// Takes a new queue pair to a state, by steps with what each requires.
-    private static QueuePair in(Rig rig, QpType type, QpState state) {
-        QueuePair qp = make(rig, type);
+    private static QueuePair in(Fixture fixture, QpType type, QpState state) {
+        QueuePair qp = make(fixture, type);
         QpState at = QpState.RESET;
         while (at != state) {
             QpState next = QpState.values()[at.ordinal() + 1];
@@ -151,10 +151,10 @@ public final class StateChanges {
         });
     }
 
-    private static void isComplete(Rig rig, QpType type) {
+    private static void isComplete(Fixture fixture, QpType type) {
         each(type, (step, takes) -> {
             for (QpAttribute missing : takes.required) {
-                QueuePair qp = in(rig, type, step.from);
+                QueuePair qp = in(fixture, type, step.from);
                 var rest = EnumSet.copyOf(takes.required);
                 rest.remove(missing);
                 var refused = Expect.thrown(
@@ -168,23 +168,23 @@ public final class StateChanges {
         });
     }
 
-    public static void everyAttributeThatAStepOfRcRequiresIsRequired(Rig rig) {
-        isComplete(rig, QpType.RC);
+    public static void everyAttributeThatAStepOfRcRequiresIsRequired(Fixture fixture) {
+        isComplete(fixture, QpType.RC);
     }
 
     @Needs(Capability.UC)
-    public static void everyAttributeThatAStepOfUcRequiresIsRequired(Rig rig) {
-        isComplete(rig, QpType.UC);
+    public static void everyAttributeThatAStepOfUcRequiresIsRequired(Fixture fixture) {
+        isComplete(fixture, QpType.UC);
     }
 
     @Needs(Capability.UD)
-    public static void everyAttributeThatAStepOfUdRequiresIsRequired(Rig rig) {
-        isComplete(rig, QpType.UD);
+    public static void everyAttributeThatAStepOfUdRequiresIsRequired(Fixture fixture) {
+        isComplete(fixture, QpType.UD);
     }
 
-    private static void isExclusive(Rig rig, QpType type) {
+    private static void isExclusive(Fixture fixture, QpType type) {
         each(type, (step, takes) -> {
-            QueuePair qp = in(rig, type, step.from);
+            QueuePair qp = in(fixture, type, step.from);
             for (QpAttribute foreign : ALL) {
                 if (takes.required.contains(foreign) || takes.optional.contains(foreign)) {
                     continue;
@@ -202,27 +202,27 @@ public final class StateChanges {
         });
     }
 
-    public static void noStepOfRcTakesWhatIsNotItsOwn(Rig rig) {
-        isExclusive(rig, QpType.RC);
+    public static void noStepOfRcTakesWhatIsNotItsOwn(Fixture fixture) {
+        isExclusive(fixture, QpType.RC);
     }
 
     @Needs(Capability.UC)
-    public static void noStepOfUcTakesWhatIsNotItsOwn(Rig rig) {
-        isExclusive(rig, QpType.UC);
+    public static void noStepOfUcTakesWhatIsNotItsOwn(Fixture fixture) {
+        isExclusive(fixture, QpType.UC);
     }
 
     @Needs(Capability.UD)
-    public static void noStepOfUdTakesWhatIsNotItsOwn(Rig rig) {
-        isExclusive(rig, QpType.UD);
+    public static void noStepOfUdTakesWhatIsNotItsOwn(Fixture fixture) {
+        isExclusive(fixture, QpType.UD);
     }
 
-    private static void isGenerous(Rig rig, QpType type) {
+    private static void isGenerous(Fixture fixture, QpType type) {
         each(type, (step, takes) -> {
             for (QpAttribute optional : takes.optional) {
-                QueuePair qp = in(rig, type, step.from);
+                QueuePair qp = in(fixture, type, step.from);
                 var some = EnumSet.copyOf(takes.required);
                 some.add(optional);
-                rig.tell(step + " with " + optional);
+                fixture.tell(step + " with " + optional);
                 qp.modify(change(qp, step.to, some));
                 Expect.equal("state", step.to, qp.state());
                 qp.close();
@@ -230,27 +230,27 @@ public final class StateChanges {
         });
     }
 
-    public static void everyStepOfRcTakesWhatIsOptional(Rig rig) {
-        isGenerous(rig, QpType.RC);
+    public static void everyStepOfRcTakesWhatIsOptional(Fixture fixture) {
+        isGenerous(fixture, QpType.RC);
     }
 
     @Needs(Capability.UC)
-    public static void everyStepOfUcTakesWhatIsOptional(Rig rig) {
-        isGenerous(rig, QpType.UC);
+    public static void everyStepOfUcTakesWhatIsOptional(Fixture fixture) {
+        isGenerous(fixture, QpType.UC);
     }
 
     @Needs(Capability.UD)
-    public static void everyStepOfUdTakesWhatIsOptional(Rig rig) {
-        isGenerous(rig, QpType.UD);
+    public static void everyStepOfUdTakesWhatIsOptional(Fixture fixture) {
+        isGenerous(fixture, QpType.UD);
     }
 
-    private static void hasNoShortCut(Rig rig, QpType type) {
+    private static void hasNoShortCut(Fixture fixture, QpType type) {
         for (QpState from : new QpState[] {QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS, QpState.ERR}) {
             for (QpState to : new QpState[] {QpState.INIT, QpState.RTR, QpState.RTS, QpState.SQE}) {
                 if (STEPS.containsKey(new Step(from, to, type))) {
                     continue;
                 }
-                QueuePair qp = in(rig, type, from == QpState.ERR ? QpState.RTS : from);
+                QueuePair qp = in(fixture, type, from == QpState.ERR ? QpState.RTS : from);
                 if (from == QpState.ERR) {
                     qp.modify(new Transition.ToError());
                 }
@@ -264,24 +264,24 @@ public final class StateChanges {
         }
     }
 
-    public static void thereIsNoOtherStepOfRc(Rig rig) {
-        hasNoShortCut(rig, QpType.RC);
+    public static void thereIsNoOtherStepOfRc(Fixture fixture) {
+        hasNoShortCut(fixture, QpType.RC);
     }
 
     @Needs(Capability.UC)
-    public static void thereIsNoOtherStepOfUc(Rig rig) {
-        hasNoShortCut(rig, QpType.UC);
+    public static void thereIsNoOtherStepOfUc(Fixture fixture) {
+        hasNoShortCut(fixture, QpType.UC);
     }
 
     @Needs(Capability.UD)
-    public static void thereIsNoOtherStepOfUd(Rig rig) {
-        hasNoShortCut(rig, QpType.UD);
+    public static void thereIsNoOtherStepOfUd(Fixture fixture) {
+        hasNoShortCut(fixture, QpType.UD);
     }
 
-    public static void everyStateLeadsToResetAndToError(Rig rig) {
+    public static void everyStateLeadsToResetAndToError(Fixture fixture) {
         for (QpState from : new QpState[] {QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS}) {
             for (QpState to : new QpState[] {QpState.RESET, QpState.ERR}) {
-                QueuePair qp = in(rig, QpType.RC, from);
+                QueuePair qp = in(fixture, QpType.RC, from);
                 qp.modify(new QpModification().state(to));
                 Expect.equal("from " + from, to, qp.state());
                 qp.close();
@@ -289,8 +289,8 @@ public final class StateChanges {
         }
     }
 
-    public static void aWrongBeliefInTheStateIsToldOf(Rig rig) {
-        QueuePair qp = in(rig, QpType.RC, QpState.RTS);
+    public static void aWrongBeliefInTheStateIsToldOf(Fixture fixture) {
+        QueuePair qp = in(fixture, QpType.RC, QpState.RTS);
         Expect.thrown(
                 "from RTS as if it were SQD",
                 InvalidStateException.class,
@@ -300,8 +300,9 @@ public final class StateChanges {
     }
 
     /// A step whose value is out of range changes nothing.
-    private static void isOutOfRange(Rig rig, QpState from, QpState to, QpModification wrong, QpAttribute which) {
-        QueuePair qp = in(rig, QpType.RC, from);
+    private static void isOutOfRange(
+            Fixture fixture, QpState from, QpState to, QpModification wrong, QpAttribute which) {
+        QueuePair qp = in(fixture, QpType.RC, from);
         var right = EnumSet.copyOf(required(from, to, QpType.RC));
         right.remove(which);
         wrong.state(to);
@@ -311,63 +312,77 @@ public final class StateChanges {
         qp.close();
     }
 
-    public static void aPortOrPartitionThatIsNotThereIsRefused(Rig rig) {
-        int port = rig.attributes().physicalPorts() + 1;
-        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().port(port), QpAttribute.PORT);
-        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().port(0), QpAttribute.PORT);
-        int pkey = rig.a().port(1).pkeyTableLength();
-        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(pkey), QpAttribute.PKEY_INDEX);
-        isOutOfRange(rig, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(-1), QpAttribute.PKEY_INDEX);
-    }
-
-    public static void aNumberOfMoreThanTwentyFourBitsIsRefused(Rig rig) {
-        int wide = 0x100_0000;
-        isOutOfRange(rig, QpState.INIT, QpState.RTR, new QpModification().destinationQpn(wide), QpAttribute.DEST_QPN);
-        isOutOfRange(rig, QpState.INIT, QpState.RTR, new QpModification().rqPsn(wide), QpAttribute.RQ_PSN);
-        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().sqPsn(wide), QpAttribute.SQ_PSN);
-    }
-
-    public static void moreRetriesThanSevenAreRefused(Rig rig) {
-        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().retryCount(8), QpAttribute.RETRY_CNT);
-        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().rnrRetry(8), QpAttribute.RNR_RETRY);
-        isOutOfRange(rig, QpState.RTR, QpState.RTS, new QpModification().retryCount(-1), QpAttribute.RETRY_CNT);
-    }
-
-    public static void moreReadsAtOnceThanTheDeviceHasAreRefused(Rig rig) {
-        int theirs = rig.attributes().maxQpReadAtomic() + 1;
-        int ours = rig.attributes().maxQpInitiatorReadAtomic() + 1;
+    public static void aPortOrPartitionThatIsNotThereIsRefused(Fixture fixture) {
+        int port = fixture.attributes().physicalPorts() + 1;
+        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().port(port), QpAttribute.PORT);
+        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().port(0), QpAttribute.PORT);
+        int pkey = fixture.a().port(1).pkeyTableLength();
         isOutOfRange(
-                rig,
+                fixture, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(pkey), QpAttribute.PKEY_INDEX);
+        isOutOfRange(fixture, QpState.RESET, QpState.INIT, new QpModification().pkeyIndex(-1), QpAttribute.PKEY_INDEX);
+    }
+
+    public static void aNumberOfMoreThanTwentyFourBitsIsRefused(Fixture fixture) {
+        int wide = 0x100_0000;
+        isOutOfRange(
+                fixture, QpState.INIT, QpState.RTR, new QpModification().destinationQpn(wide), QpAttribute.DEST_QPN);
+        isOutOfRange(fixture, QpState.INIT, QpState.RTR, new QpModification().rqPsn(wide), QpAttribute.RQ_PSN);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().sqPsn(wide), QpAttribute.SQ_PSN);
+    }
+
+    public static void moreRetriesThanSevenAreRefused(Fixture fixture) {
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().retryCount(8), QpAttribute.RETRY_CNT);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().rnrRetry(8), QpAttribute.RNR_RETRY);
+        isOutOfRange(fixture, QpState.RTR, QpState.RTS, new QpModification().retryCount(-1), QpAttribute.RETRY_CNT);
+    }
+
+    public static void moreReadsAtOnceThanTheDeviceHasAreRefused(Fixture fixture) {
+        int theirs = fixture.attributes().maxQpReadAtomic() + 1;
+        int ours = fixture.attributes().maxQpInitiatorReadAtomic() + 1;
+        isOutOfRange(
+                fixture,
                 QpState.INIT,
                 QpState.RTR,
                 new QpModification().maxDestinationReadAtomic(theirs),
                 QpAttribute.MAX_DEST_RD_ATOMIC);
         isOutOfRange(
-                rig, QpState.RTR, QpState.RTS, new QpModification().maxReadAtomic(ours), QpAttribute.MAX_QP_RD_ATOMIC);
+                fixture,
+                QpState.RTR,
+                QpState.RTS,
+                new QpModification().maxReadAtomic(ours),
+                QpAttribute.MAX_QP_RD_ATOMIC);
     }
 
-    public static void aWayFromAnAddressThatIsNotOursIsRefused(Rig rig) {
-        int free =
-                rig.a().gids(1).stream().mapToInt(entry -> entry.index()).max().orElse(0) + 1;
-        var to = rig.a().gids(1).getFirst().gid();
+    public static void aWayFromAnAddressThatIsNotOursIsRefused(Fixture fixture) {
+        int free = fixture.a().gids(1).stream()
+                        .mapToInt(entry -> entry.index())
+                        .max()
+                        .orElse(0)
+                + 1;
+        var to = fixture.a().gids(1).getFirst().gid();
         isOutOfRange(
-                rig, QpState.INIT, QpState.RTR, new QpModification().path(AddressVector.to(to, free)), QpAttribute.AV);
+                fixture,
+                QpState.INIT,
+                QpState.RTR,
+                new QpModification().path(AddressVector.to(to, free)),
+                QpAttribute.AV);
     }
 
-    public static void aPathMtuOverThePortsIsRefused(Rig rig) {
-        Mtu active = rig.a().port(1).activeMtu();
+    public static void aPathMtuOverThePortsIsRefused(Fixture fixture) {
+        Mtu active = fixture.a().port(1).activeMtu();
         if (active != Mtu.MTU_4096) {
             Mtu larger = Mtu.ofCode(active.code() + 1);
-            isOutOfRange(rig, QpState.INIT, QpState.RTR, new QpModification().pathMtu(larger), QpAttribute.PATH_MTU);
+            isOutOfRange(
+                    fixture, QpState.INIT, QpState.RTR, new QpModification().pathMtu(larger), QpAttribute.PATH_MTU);
         }
-        QueuePair qp = in(rig, QpType.RC, QpState.INIT);
+        QueuePair qp = in(fixture, QpType.RC, QpState.INIT);
         var change = change(qp, QpState.RTR, required(QpState.INIT, QpState.RTR, QpType.RC));
         qp.modify(change.pathMtu(active));
         Expect.equal("path MTU", active, qp.query().pathMtu());
     }
 
-    public static void rightsCanBeTakenBackWhileItRuns(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void rightsCanBeTakenBackWhileItRuns(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         pair.a().read(1, 0, 8, pair.b(), 0);
         pair.a().ok(1);
         pair.b().qp().modify(new QpModification().access(Set.of(Access.REMOTE_WRITE)));
@@ -377,11 +392,11 @@ public final class StateChanges {
         pair.a().fails(3, verbena.verbs.WcStatus.REM_INV_REQ_ERR);
     }
 
-    public static void inInitReceivesCanBePostedAndSendsCannot(Rig rig) throws InterruptedException {
-        Pair waiting = new Pair(rig.side(rig.a()), rig.side(rig.b()));
+    public static void inInitReceivesCanBePostedAndSendsCannot(Fixture fixture) throws InterruptedException {
+        Pair waiting = new Pair(fixture.end(fixture.a()), fixture.end(fixture.b()));
         for (QpState state : new QpState[] {QpState.INIT, QpState.RTR}) {
-            QueuePair qp = in(rig, QpType.RC, state);
-            var region = rig.own(qp.protectionDomain().allocate(64, Access.local()));
+            QueuePair qp = in(fixture, QpType.RC, state);
+            var region = fixture.own(qp.protectionDomain().allocate(64, Access.local()));
             qp.postReceive(1, region, 0, 8);
             Expect.thrown(
                     "a send in " + state,
@@ -393,10 +408,10 @@ public final class StateChanges {
         waiting.a().silent();
     }
 
-    public static void receivesThatWerePostedInInitAreUsedInRts(Rig rig) throws InterruptedException {
-        Side a = rig.side(rig.a());
-        Side b = rig.side(rig.b());
-        var wiring = rig.wire(QpType.RC);
+    public static void receivesThatWerePostedInInitAreUsedInRts(Fixture fixture) throws InterruptedException {
+        TestEnd a = fixture.end(fixture.a());
+        TestEnd b = fixture.end(fixture.b());
+        var wiring = fixture.wire(QpType.RC);
         a.use(a.domain.createQueuePair(wiring.options(a)));
         b.use(b.domain.createQueuePair(wiring.options(b)));
         b.qp().modify(new Transition.ToInit(Access.remoteAll()));

@@ -1,11 +1,11 @@
 package verbena.conformance.cases;
 
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.QpState;
@@ -18,12 +18,12 @@ import verbena.verbs.WcStatus;
 /// To see that something was dropped, something that is taken follows it.
 @Needs({Capability.UC, Capability.ENDPOINTS})
 public final class Unreliable {
-    private static final int HALF = Side.MEMORY_BYTES / 2;
+    private static final int HALF = TestEnd.MEMORY_BYTES / 2;
 
     private Unreliable() {}
 
-    private static Pair pair(Rig rig) throws InterruptedException {
-        return rig.wire(QpType.UC).connect();
+    private static Pair pair(Fixture fixture) throws InterruptedException {
+        return fixture.wire(QpType.UC).connect();
     }
 
     /// A message that can be taken, after which all before it has been dropped or not.
@@ -36,8 +36,8 @@ public final class Unreliable {
         Expect.equal("state of b", QpState.RTS, pair.b().qp().state());
     }
 
-    public static void aSendArrivesAsItWasSent(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aSendArrivesAsItWasSent(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         for (int size : new int[] {0, 1, 1023, 1024, 1025, 4096, 4097, 9000}) {
             pair.b().receive(1, HALF, size);
             pair.a().send(2, 5, size);
@@ -48,8 +48,8 @@ public final class Unreliable {
     }
 
     @Needs(Capability.RDMA_WRITE)
-    public static void aWriteArrives(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aWriteArrives(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         for (int size : new int[] {0, 1, 1025, 9000}) {
             pair.a().write(1, 5, size, pair.b(), 100);
             pair.a().ok(1, WcOpcode.RDMA_WRITE);
@@ -59,8 +59,8 @@ public final class Unreliable {
     }
 
     @Needs(Capability.IMMEDIATE_DATA)
-    public static void aWriteWithImmediateArrives(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aWriteWithImmediateArrives(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 0);
         pair.a()
                 .qp()
@@ -72,8 +72,8 @@ public final class Unreliable {
         Expect.bytes("what was written", pair.a().bytes(0, 5000), pair.b().bytes(HALF, 5000));
     }
 
-    public static void withoutAReceiveAMessageIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void withoutAReceiveAMessageIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.a().send(1, 0, 100);
         pair.a().ok(1);
         pair.a().send(2, 0, 5000);
@@ -94,8 +94,8 @@ public final class Unreliable {
                         () -> pair.b().word(64) == pair.a().word(0));
     }
 
-    public static void aMessageLongerThanItsReceiveIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aMessageLongerThanItsReceiveIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 50);
         pair.a().send(2, 0, 51);
         pair.a().ok(2);
@@ -105,8 +105,8 @@ public final class Unreliable {
         follows(pair);
     }
 
-    public static void aWriteByAWrongKeyIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aWriteByAWrongKeyIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         byte[] before = pair.b().bytes(0, 64);
         pair.a()
                 .qp()
@@ -119,15 +119,15 @@ public final class Unreliable {
                         pair.a().memory,
                         8,
                         8,
-                        pair.b().at(Side.MEMORY_BYTES - 4),
+                        pair.b().at(TestEnd.MEMORY_BYTES - 4),
                         pair.b().rkey());
         pair.a().ok(2);
         follows(pair);
         Expect.bytes("memory of b", before, pair.b().bytes(0, 64));
     }
 
-    public static void aWriteWithoutTheRightIsDropped(Rig rig) throws InterruptedException {
-        Pair pair = rig.wire(QpType.UC).access(Set.of(Access.REMOTE_READ)).connect();
+    public static void aWriteWithoutTheRightIsDropped(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.wire(QpType.UC).access(Set.of(Access.REMOTE_READ)).connect();
         byte[] before = pair.b().bytes(0, 64);
         pair.a().write(1, 8, 8, pair.b(), 0);
         pair.a().ok(1);
@@ -135,8 +135,8 @@ public final class Unreliable {
         Expect.bytes("memory of b", before, pair.b().bytes(0, 64));
     }
 
-    public static void readsAndAtomicsAreRefusedWhenTheyArePosted(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void readsAndAtomicsAreRefusedWhenTheyArePosted(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         Expect.thrown("READ", IllegalArgumentException.class, () -> pair.a().read(1, 0, 8, pair.b(), 0), "READ");
         Expect.thrown(
                 "FETCH_ADD",
@@ -149,8 +149,8 @@ public final class Unreliable {
         follows(pair);
     }
 
-    public static void aPeerThatIsGoneIsNotMissed(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aPeerThatIsGoneIsNotMissed(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().close();
         for (int i = 0; i < 5; i++) {
             pair.a().send(i, 0, 100);
@@ -159,8 +159,8 @@ public final class Unreliable {
         Expect.equal("state of a", QpState.RTS, pair.a().qp().state());
     }
 
-    public static void errorFlushesWhatIsPosted(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void errorFlushesWhatIsPosted(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.b().receive(1, 0, 8);
         pair.b().receive(2, 0, 8);
         pair.b().qp().modify(new Transition.ToError());
@@ -170,8 +170,8 @@ public final class Unreliable {
     }
 
     /// IBTA 10.3.1.6: sends are flushed, receives go on, and RTS can be had again.
-    public static void aLocalErrorStopsSendingAndNotReceiving(Rig rig) throws InterruptedException {
-        Pair pair = pair(rig);
+    public static void aLocalErrorStopsSendingAndNotReceiving(Fixture fixture) throws InterruptedException {
+        Pair pair = pair(fixture);
         pair.a().receive(5, HALF, 100);
         pair.a().post("a SEND by a wrong key, and another", batch -> {
             batch.send(1)

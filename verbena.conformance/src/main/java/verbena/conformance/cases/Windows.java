@@ -2,11 +2,11 @@ package verbena.conformance.cases;
 
 import java.util.EnumSet;
 import java.util.Set;
-import verbena.conformance.rig.Expect;
-import verbena.conformance.rig.Needs;
-import verbena.conformance.rig.Pair;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.conformance.fixture.Pair;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.InUseException;
@@ -27,58 +27,58 @@ public final class Windows {
     private Windows() {}
 
     /// A window over 1024 bytes of a region of its own, 512 from its start, with the rights to read and write.
-    static MemoryWindow bound(Side side, int type) throws InterruptedException {
-        return bound(side, type, region(side), ALL);
+    static MemoryWindow bound(TestEnd end, int type) throws InterruptedException {
+        return bound(end, type, region(end), ALL);
     }
 
-    private static MemoryRegion region(Side side) {
-        MemoryRegion region = side.rig.own(side.domain.allocate(4096, BINDABLE));
-        Side.fill(region, 5);
+    private static MemoryRegion region(TestEnd end) {
+        MemoryRegion region = end.fixture.own(end.domain.allocate(4096, BINDABLE));
+        TestEnd.fill(region, 5);
         return region;
     }
 
-    private static MemoryWindow bound(Side side, int type, MemoryRegion region, Set<Access> access)
+    private static MemoryWindow bound(TestEnd end, int type, MemoryRegion region, Set<Access> access)
             throws InterruptedException {
-        MemoryWindow window = side.rig.own(side.domain.allocateWindow(type));
-        bind(side, window, region, region.address() + 512, LENGTH, access);
+        MemoryWindow window = end.fixture.own(end.domain.allocateWindow(type));
+        bind(end, window, region, region.address() + 512, LENGTH, access);
         return window;
     }
 
     private static void post(
-            Side side, MemoryWindow window, MemoryRegion region, long address, long length, Set<Access> access) {
+            TestEnd end, MemoryWindow window, MemoryRegion region, long address, long length, Set<Access> access) {
         int key = window.nextRkey();
-        side.post(
+        end.post(
                 "a bind of " + length + " bytes",
                 batch -> batch.bindWindow(77, window, key, region, address, length, access)
                         .signaled());
     }
 
     private static void bind(
-            Side side, MemoryWindow window, MemoryRegion region, long address, long length, Set<Access> access)
+            TestEnd end, MemoryWindow window, MemoryRegion region, long address, long length, Set<Access> access)
             throws InterruptedException {
-        post(side, window, region, address, length, access);
-        side.ok(77, WcOpcode.BIND_MW);
+        post(end, window, region, address, length, access);
+        end.ok(77, WcOpcode.BIND_MW);
     }
 
-    private static void write(Side a, int length, long address, int rkey) {
+    private static void write(TestEnd a, int length, long address, int rkey) {
         a.post(
                 "WRITE of " + length,
                 batch -> batch.write(1, address, rkey).sge(a.memory, 0, length).signaled());
     }
 
-    private static void read(Side a, int length, long address, int rkey) {
+    private static void read(TestEnd a, int length, long address, int rkey) {
         a.post(
                 "READ of " + length,
                 batch -> batch.read(1, address, rkey).sge(a.memory, 0, length).signaled());
     }
 
-    private static void isRefused(Side a) throws InterruptedException {
+    private static void isRefused(TestEnd a) throws InterruptedException {
         a.fails(1, WcStatus.REM_ACCESS_ERR);
     }
 
     /// Both kinds grant what is inside.
-    private static void grants(Rig rig, int type) throws InterruptedException {
-        Pair pair = rig.rc();
+    private static void grants(Fixture fixture, int type) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), type, region, ALL);
         long start = region.address() + 512;
@@ -86,52 +86,53 @@ public final class Windows {
         pair.a().ok(1, WcOpcode.RDMA_WRITE);
         read(pair.a(), LENGTH, start, window.rkey());
         pair.a().ok(1, WcOpcode.RDMA_READ);
-        Expect.bytes("what was written through the window", pair.a().bytes(0, LENGTH), Side.bytes(region, 512, LENGTH));
+        Expect.bytes(
+                "what was written through the window", pair.a().bytes(0, LENGTH), TestEnd.bytes(region, 512, LENGTH));
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aWindowOfTypeOneGrantsWhatIsInside(Rig rig) throws InterruptedException {
-        grants(rig, 1);
+    public static void aWindowOfTypeOneGrantsWhatIsInside(Fixture fixture) throws InterruptedException {
+        grants(fixture, 1);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_2)
-    public static void aWindowOfTypeTwoGrantsWhatIsInside(Rig rig) throws InterruptedException {
-        grants(rig, 2);
+    public static void aWindowOfTypeTwoGrantsWhatIsInside(Fixture fixture) throws InterruptedException {
+        grants(fixture, 2);
     }
 
-    private static void isAnEnd(Rig rig, int type, long from) throws InterruptedException {
-        Pair pair = rig.rc();
+    private static void isAnEnd(Fixture fixture, int type, long from) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), type, region, ALL);
-        byte[] before = Side.bytes(region, 0, 4096);
+        byte[] before = TestEnd.bytes(region, 0, 4096);
         read(pair.a(), 8, region.address() + 512 + from, window.rkey());
         isRefused(pair.a());
-        Expect.bytes("the region", before, Side.bytes(region, 0, 4096));
+        Expect.bytes("the region", before, TestEnd.bytes(region, 0, 4096));
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void whatIsBeforeAWindowOfTypeOneIsRefused(Rig rig) throws InterruptedException {
-        isAnEnd(rig, 1, -1);
+    public static void whatIsBeforeAWindowOfTypeOneIsRefused(Fixture fixture) throws InterruptedException {
+        isAnEnd(fixture, 1, -1);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void whatIsBehindAWindowOfTypeOneIsRefused(Rig rig) throws InterruptedException {
-        isAnEnd(rig, 1, LENGTH - 7);
+    public static void whatIsBehindAWindowOfTypeOneIsRefused(Fixture fixture) throws InterruptedException {
+        isAnEnd(fixture, 1, LENGTH - 7);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_2)
-    public static void whatIsBeforeAWindowOfTypeTwoIsRefused(Rig rig) throws InterruptedException {
-        isAnEnd(rig, 2, -1);
+    public static void whatIsBeforeAWindowOfTypeTwoIsRefused(Fixture fixture) throws InterruptedException {
+        isAnEnd(fixture, 2, -1);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_2)
-    public static void whatIsBehindAWindowOfTypeTwoIsRefused(Rig rig) throws InterruptedException {
-        isAnEnd(rig, 2, LENGTH - 7);
+    public static void whatIsBehindAWindowOfTypeTwoIsRefused(Fixture fixture) throws InterruptedException {
+        isAnEnd(fixture, 2, LENGTH - 7);
     }
 
-    private static void rights(Rig rig, int type) throws InterruptedException {
+    private static void rights(Fixture fixture, int type) throws InterruptedException {
         for (Access right : ALL) {
-            Pair pair = rig.rc();
+            Pair pair = fixture.rc();
             MemoryRegion region = region(pair.b());
             MemoryWindow window = bound(pair.b(), type, region, Set.of(right));
             long start = region.address() + 512;
@@ -150,21 +151,23 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aWindowOfTypeOneGrantsNoMoreRightsThanItWasBoundWith(Rig rig) throws InterruptedException {
-        rights(rig, 1);
+    public static void aWindowOfTypeOneGrantsNoMoreRightsThanItWasBoundWith(Fixture fixture)
+            throws InterruptedException {
+        rights(fixture, 1);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_2)
-    public static void aWindowOfTypeTwoGrantsNoMoreRightsThanItWasBoundWith(Rig rig) throws InterruptedException {
-        rights(rig, 2);
+    public static void aWindowOfTypeTwoGrantsNoMoreRightsThanItWasBoundWith(Fixture fixture)
+            throws InterruptedException {
+        rights(fixture, 2);
     }
 
     @Needs({Capability.MEMORY_WINDOW_TYPE_1, Capability.ATOMICS})
-    public static void atomicsGoThroughAWindowThatGrantsThem(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void atomicsGoThroughAWindowThatGrantsThem(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         var access = EnumSet.copyOf(Access.remoteAll());
         access.add(Access.MW_BIND);
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, access));
+        MemoryRegion region = fixture.own(pair.b().domain.allocate(4096, access));
         MemoryWindow window = bound(pair.b(), 1, region, Set.of(Access.REMOTE_ATOMIC));
         pair.a().qp().postFetchAdd(1, pair.a().memory, 0, region.address() + 512, window.rkey(), 5);
         pair.a().ok(1, WcOpcode.FETCH_ADD);
@@ -174,16 +177,16 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aWindowThatIsNotBoundGrantsNothing(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryWindow window = rig.own(pair.b().domain.allocateWindow(1));
+    public static void aWindowThatIsNotBoundGrantsNothing(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
         read(pair.a(), 8, pair.b().at(0), window.rkey());
         isRefused(pair.a());
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void bindingATypeOneWindowAgainMovesIt(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void bindingATypeOneWindowAgainMovesIt(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 1, region, ALL);
         int old = window.rkey();
@@ -196,8 +199,8 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void bindingToNoBytesUnbindsATypeOneWindow(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void bindingToNoBytesUnbindsATypeOneWindow(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 1, region, ALL);
         int old = window.rkey();
@@ -208,8 +211,8 @@ public final class Windows {
     }
 
     @Needs({Capability.MEMORY_WINDOW_TYPE_2, Capability.LOCAL_INVALIDATE})
-    public static void aLocalInvalidateWithdrawsATypeTwoWindow(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aLocalInvalidateWithdrawsATypeTwoWindow(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 2, region, ALL);
         int key = window.rkey();
@@ -220,8 +223,9 @@ public final class Windows {
     }
 
     @Needs({Capability.MEMORY_WINDOW_TYPE_2, Capability.SEND_WITH_INVALIDATE})
-    public static void aSendWithInvalidateWithdrawsATypeTwoWindowAndSaysSo(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aSendWithInvalidateWithdrawsATypeTwoWindowAndSaysSo(Fixture fixture)
+            throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 2, region, ALL);
         int key = window.rkey();
@@ -243,8 +247,8 @@ public final class Windows {
     }
 
     @Needs({Capability.MEMORY_WINDOW_TYPE_2, Capability.LOCAL_INVALIDATE})
-    public static void aWithdrawnTypeTwoWindowBindsAgainUnderAnotherKey(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aWithdrawnTypeTwoWindowBindsAgainUnderAnotherKey(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 2, region, ALL);
         int old = window.rkey();
@@ -260,8 +264,8 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_2)
-    public static void aTypeTwoWindowThatIsBoundCannotBeBoundAgain(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aTypeTwoWindowThatIsBoundCannotBeBoundAgain(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 2, region, ALL);
         post(pair.b(), window, region, region.address(), LENGTH, ALL);
@@ -270,9 +274,9 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_2)
-    public static void aTypeTwoWindowIsOfTheQueuePairThatBoundIt(Rig rig) throws InterruptedException {
-        Pair first = rig.rc();
-        Pair second = rig.wire(QpType.RC).between(first.a(), first.b());
+    public static void aTypeTwoWindowIsOfTheQueuePairThatBoundIt(Fixture fixture) throws InterruptedException {
+        Pair first = fixture.rc();
+        Pair second = fixture.wire(QpType.RC).between(first.a(), first.b());
         MemoryRegion region = region(first.b());
         MemoryWindow window = bound(first.b(), 2, region, ALL);
         read(second.a(), 8, region.address() + 512, window.rkey());
@@ -282,9 +286,9 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aTypeOneWindowIsOpenToEveryQueuePairOfItsDomain(Rig rig) throws InterruptedException {
-        Pair first = rig.rc();
-        Pair second = rig.wire(QpType.RC).between(first.a(), first.b());
+    public static void aTypeOneWindowIsOpenToEveryQueuePairOfItsDomain(Fixture fixture) throws InterruptedException {
+        Pair first = fixture.rc();
+        Pair second = fixture.wire(QpType.RC).between(first.a(), first.b());
         MemoryRegion region = region(first.b());
         MemoryWindow window = bound(first.b(), 1, region, ALL);
         read(second.a(), 8, region.address() + 512, window.rkey());
@@ -292,43 +296,46 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aBindThatReachesOverItsRegionFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aBindThatReachesOverItsRegionFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = rig.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
         post(pair.b(), window, region, region.address() + 4000, 97, ALL);
         pair.b().fails(77, WcStatus.MW_BIND_ERR);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aBindToARegionWithoutTheRightToBindFails(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryWindow window = rig.own(pair.b().domain.allocateWindow(1));
+    public static void aBindToARegionWithoutTheRightToBindFails(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
         post(pair.b(), window, pair.b().memory, pair.b().at(0), 100, ALL);
         pair.b().fails(77, WcStatus.MW_BIND_ERR);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aWindowCannotGrantWritingToMemoryThatItsOwnerMayNotWrite(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, EnumSet.of(Access.REMOTE_READ, Access.MW_BIND)));
-        MemoryWindow window = rig.own(pair.b().domain.allocateWindow(1));
+    public static void aWindowCannotGrantWritingToMemoryThatItsOwnerMayNotWrite(Fixture fixture)
+            throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region =
+                fixture.own(pair.b().domain.allocate(4096, EnumSet.of(Access.REMOTE_READ, Access.MW_BIND)));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
         post(pair.b(), window, region, region.address(), 100, Set.of(Access.REMOTE_WRITE));
         pair.b().fails(77, WcStatus.MW_BIND_ERR);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aWindowMayGrantWhatItsRegionDoesNot(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        MemoryRegion region = rig.own(pair.b().domain.allocate(4096, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND)));
+    public static void aWindowMayGrantWhatItsRegionDoesNot(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        MemoryRegion region =
+                fixture.own(pair.b().domain.allocate(4096, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND)));
         MemoryWindow window = bound(pair.b(), 1, region, ALL);
         write(pair.a(), 8, region.address() + 512, window.rkey());
         pair.a().ok(1);
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aRegionWithAWindowDoesNotClose(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRegionWithAWindowDoesNotClose(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 1, region, ALL);
         Expect.thrown("closing the region", InUseException.class, region::close);
@@ -340,8 +347,8 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void closingAWindowWithdrawsIt(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void closingAWindowWithdrawsIt(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = bound(pair.b(), 1, region, ALL);
         int key = window.rkey();
@@ -351,10 +358,10 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aWindowOfAnotherDomainIsRefusedWhenItIsPosted(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
-        var other = rig.own(pair.b().context.allocateProtectionDomain());
-        MemoryWindow window = rig.own(other.allocateWindow(1));
+    public static void aWindowOfAnotherDomainIsRefusedWhenItIsPosted(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
+        var other = fixture.own(pair.b().context.allocateProtectionDomain());
+        MemoryWindow window = fixture.own(other.allocateWindow(1));
         MemoryRegion region = region(pair.b());
         Expect.thrown(
                 "binding it",
@@ -364,10 +371,10 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aRightThatNoWindowHasIsRefusedWhenItIsPosted(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aRightThatNoWindowHasIsRefusedWhenItIsPosted(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = rig.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
         Expect.thrown(
                 "binding with MW_BIND",
                 IllegalArgumentException.class,
@@ -376,8 +383,8 @@ public final class Windows {
     }
 
     @Needs(Capability.MEMORY_WINDOW_TYPE_1)
-    public static void aClosedWindowCannotBeBound(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aClosedWindowCannotBeBound(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         MemoryWindow window = pair.b().domain.allocateWindow(1);
         window.close();
@@ -388,38 +395,38 @@ public final class Windows {
                 "closed");
     }
 
-    public static void aTypeThatNoWindowHasIsRefused(Rig rig) {
-        Side side = rig.side();
+    public static void aTypeThatNoWindowHasIsRefused(Fixture fixture) {
+        TestEnd end = fixture.end();
         for (int type : new int[] {0, 3, -1}) {
             Expect.thrown(
-                    "type " + type, IllegalArgumentException.class, () -> side.domain.allocateWindow(type), "type");
+                    "type " + type, IllegalArgumentException.class, () -> end.domain.allocateWindow(type), "type");
         }
     }
 
     @Needs({Capability.MEMORY_WINDOW_TYPE_2, Capability.ZERO_BASED})
-    public static void aZeroBasedWindowCountsFromItsStart(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aZeroBasedWindowCountsFromItsStart(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
         var access = EnumSet.of(Access.REMOTE_READ, Access.ZERO_BASED);
         MemoryWindow window = bound(pair.b(), 2, region, access);
         read(pair.a(), 100, 0, window.rkey());
         pair.a().ok(1);
-        Expect.bytes("what was read", Side.bytes(region, 512, 100), pair.a().bytes(0, 100));
+        Expect.bytes("what was read", TestEnd.bytes(region, 512, 100), pair.a().bytes(0, 100));
         read(pair.a(), 8, LENGTH - 7, window.rkey());
         isRefused(pair.a());
     }
 
     /// IBTA o10-36.2.2.
     @Needs({Capability.MEMORY_WINDOW_TYPE_1, Capability.ZERO_BASED})
-    public static void aWindowOfTypeOneIsNeverZeroBased(Rig rig) throws InterruptedException {
-        Pair pair = rig.rc();
+    public static void aWindowOfTypeOneIsNeverZeroBased(Fixture fixture) throws InterruptedException {
+        Pair pair = fixture.rc();
         MemoryRegion region = region(pair.b());
-        MemoryWindow window = rig.own(pair.b().domain.allocateWindow(1));
+        MemoryWindow window = fixture.own(pair.b().domain.allocateWindow(1));
         try {
             post(pair.b(), window, region, region.address(), 8, EnumSet.of(Access.REMOTE_READ, Access.ZERO_BASED));
             pair.b().fails(77, WcStatus.MW_BIND_ERR);
         } catch (IllegalArgumentException e) {
-            rig.tell("refused when it was posted: " + e.getMessage());
+            fixture.tell("refused when it was posted: " + e.getMessage());
         }
     }
 }

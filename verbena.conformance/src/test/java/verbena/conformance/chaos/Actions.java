@@ -11,8 +11,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
-import verbena.conformance.rig.Rig;
-import verbena.conformance.rig.Side;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.TestEnd;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressHandle;
@@ -279,7 +279,8 @@ final class Actions {
             make("address handle", 2, handles, by -> {
                 Context context = any(by, contexts);
                 return any(by, domains)
-                        .createAddressHandle(AddressVector.to(Gid.of(Rig.address(context)), Side.gidIndex(context)));
+                        .createAddressHandle(
+                                AddressVector.to(Gid.of(Fixture.address(context)), TestEnd.gidIndex(context)));
             });
         }
     }
@@ -348,7 +349,7 @@ final class Actions {
         add("connect an initiator to a target", 10, by -> {
             QueuePair one = any(by, initiators, each -> each.state() == QpState.RESET);
             QueuePair other = any(by, targets, each -> each.state() == QpState.RESET);
-            int gid = Side.gidIndex(one.protectionDomain().context());
+            int gid = TestEnd.gidIndex(one.protectionDomain().context());
             one.connect(other.endpoint(gid), CONNECTED);
             other.connect(one.endpoint(gid), CONNECTED);
         });
@@ -394,7 +395,7 @@ final class Actions {
             add("connect two", 14, by -> {
                 QueuePair one = any(by, pairs, each -> each.type() != QpType.UD && each.state() == QpState.RESET);
                 QueuePair other = any(by, pairs, each -> each.type() == one.type() && each.state() == QpState.RESET);
-                int gid = Side.gidIndex(one.protectionDomain().context());
+                int gid = TestEnd.gidIndex(one.protectionDomain().context());
                 one.connect(other.endpoint(gid), CONNECTED);
                 other.connect(one.endpoint(gid), CONNECTED);
             });
@@ -516,7 +517,8 @@ final class Actions {
                 return ConnectionListener.bind(new InetSocketAddress(OWN_ADDRESS, 0), OPTIONS);
             }
             Context context = any(by, contexts);
-            return ConnectionListener.bind(new InetSocketAddress(Rig.address(context), 0), OPTIONS.withDevice(context));
+            return ConnectionListener.bind(
+                    new InetSocketAddress(Fixture.address(context), 0), OPTIONS.withDevice(context));
         });
         make(
                 "connection",
@@ -573,12 +575,13 @@ final class Actions {
                                 by.random.nextInt(4) == 0 && rights.has(Capability.UD)
                                         ? PortSpace.UDP
                                         : PortSpace.TCP));
-        add("bind", 3, by -> idIn(by, State.IDLE).bind(new InetSocketAddress(Rig.address(any(by, contexts)), 0)));
+        add("bind", 3, by -> idIn(by, State.IDLE).bind(new InetSocketAddress(Fixture.address(any(by, contexts)), 0)));
         add("listen", 3, by -> idIn(by, State.BOUND).listen(1 + by.random.nextInt(4)));
         add("resolve an address", 5, by -> {
             InetSocketAddress to = idIn(by, State.LISTENING).localAddress().orElseThrow(Actions::none);
             idIn(by, State.IDLE)
-                    .resolveAddress(new InetSocketAddress(Rig.address(any(by, contexts)), Math.max(1, to.getPort())));
+                    .resolveAddress(
+                            new InetSocketAddress(Fixture.address(any(by, contexts)), Math.max(1, to.getPort())));
         });
         add("resolve a route", 5, by -> idIn(by, State.ADDRESS_RESOLVED).resolveRoute());
         add("make a queue pair of an identifier", 5, true, false, by -> {
@@ -600,7 +603,7 @@ final class Actions {
         InetSocketAddress to = listener.localAddress().orElseThrow(Actions::none);
         ConnectionId id = storm.own(channel.createId(listener.space()));
         ids.put(by.random, id).ifPresent(ConnectionId::close);
-        id.resolveAddress(new InetSocketAddress(Rig.address(listener.context()), Math.max(1, to.getPort())));
+        id.resolveAddress(new InetSocketAddress(Fixture.address(listener.context()), Math.max(1, to.getPort())));
         id.resolveRoute();
         makeQueuePair(by, id);
         id.connect(ConnectionParameters.defaults());

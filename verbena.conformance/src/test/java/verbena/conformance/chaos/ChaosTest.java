@@ -12,20 +12,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
-import verbena.conformance.rig.Rig;
+import verbena.conformance.fixture.Fixture;
 import verbena.verbs.Device;
 import verbena.verbs.cm.ConnectionListener;
 
-/// Everything public is promised to any thread: so threads do everything at once, over every device. Forty seconds in
-/// all;
+/// Everything public is promised to any thread: so threads do everything at once, over every device. Some fifty
+/// seconds in all;
 /// `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for other actions,
 /// and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
     private static final int SECONDS =
-            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 40);
+            Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 48);
     private static final long SEED = Long.getLong("verbena.seed", 1);
     private static final String DEVICES = System.getProperty(
-            "verbena.chaos.devices", "rocev2;iwarp;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable");
+            "verbena.chaos.devices", "rocev2;iwarp;shm;rocev2,engines=2;rocev2,link=portable;iwarp,link=portable");
     /// One storm: long enough for all to be made, short enough for many to end.
     private static final Duration STORM = Duration.ofSeconds(3);
     /// So long a run gets round to every action, on a busy machine too.
@@ -45,7 +45,7 @@ class ChaosTest {
     }
 
     private static void storms(Device device, long storms) throws Exception {
-        boolean twice = Rig.opensTwice(device);
+        boolean twice = Fixture.opensTwice(device);
         Map<String, Long> done = new TreeMap<>();
         // What the process opens once and keeps is open now; the JDK keeps a socket after the first channel.
         DatagramChannel.open().close();

@@ -24,7 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
-import verbena.conformance.rig.Rig;
+import java.util.stream.Stream;
+import verbena.conformance.fixture.Fixture;
 import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -86,7 +87,7 @@ final class Storm {
 
     /// Where our own devices are, the library opens some by itself.
     boolean opensByAddress() {
-        return device.name().startsWith("rocev2") || device.name().startsWith("iwarp");
+        return Stream.of("rocev2", "iwarp", "shm").anyMatch(device.name()::startsWith);
     }
 
     /// Nothing new is made.
@@ -237,13 +238,13 @@ final class Storm {
 
     // ---- what holds afterwards
 
-    /// While the actors go on, a connection of nobody else carries bytes.
+    /// While the actors go on, a connection of its own carries bytes.
     private void traffic(Actor by) throws Exception {
         Context from = contexts.getFirst();
         Context to = contexts.getLast();
         var options = ConnectionOptions.defaults();
         try (var listener =
-                ConnectionListener.bind(new InetSocketAddress(Rig.address(to), 0), options.withDevice(to))) {
+                ConnectionListener.bind(new InetSocketAddress(Fixture.address(to), 0), options.withDevice(to))) {
             var accepted = new CompletableFuture<Connection>();
             Thread.ofVirtual().start(() -> {
                 try {
@@ -291,7 +292,8 @@ final class Storm {
         }
     }
 
-    /// Sockets, pipes and the like that this process has open, by kind and name; empty where nobody tells.
+    /// Sockets, pipes and the like that this process has open, by kind and name; empty where the system does not
+    /// tell.
     static List<String> openDescriptors() {
         var open = new ArrayList<String>();
         try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {

@@ -78,8 +78,35 @@ public final class LinuxAbi {
     public static final int RTMGRP_IPV4_IFADDR = 0x10;
     public static final int RTMGRP_IPV6_IFADDR = 0x100;
 
+    public static final int MSG_CTRUNC = 8;
     public static final int MSG_TRUNC = 0x20;
     public static final int MSG_NOSIGNAL = 0x4000;
+    public static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
+    /// The type of the control message that brings descriptors: an int each.
+    public static final int SCM_RIGHTS = 1;
+
+    public static final int O_RDONLY = 0;
+    public static final int O_CLOEXEC = 0x8_0000;
+    public static final int SEEK_END = 2;
+    public static final int F_SETFL = 4;
+    public static final int F_DUPFD_CLOEXEC = 1030;
+    public static final int F_ADD_SEALS = 1033;
+    public static final int F_GET_SEALS = 1034;
+    public static final int F_SEAL_SEAL = 1;
+    public static final int F_SEAL_SHRINK = 2;
+    public static final int F_SEAL_GROW = 4;
+    public static final int F_SEAL_FUTURE_WRITE = 0x10;
+
+    public static final int MFD_CLOEXEC = 1;
+    public static final int MFD_ALLOW_SEALING = 2;
+    public static final int PROT_READ = 1;
+    public static final int PROT_WRITE = 2;
+    public static final int MAP_SHARED = 1;
+    public static final int MAP_PRIVATE = 2;
+    public static final int MAP_ANONYMOUS = 0x20;
+    public static final int MAP_FIXED_NOREPLACE = 0x10_0000;
+    public static final int MADV_DONTFORK = 10;
+    public static final int TMPFS_MAGIC = 0x0102_1994;
 
     public static final int EFD_NONBLOCK = 0x800;
     public static final int EFD_CLOEXEC = 0x8_0000;
@@ -114,23 +141,43 @@ public final class LinuxAbi {
     public static final int POLLOUT = 4;
 
     public static final int EPERM = 1;
+    public static final int ENOENT = 2;
+    public static final int ESRCH = 3;
     public static final int EINTR = 4;
     public static final int EIO = 5;
+    public static final int EBADF = 9;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EACCES = 13;
+    public static final int EFAULT = 14;
+    public static final int EBUSY = 16;
+    public static final int ENODEV = 19;
+    public static final int EINVAL = 22;
+    public static final int EMFILE = 24;
+    public static final int ENOSPC = 28;
+    public static final int EPIPE = 32;
+    public static final int ENAMETOOLONG = 36;
+    public static final int ENOSYS = 38;
+    public static final int ENODATA = 61;
+    public static final int EPROTO = 71;
+    public static final int EDESTADDRREQ = 89;
+    public static final int EMSGSIZE = 90;
+    public static final int ENOPROTOOPT = 92;
+    public static final int EPROTONOSUPPORT = 93;
+    public static final int EOPNOTSUPP = 95;
     public static final int EAFNOSUPPORT = 97;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
-    public static final int ENODEV = 19;
-    public static final int EINVAL = 22;
-    public static final int EPIPE = 32;
-    public static final int EMSGSIZE = 90;
+    public static final int ENETUNREACH = 101;
+    public static final int ECONNABORTED = 103;
     public static final int ECONNRESET = 104;
     public static final int ENOBUFS = 105;
+    public static final int EISCONN = 106;
+    public static final int ENOTCONN = 107;
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
     public static final int EHOSTUNREACH = 113;
+    public static final int EALREADY = 114;
     public static final int EINPROGRESS = 115;
 
     private LinuxAbi() {}
@@ -198,6 +245,9 @@ public final class LinuxAbi {
         public static final int BYTES = 56;
         public static final int MSG_IOV = 16; // 64 bits
         public static final int MSG_IOVLEN = 24; // 64 bits; musl: 32 and padding, which little-endian cannot tell
+        public static final int MSG_CONTROL = 32; // 64 bits
+        public static final int MSG_CONTROLLEN = 40; // 64 bits; musl likewise
+        public static final int MSG_FLAGS = 48; // 32 bits
 
         private Msghdr() {}
     }
@@ -245,9 +295,18 @@ public final class LinuxAbi {
     /// `struct ucred`.
     public static final class Ucred {
         public static final int BYTES = 12;
+        public static final int PID = 0; // 32 bits
         public static final int UID = 4; // 32 bits
 
         private Ucred() {}
+    }
+
+    /// `struct statfs`.
+    public static final class Statfs {
+        public static final int BYTES = 120;
+        public static final int F_TYPE = 0; // 64 bits
+
+        private Statfs() {}
     }
 
     /// `struct epoll_event`: packed on x86-64, and there only.

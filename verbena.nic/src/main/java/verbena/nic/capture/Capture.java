@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.pcap.PcapngBlocks;
 
-/// What one device sends and receives, from [#start] or [#toFile] until it is closed. The engine only copies into
-/// a ring of a fixed size and never waits; what has no room there is not in the capture, and counted.
+/// Captures what one device sends and receives, from [#start] or [#toFile] until it is closed. The engine only
+/// copies into a ring of a fixed size and never waits. Packets without room in the ring are missing in the
+/// capture, and counted.
 ///
-/// Somebody has to take what is captured: a thread of the capture's own, which writes a file, or a reader with
-/// [#take(int)]. A reader that does not come any more is taken for dead after [#LEASE_SECONDS], and the capture
-/// ends.
+/// A thread of the capture writes the captured blocks to a file, or a reader takes them with [#take(int)]. A
+/// reader that stays away longer than [#LEASE_SECONDS] is considered dead, and the capture ends.
 public final class Capture implements AutoCloseable {
     /// How long a reader may stay away.
     public static final int LEASE_SECONDS = 10;
@@ -30,7 +30,7 @@ public final class Capture implements AutoCloseable {
     private static final long IDLE_NANOS = 10_000_000;
     private static final long LEASE_NANOS = LEASE_SECONDS * 1_000_000_000L;
 
-    /// Files that captures of this process write.
+    /// The files that captures of this process write.
     private static final Set<Path> FILES = new HashSet<>();
 
     private final CaptureSource source;
@@ -52,16 +52,16 @@ public final class Capture implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("verbena-capture").unstarted(() -> body.run(this));
     }
 
-    /// What the thread of a capture does.
+    /// The body of a capture's thread.
     private interface Body {
         void run(Capture capture);
     }
 
-    /// Begins a capture whose blocks are taken with [#take(int)].
+    /// Begins a capture whose blocks a reader takes with [#take(int)].
     ///
-    /// @param bufferBytes that wait for the reader at most, 64 KiB to 1 GiB
-    /// @param packetBytesMax that are kept of a packet of RoCE, from its BTH on; [CaptureFile#PACKET_BYTES_MIN] at
-    ///     least
+    /// @param bufferBytes the most bytes that wait for the reader, 64 KiB to 1 GiB
+    /// @param packetBytesMax the most bytes kept of a packet of RoCE, from its BTH on; at least
+    ///     [CaptureFile#PACKET_BYTES_MIN]
     public static Capture start(CaptureSource source, int bufferBytes, int packetBytesMax) {
         return start(source, bufferBytes, packetBytesMax, LEASE_NANOS);
     }
@@ -79,10 +79,10 @@ public final class Capture implements AutoCloseable {
         return begun(new Capture(source, bufferBytes, packetBytesMax, capture -> capture.watchLease(leaseNanos)));
     }
 
-    /// Begins a capture into a pcapng file, which is replaced. A second one into the same file at the same time
-    /// gets a file of its own, with a number before the dot.
+    /// Begins a capture into a pcapng file, which is replaced. A second capture into the same file at the same
+    /// time gets a file of its own, with a number before the dot.
     ///
-    /// @throws IOException when it cannot be written
+    /// @throws IOException when the file cannot be written
     public static Capture toFile(CaptureSource source, CaptureFile to) throws IOException {
         Path file = claim(to.file().toAbsolutePath().normalize());
         try {
@@ -107,10 +107,12 @@ public final class Capture implements AutoCloseable {
         return capture;
     }
 
-    /// What describes a device in a file.
+    /// The description of a device in a file.
     public static byte[] description(String device) {
         return PcapngBlocks.interfaceDescription(
-                LinkType.ETHERNET, device, "Verbena; headers below the transport's are made up");
+                LinkType.ETHERNET,
+                device,
+                "Verbena; headers below the transport's are made up, and for shm the ICRC too");
     }
 
     private static Path claim(Path file) {
@@ -132,36 +134,36 @@ public final class Capture implements AutoCloseable {
         }
     }
 
-    /// The next blocks of packets, whole, until they are `enough` bytes; empty when nothing has come. All are of
+    /// The next whole blocks of packets, until they are `enough` bytes; empty when nothing has come. All are of
     /// interface 0.
     public synchronized byte[] take(int enough) {
         takenNanos = System.nanoTime();
         return blocks.take(enough);
     }
 
-    /// Packets that were not captured because there was no room.
+    /// How many packets were not captured because there was no room.
     public long lost() {
         return ring.lost();
     }
 
-    /// Packets, and events of streams, that were.
+    /// How many packets, and events of streams, were captured.
     public long captured() {
         return ring.noted();
     }
 
-    /// Whether nothing more will come but what is waiting to be taken.
+    /// Whether nothing more will be captured; blocks may still wait to be taken.
     public boolean isClosed() {
         return closed;
     }
 
-    /// Takes the tap off. What waits can still be taken; what goes into a file is there when this returns.
+    /// Ends the capture. A reader can still take what waits; a file is complete when this returns.
     @Override
     public void close() {
         if (closed) {
             return;
         }
         source.untap(tap);
-        source.neverMind(closer);
+        source.cancelBeforeClosed(closer);
         closed = true;
         LockSupport.unpark(thread);
         boolean interrupted = false;
@@ -183,7 +185,7 @@ public final class Capture implements AutoCloseable {
         while (!closed) {
             long left = takenNanos + leaseNanos - System.nanoTime();
             if (left <= 0) {
-                log("its reader has not come for " + leaseNanos / 1_000_000 + " ms", null);
+                log("its reader has stayed away for " + leaseNanos / 1_000_000 + " ms", null);
                 close();
             } else {
                 LockSupport.parkNanos(left);
@@ -203,11 +205,11 @@ public final class Capture implements AutoCloseable {
                     break;
                 }
                 if (bytes >= bytesMax && !wasClosed) {
-                    log(file + " is as large as it may be", null);
+                    log(file + " has reached its largest size", null);
                     close();
                 }
                 if (made.length == 0) {
-                    to.flush(); // so that others can look at it meanwhile
+                    to.flush(); // so that other processes can read the file meanwhile
                     LockSupport.parkNanos(IDLE_NANOS);
                 }
             }

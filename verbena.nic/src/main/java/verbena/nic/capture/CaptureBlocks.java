@@ -12,7 +12,7 @@ import verbena.wire.pcap.Envelope;
 import verbena.wire.pcap.PcapngBlocks;
 import verbena.wire.roce.RoceV2;
 
-/// Makes blocks of packets of the notes in a ring. The headers that no socket shows are made up, so that a
+/// Turns the notes in a ring into blocks of packets. It makes up the headers that no socket shows, so that a
 /// dissector finds what was on the wire: Ethernet, IP and UDP around a packet of RoCE, TCP around pieces of a
 /// stream. One reader.
 final class CaptureBlocks {
@@ -32,13 +32,13 @@ final class CaptureBlocks {
     private long lost;
     private long malformed;
 
-    /// @param epochNanos what has to be added to the device's clock to get nanoseconds since 1970
+    /// @param epochNanos the difference between nanoseconds since 1970 and the device's clock
     CaptureBlocks(NoteRing ring, long epochNanos) {
         this.ring = ring;
         this.epochNanos = epochNanos;
     }
 
-    /// The blocks of what is noted, in whole, until they are `enough` bytes; empty when there is nothing.
+    /// The blocks of the waiting notes, whole, until they are `enough` bytes; empty when there are no notes.
     byte[] take(int enough) {
         out = new ByteArrayOutputStream();
         int note = ring.peek();
@@ -55,7 +55,7 @@ final class CaptureBlocks {
     private void add(int note) {
         Kind kind = KINDS[ring.getInt(note, NoteRing.KIND)];
         switch (kind) {
-            case SENT, UNSENDABLE, RECEIVED -> addPacket(kind, note);
+            case SENT, UNSENDABLE, RECEIVED, DIRECT_REQUEST, DIRECT_ANSWER -> addPacket(kind, note);
             case MALFORMED -> malformed += ring.getInt(note, NoteRing.STREAM);
             case STREAM_OPENED,
                     STREAM_SENT,
@@ -82,10 +82,10 @@ final class CaptureBlocks {
         int number = ring.getInt(note, NoteRing.FATE);
         PacketFate fate = number < 0 ? null : FATES[number];
         int cut = frame.length - (int) bytes.byteSize();
-        // What makes an ICRC right is told by the whole packet only.
+        // Only the whole packet shows what makes its ICRC right.
         Envelope envelope = cut == 0 ? encapsulation.envelope(frame) : Encapsulation.envelopeOfPart(frame);
         int length = Encapsulation.wrap(frame, envelope, packet);
-        boolean in = kind == Kind.RECEIVED;
+        boolean in = kind == Kind.RECEIVED || kind == Kind.DIRECT_ANSWER;
         boolean group = RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow);
         block(
                 ring.getLong(note, NoteRing.NANOS),
@@ -98,23 +98,19 @@ final class CaptureBlocks {
                 switch (kind) {
                     case RECEIVED -> comment(fate);
                     case UNSENDABLE -> "not sent: the network stack has refused it";
+                    case DIRECT_REQUEST, DIRECT_ANSWER -> "direct access: no packet was sent";
                     default -> sentComment(marks);
                 });
     }
 
     private static @Nullable String sentComment(int marks) {
-        if ((marks & CaptureTap.DAMAGED) != 0) {
-            return "sent with one bit turned over, on purpose (faults)";
-        }
-        return (marks & CaptureTap.STAMPED) != 0
-                ? "carries a stamp in place of the ICRC: both ends are on this host and have agreed on it"
-                : null;
+        return (marks & CaptureTap.DAMAGED) != 0 ? "sent with one bit inverted on purpose (faults)" : null;
     }
 
-    /// What became of a packet that has arrived; null when it was accepted.
+    /// Describes the fate of an arrived packet; null when it was accepted.
     private static @Nullable String comment(@Nullable PacketFate fate) {
         return switch (fate) {
-            case null -> "dropped: nobody has looked at it (lost on purpose, or the device has failed)";
+            case null -> "dropped: never handed to a queue pair (lost on purpose, or the device has failed)";
             case ACCEPTED -> null;
             case DUPLICATE -> "duplicate: seen before, not carried out again";
             case REFUSED -> "refused with a NAK";
@@ -131,11 +127,11 @@ final class CaptureBlocks {
             case DROPPED_SOURCE -> "dropped: not from the peer of this connection (dropped.source)";
             case DROPPED_NO_REPLAY ->
                 "dropped: a repeated READ or atomic that cannot be answered again" + " (dropped.no-replay)";
-            case DROPPED_BUSY -> "dropped: too many answers are owed already (dropped.busy)";
-            case DROPPED_GHOST_ACK -> "dropped: acknowledges what was never sent (dropped.ghost-ack)";
-            case DROPPED_EARLY_RESPONSE -> "dropped: an earlier answer is missing (dropped.early-response)";
+            case DROPPED_BUSY -> "dropped: too many responses are waiting already (dropped.busy)";
+            case DROPPED_GHOST_ACK -> "dropped: acknowledges a packet that was never sent (dropped.ghost-ack)";
+            case DROPPED_EARLY_RESPONSE -> "dropped: an earlier response is missing (dropped.early-response)";
             case DROPPED_MESSAGE -> "dropped: the message broke off, or found no receive (dropped.message)";
-            case DROPPED_MANAGEMENT -> "dropped: nobody takes this management datagram (dropped.management)";
+            case DROPPED_MANAGEMENT -> "dropped: no agent takes this management datagram (dropped.management)";
         };
     }
 
@@ -146,8 +142,8 @@ final class CaptureBlocks {
     private void block(long nanos, MemorySegment from, int bytes, int wholeBytes, int flags, @Nullable String comment) {
         String said = comment;
         if (malformed > 0) {
-            said = "before this came " + malformed + " arrivals too short or too long to be packets"
-                    + (said == null ? "" : "; this: " + said);
+            said = malformed + " arrivals before this one were too short or too long to be packets"
+                    + (said == null ? "" : "; this one: " + said);
             malformed = 0;
         }
         out.writeBytes(PcapngBlocks.packet(0, nanos + epochNanos, from, bytes, wholeBytes, flags, lost, said));

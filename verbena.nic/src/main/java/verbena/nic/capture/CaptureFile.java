@@ -3,15 +3,15 @@ package verbena.nic.capture;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/// Where a device's packets go, as the option `capture=FILE[,max:SIZE][,packet:BYTES]` says.
+/// A file for a device's packets, as the option `capture=FILE[,max:SIZE][,packet:BYTES]` names it.
 ///
-/// @param file `%p` in its name is the number of the process
-/// @param bytesMax it grows to this size, about; then the capture ends
-/// @param packetBytesMax that are kept of a packet of RoCE, from its BTH on; streams of iWARP are kept whole
+/// @param file `%p` in its name stands for the number of the process
+/// @param bytesMax the size at which the capture ends, approximately
+/// @param packetBytesMax the most bytes kept of a packet of RoCE, from its BTH on; streams of iWARP are kept whole
 public record CaptureFile(Path file, long bytesMax, int packetBytesMax) {
-    /// What every packet's headers fit into.
+    /// The most bytes that the headers of a packet need.
     public static final int PACKET_BYTES_MIN = 64;
-    /// Packets are kept whole.
+    /// The value of `packetBytesMax` that keeps packets whole.
     public static final int WHOLE_PACKETS = Integer.MAX_VALUE;
 
     private static final long BYTES_MAX_DEFAULT = 1L << 30;
@@ -22,9 +22,9 @@ public record CaptureFile(Path file, long bytesMax, int packetBytesMax) {
         return new CaptureFile(file, BYTES_MAX_DEFAULT, WHOLE_PACKETS);
     }
 
-    /// Reads what stands behind `capture=`.
+    /// Parses the text after `capture=`.
     ///
-    /// @throws IllegalArgumentException when it is not so
+    /// @throws IllegalArgumentException when the text is invalid
     public static CaptureFile parse(String text) {
         String[] parts = text.split(",", -1);
         if (parts[0].isBlank()) {
@@ -57,9 +57,9 @@ public record CaptureFile(Path file, long bytesMax, int packetBytesMax) {
         return bytes.intValue();
     }
 
-    /// A size: bytes, or with K, M or G behind it.
+    /// Parses a size: bytes, or a number with K, M or G behind it.
     ///
-    /// @throws IllegalArgumentException when it is none, or less than a capture can do with
+    /// @throws IllegalArgumentException when the text is not a size, or the size is too small for a capture
     public static long bytes(String text) {
         int shift = switch (text.isEmpty() ? ' ' : Character.toUpperCase(text.charAt(text.length() - 1))) {
             case 'K' -> 10;

@@ -7,18 +7,18 @@ import verbena.verbs.Device;
 public interface CaptureSource {
     Device device();
 
-    /// The time that taps are given, in nanoseconds.
+    /// The clock of taps, in nanoseconds.
     long nanoTime();
 
-    /// Shows `tap` everything that is sent and received from now on.
+    /// Shows `tap` all traffic from now on.
     void tap(Tap tap);
 
-    /// Ends that: when this has returned, `tap` is not called again.
+    /// Detaches `tap`: when this has returned, it is not called again.
     void untap(Tap tap);
 
     /// Runs `close` when the device is closed, after its last packet.
     void beforeClosed(Runnable close);
 
-    /// Takes that back.
-    void neverMind(Runnable close);
+    /// Removes `close`, so that it is not run.
+    void cancelBeforeClosed(Runnable close);
 }

@@ -13,15 +13,18 @@ import verbena.transport.PacketFate;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 
-/// Notes down everything that it is shown, in a ring. It waits for nobody but another engine of the device that
-/// notes at the same moment; nothing is allocated for a packet.
+/// Notes everything that it is shown in a ring. It waits only for another engine of the device that notes at the
+/// same moment. Allocates nothing for a packet.
 final class CaptureTap implements Tap {
-    /// What a note is about.
+    /// What a note describes.
     enum Kind {
         SENT,
         UNSENDABLE,
         RECEIVED,
-        /// [NoteRing#STREAM] says how many.
+        /// Of a request without packets.
+        DIRECT_REQUEST,
+        DIRECT_ANSWER,
+        /// Malformed arrivals; [NoteRing#STREAM] holds their number.
         MALFORMED,
         STREAM_OPENED,
         STREAM_SENT,
@@ -33,9 +36,8 @@ final class CaptureTap implements Tap {
     }
 
     static final int ICRC_RIGHT = 1;
-    static final int STAMPED = 1 << 1;
-    static final int DAMAGED = 1 << 2;
-    /// Bytes of a stream in one note, at most.
+    static final int DAMAGED = 1 << 1;
+    /// The most bytes of a stream in one note.
     private static final int PIECE_BYTES_MAX = 32 << 10;
 
     private final NoteRing ring;
@@ -43,7 +45,7 @@ final class CaptureTap implements Tap {
     private final Map<TcpSocket, Stream> streams = new ConcurrentHashMap<>();
     private final AtomicInteger streamNumber = new AtomicInteger();
 
-    /// Both ends of a stream, as far as they are known, and how many octets each has said, noted or not.
+    /// Both ends of a stream, as far as they are known, and how many octets each has sent, noted or not.
     private static final class Stream {
         final int number;
         final Gid local;
@@ -62,7 +64,7 @@ final class CaptureTap implements Tap {
         }
     }
 
-    /// @param packetBytesMax that are kept of a packet; streams are kept whole
+    /// @param packetBytesMax the most bytes kept of a packet; streams are kept whole
     CaptureTap(NoteRing ring, int packetBytesMax) {
         this.ring = ring;
         this.packetBytesMax = packetBytesMax;
@@ -72,7 +74,7 @@ final class CaptureTap implements Tap {
 
     @Override
     public void onSent(Frame packet, long nanos) {
-        int flags = (packet.stamp == 0 ? ICRC_RIGHT : STAMPED) | (packet.damagedBit < 0 ? 0 : DAMAGED);
+        int flags = ICRC_RIGHT | (packet.damagedBit < 0 ? 0 : DAMAGED);
         note(Kind.SENT, flags, null, packet, nanos);
     }
 
@@ -84,6 +86,18 @@ final class CaptureTap implements Tap {
     @Override
     public void onReceived(Frame packet, @Nullable PacketFate fate, long nanos) {
         note(Kind.RECEIVED, packet.icrcValid ? ICRC_RIGHT : 0, fate, packet, nanos);
+    }
+
+    @Override
+    public void onDirect(Frame packet, boolean isAnswer, long nanos) {
+        note(isAnswer ? Kind.DIRECT_ANSWER : Kind.DIRECT_REQUEST, ICRC_RIGHT, null, packet, nanos);
+    }
+
+    @Override
+    public void onDirectLeftOut(int packets, long nanos) {
+        synchronized (ring) {
+            ring.lose(packets);
+        }
     }
 
     private void note(Kind kind, int flags, @Nullable PacketFate fate, Frame packet, long nanos) {
@@ -157,7 +171,7 @@ final class CaptureTap implements Tap {
     @Override
     public void onStreamClosed(TcpSocket socket, boolean reset, long nanos) {
         Stream stream = streams.remove(socket);
-        if (stream != null) { // else it never opened
+        if (stream != null) { // null: it never opened
             note(reset ? Kind.STREAM_RESET : Kind.STREAM_CLOSED, stream, nanos);
         }
     }
@@ -169,7 +183,7 @@ final class CaptureTap implements Tap {
             try {
                 local = socket.localAddress();
             } catch (LinkException _) {
-                local = new InetSocketAddress("0.0.0.0", 0); // it has broken this moment
+                local = new InetSocketAddress("0.0.0.0", 0); // the stream has just broken
             }
             known = new Stream(
                     streamNumber.incrementAndGet(),

@@ -5,13 +5,13 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// A ring of notes: writers, who take turns by its lock, never wait for the reader. What has no room is lost, and
+/// A ring of notes. Writers take turns by its lock and never wait for the reader. A note without room is lost and
 /// counted.
 ///
-/// A note is a head of longs and ints at fixed places, and the bytes of a packet. It lies in one piece: what does
-/// not fit before the end of the memory begins at its start again.
+/// A note is a header of longs and ints at fixed positions, followed by the bytes of a packet. It lies in one
+/// piece: a note that does not fit before the end of the memory begins at its start.
 final class NoteRing {
-    /// Places in a note.
+    /// The positions of the fields in a note.
     static final int KIND = 4;
 
     static final int FLAGS = 8;
@@ -25,16 +25,16 @@ final class NoteRing {
     static final int DESTINATION_PORT = 60;
     static final int TRAFFIC_CLASS = 64;
     static final int HOP_LIMIT = 68;
-    /// Of a stream, in place of those two: octets of its direction before these.
+    /// For a stream, in place of traffic class and hop limit: the octets of its direction before these.
     static final int POSITION = TRAFFIC_CLASS;
 
     static final int STREAM = 72;
     static final int BYTES = 76;
-    /// Notes lost right before this one.
+    /// How many notes were lost right before this one.
     static final int LOST = 80;
-    /// Bytes that the packet had; as many as [#BYTES], or more.
+    /// How many bytes the packet had: as many as [#BYTES], or more.
     static final int WHOLE_BYTES = 84;
-    /// Where the bytes begin.
+    /// The length of the header, behind which the bytes begin.
     static final int HEAD_BYTES = 88;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -62,14 +62,14 @@ final class NoteRing {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long read;
 
-    // Under the lock of writers.
+    // Guarded by the writers' lock.
     private int at;
     private int next;
     private int lostBefore;
     private volatile long lost;
     private volatile long noted;
 
-    /// @param capacity bytes
+    /// @param capacity in bytes
     NoteRing(int capacity) {
         this.capacity = capacity & ~7;
         this.memory = MemorySegment.ofArray(new byte[this.capacity]);
@@ -83,9 +83,10 @@ final class NoteRing {
         return noted;
     }
 
-    // ---- writers, under the lock of this
+    // --- writers, under the monitor of this object
 
-    /// Begins a note with room for so many bytes; false when there is none for it. End it with [#publish()].
+    /// Begins a note with room for this many bytes; false when there is no room. The writer ends it with
+    /// [#publish()].
     boolean begin(int kind, int bytes) {
         int total = (HEAD_BYTES + bytes + 7) & ~7;
         long position = (long) WRITTEN.get(this);
@@ -94,9 +95,7 @@ final class NoteRing {
         int toEnd = capacity - offset;
         int skipped = toEnd < total ? toEnd : 0;
         if (skipped + total > free) {
-            lostBefore++;
-            long before = lost;
-            lost = before + 1; // under the lock
+            lose(1);
             return false;
         }
         if (skipped > 0) {
@@ -113,6 +112,13 @@ final class NoteRing {
         putInt(LOST, lostBefore);
         lostBefore = 0;
         return true;
+    }
+
+    /// Counts notes that were not begun.
+    void lose(int notes) {
+        lostBefore += notes;
+        long before = lost;
+        lost = before + notes; // under the lock
     }
 
     void putInt(int place, int value) {
@@ -135,7 +141,7 @@ final class NoteRing {
 
     // ---- the reader, one at a time
 
-    /// Where the oldest note lies; -1 when there is none.
+    /// The position of the oldest note; -1 when there is none.
     int peek() {
         long position = (long) READ.get(this);
         while (position != (long) WRITTEN.getAcquire(this)) {
@@ -162,7 +168,7 @@ final class NoteRing {
         return memory.asSlice(note + HEAD_BYTES, getInt(note, BYTES));
     }
 
-    /// Done with the note that [#peek()] has given.
+    /// Removes the note that [#peek()] has returned.
     void remove(int note) {
         READ.setRelease(this, (long) READ.get(this) + getInt(note, 0));
     }

@@ -19,10 +19,10 @@ import verbena.wire.ib.Grh;
 import verbena.wire.pcap.PcapngBlocks;
 import verbena.wire.roce.RoceV2;
 
-/// Puts TCP segments around the bytes of streams, as they would have been on a wire that loses nothing: a
-/// handshake, sequence numbers that follow each other, acknowledgements that ride along, and an end. What the
-/// system has really sent, and how often, nobody here knows. Pieces that came in one call are one segment; what had no
-/// room in the ring is missing in the numbers, as in a capture of a wire.
+/// Puts TCP segments around the bytes of streams, as they would be on a wire that loses nothing. There is a
+/// handshake, consecutive sequence numbers, acknowledgements that travel with data, and an end. The segments that
+/// the system has really sent are not known here. Pieces of one call are one segment. Pieces that had no room in
+/// the ring leave a gap in the sequence numbers, as in a capture of a wire.
 final class TcpStreams {
     private static final int MAC_BYTES = 6;
     private static final int ETHERNET_BYTES = 14;
@@ -30,11 +30,11 @@ final class TcpStreams {
     private static final int IPV6_BYTES = 40;
     private static final int TCP_BYTES = 20;
     private static final int PROTOCOL_TCP = 6;
-    /// Payload of one segment at most: IP's length is 16 bits.
+    /// The largest payload of one segment: IP's length has 16 bits.
     private static final int SEGMENT_BYTES_MAX = 65_535 - IPV4_BYTES - TCP_BYTES;
 
     private static final int PSH = 0x08;
-    /// How every MPA request and reply begins (RFC 5044, 7.1.1).
+    /// The first bytes of every MPA request and reply (RFC 5044, 7.1.1).
     private static final byte[] MPA_ID = "MPA ID ".getBytes(StandardCharsets.US_ASCII);
 
     /// Takes a packet.
@@ -43,7 +43,7 @@ final class TcpStreams {
         void packet(long nanos, MemorySegment from, int bytes, int flags, @Nullable String comment);
     }
 
-    /// Both directions of a stream: index 0 what this side sends.
+    /// Both directions of a stream; index 0 is what this side sends.
     private static final class Stream {
         final long[] high = new long[2];
         final long[] low = new long[2];
@@ -77,15 +77,16 @@ final class TcpStreams {
             case STREAM_ENDED -> end(stream, 0, FIN | ACK, nanos, null);
             case STREAM_ENDED_BY_PEER -> end(stream, 1, FIN | ACK, nanos, null);
             case STREAM_RESET -> {
-                end(stream, 0, RST | ACK, nanos, "the connection was broken off, by whichever side");
+                end(stream, 0, RST | ACK, nanos, "one side has broken off the connection");
                 streams.remove(ring.getInt(note, NoteRing.STREAM));
             }
             case STREAM_CLOSED -> {
                 flush();
                 streams.remove(ring.getInt(note, NoteRing.STREAM));
             }
-            case STREAM_OPENED -> {} // what comes first tells who has asked
-            case SENT, UNSENDABLE, RECEIVED, MALFORMED -> throw new AssertionError(kind + " is of no stream");
+            case STREAM_OPENED -> {} // the first bytes show which side has asked
+            case SENT, UNSENDABLE, RECEIVED, DIRECT_REQUEST, DIRECT_ANSWER, MALFORMED ->
+                throw new AssertionError(kind + " is of no stream");
         }
     }
 
@@ -102,7 +103,7 @@ final class TcpStreams {
         return made;
     }
 
-    /// @param position octets before these; more than were added, when notes had no room and were lost
+    /// @param position the octets before these; more than were added here when notes were lost for want of room
     private void addBytes(Stream stream, int from, MemorySegment bytes, long position, long nanos) {
         if (!stream.begun) {
             stream.begun = true;
@@ -126,7 +127,8 @@ final class TcpStreams {
         pendingBytes += (int) bytes.byteSize();
     }
 
-    /// A handshake, when the stream is seen from its start: whoever speaks first, an MPA request, has asked.
+    /// Writes a handshake when the stream is seen from its start. The side that sends first, an MPA request, has
+    /// asked for the connection.
     private void begin(Stream stream, int from, MemorySegment bytes, long nanos) {
         boolean isStart = bytes.byteSize() >= MPA_ID.length
                 && bytes.asSlice(0, MPA_ID.length).mismatch(MemorySegment.ofArray(MPA_ID)) < 0;
@@ -135,7 +137,7 @@ final class TcpStreams {
         }
         flush();
         stream.sequence[from] = 0;
-        write(stream, from, SYN, 0, nanos, "made up, as all headers around a stream");
+        write(stream, from, SYN, 0, nanos, "made up, like all headers around a stream");
         stream.sequence[from] = 1;
         stream.sequence[1 - from] = 0;
         write(stream, 1 - from, SYN | ACK, 0, nanos, null);
@@ -208,7 +210,8 @@ final class TcpStreams {
                 comment);
     }
 
-    /// TCP's, with the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1) laid out before it in memory of its own.
+    /// The checksum of TCP, over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1), which stands before the segment
+    /// in memory.
     private int checksum(Stream stream, int from, boolean isIpv4, int tcp, int bytes) {
         int pseudo = isIpv4 ? 12 : 40;
         MemorySegment all = MemorySegment.ofArray(new byte[pseudo + bytes]);

@@ -1,4 +1,3 @@
-/// Captures of what a device sends and receives: a [CaptureTap][verbena.nic.capture.CaptureTap] notes it down on
-/// the engine's side, in a [ring][verbena.nic.capture.NoteRing] of a fixed size, and whoever reads makes pcapng of
-/// it.
+/// Captures of a device's traffic. On the engine's side, a [CaptureTap][verbena.nic.capture.CaptureTap] notes it
+/// in a [ring][verbena.nic.capture.NoteRing] of a fixed size. The reader turns the notes into pcapng.
 package verbena.nic.capture;

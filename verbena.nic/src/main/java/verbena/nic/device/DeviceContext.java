@@ -3,12 +3,12 @@ package verbena.nic.device;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -25,9 +25,9 @@ import verbena.nic.engine.Engines;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.kind.DeviceKind;
 import verbena.nic.kind.DeviceLimits;
-import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.GidTable;
 import verbena.nic.kind.PeerLog;
+import verbena.nic.kind.RegionMemory;
 import verbena.nic.link.Link;
 import verbena.nic.link.NetworkWatch;
 import verbena.nic.link.Tap;
@@ -35,15 +35,12 @@ import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.Management;
 import verbena.nic.observe.ObservedDevice;
 import verbena.provider.FailureWatch;
-import verbena.provider.Slabs;
 import verbena.transport.PacketFate;
-import verbena.transport.Path;
-import verbena.transport.congestion.PeerWindow;
 import verbena.transport.memory.KeyTable;
+import verbena.transport.queue.Path;
 import verbena.transport.rc.XrcQueue;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
-import verbena.verbs.AtomicCapability;
 import verbena.verbs.Capability;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
@@ -53,40 +50,34 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
-import verbena.verbs.LinkLayer;
 import verbena.verbs.Mtu;
 import verbena.verbs.PortAttributes;
-import verbena.verbs.PortState;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
-import verbena.verbs.ResourceLimitException;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.XrcDomain;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 
-/// An opened software device: links, an engine for each, and the tables that they meet in.
+/// An opened software device: its links, an engine for each of them, and the tables that the engines share.
 ///
-/// Queue pairs are spread over the engines by completion queue: those that share one live on the same engine,
-/// where its ring has one writer, and whoever polls it drives that engine. The first engine has queue pair 1 and
-/// the communication manager as well.
+/// Queue pairs are spread over the engines by completion queue. Queue pairs that share a completion queue live on
+/// the same engine: the ring has one writer, and a thread that polls it drives that engine. The first engine also
+/// has queue pair 1 and the communication manager.
 ///
 /// # Order of locks
 ///
-/// A thread that holds one of these waits for those behind it only. An engine is a lock too: a command of another
-/// thread waits until its owner has finished the present piece of work.
+/// A thread that holds one of these locks waits only for locks further down. An engine is a lock too: a command of
+/// another thread waits until the owner has finished its current piece of work.
 ///
-/// 1. The connection identifiers' (`verbena.verbs.cm`), and that of the devices which connections share.
+/// 1. The locks of connection identifiers (`verbena.verbs.cm`), and of the devices that connections share.
 /// 2. The monitors of this context's parts.
 /// 3. The posters' locks of a queue: sends, then receives. A program holds one as long as it has a batch open.
 /// 4. The engines, in their order.
-/// 5. The sleepers' lock of a completion queue. An engine takes it to wake them, so no sleeper calls an engine.
+/// 5. The sleepers' lock of a completion queue. An engine takes it to wake sleepers, so no sleeper calls an engine.
 /// 6. The innermost: the pollers' lock of a completion queue, event queues, key tables, slabs, the lists of an XRC
-///    domain, the trees of [OwnedObject]. They are held for moments, and nothing is called or waited for under them.
+///    domain, the trees of [OwnedObject]. A thread holds them briefly; under them it calls and waits for nothing.
 public final class DeviceContext extends OwnedObject implements SoftContext, ObservedDevice {
-    /// No company's number (IEEE OUI), as rxe and siw say it; zero is one.
-    private static final int NO_VENDOR = 0xFF_FFFF;
-
     private final Device device;
     private final Mtu mtu;
     private final Engines engines;
@@ -94,21 +85,22 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     final Placement placement;
     private final DeviceEvents events;
     private final DeviceKind kind;
+    private final DeviceFacts facts;
     private final RandomGenerator random;
     private final AtomicBoolean failed = new AtomicBoolean();
     private final FailureWatch failureWatch = new FailureWatch();
     private final Map<Integer, SoftQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Set<Runnable> closers = ConcurrentHashMap.newKeySet();
     private final Runnable networkChanged = this::onNetworkChanged;
-    final Slabs slabs = new Slabs();
-    /// Those whose threads may be waiting when the engine fails.
+    final RegionMemory regionMemory;
+    /// The completion queues whose threads may be waiting when the engine fails.
     final Set<SoftCompletionQueue> openQueues = ConcurrentHashMap.newKeySet();
     private final AtomicInteger channelNumber = new AtomicInteger();
     public final Limit completionQueues = new Limit("maxCq", DeviceLimits.CQ_MAX);
     final Limit protectionDomains = new Limit("maxPd", DeviceLimits.PD_MAX);
     final Limit sharedReceiveQueues = new Limit("maxSrq", DeviceLimits.SRQ_MAX);
     final Limit xrcDomains = new Limit("maxXrcd", DeviceLimits.PD_MAX);
-    /// The shared receive queues of XRC domains, by their numbers.
+    /// The shared receive queues of XRC domains, by number.
     final KeyTable<XrcQueue> xrcQueues;
 
     private DeviceContext(
@@ -137,14 +129,16 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
                 random,
                 new PeerLog(device.name(), engines.first().counters()),
                 failureWatch::add,
-                queuePairs::get));
+                Collections.unmodifiableMap(queuePairs)));
+        this.regionMemory = this.kind.regionMemory();
+        this.facts = new DeviceFacts(device, mtu, this.kind, engines, gids);
     }
 
-    /// Opens a device with an engine, and its thread, for each of its links. Several are at the same addresses and have
-    /// slots ([Link#slot()]), so that each packet finds the engine that its queue pair lives on.
+    /// Opens a device with an engine and a thread for each of its links. Several links have the same addresses and
+    /// different slots ([Link#slot()]), so that each packet reaches the engine of its queue pair.
     ///
     /// @param links closed with the context
-    /// @param kind makes what is particular to this kind of device
+    /// @param kind makes the parts that depend on the kind of device
     /// @param mtu largest path MTU that the links carry
     public static DeviceContext open(Device device, List<? extends Link> links, DeviceKind.Maker kind, Mtu mtu) {
         var context = open(device, links, kind, mtu, System::nanoTime, SoftContext.secureRandom());
@@ -152,10 +146,10 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return context;
     }
 
-    /// The same without threads: [#drive()] has to be called.
+    /// Opens a device without threads: its user has to call [#drive()].
     ///
     /// @param clock nanoseconds, monotonic
-    /// @param random unpredictable to peers; in a simulation, seeded
+    /// @param random unpredictable for peers; seeded in a simulation
     public static DeviceContext open(
             Device device,
             List<? extends Link> links,
@@ -178,15 +172,15 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         }
     }
 
-    /// Gives each engine its thread.
+    /// Gives each engine a thread.
     public void start() {
         engines.start("verbena-" + device.name());
         Management.opened(this);
     }
 
-    /// From now on tells of changes of the host's network: [AsyncEvent.Type#PORT_ERR] when no address of the
-    /// device can be used any more, [AsyncEvent.Type#PORT_ACTIVE] when one can again, [AsyncEvent.Type#GID_CHANGE]
-    /// when others can.
+    /// From now on, reports changes of the host's network. [AsyncEvent.Type#PORT_ERR] means that no address of the
+    /// device can be used any more, [AsyncEvent.Type#PORT_ACTIVE] that one can be used again.
+    /// [AsyncEvent.Type#GID_CHANGE] means that other addresses can be used.
     public void watchNetwork() {
         NetworkWatch.add(networkChanged);
     }
@@ -211,7 +205,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return Capture.toFile(this, CaptureFile.of(file));
     }
 
-    /// The same as an option of the device says, which cannot be opened when that cannot be had; null for nothing.
+    /// Starts the capture that an option of the device asks for, or fails to open the device; null starts none.
     public DeviceContext capturing(@Nullable CaptureFile to) {
         if (to == null) {
             return this;
@@ -233,7 +227,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     }
 
     @Override
-    public void neverMind(Runnable close) {
+    public void cancelBeforeClosed(Runnable close) {
         closers.remove(close);
     }
 
@@ -254,16 +248,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
 
     @Override
     public int roomTo(Gid peer) {
-        int least = Integer.MAX_VALUE;
-        for (Engine engine : engines.all()) {
-            least = Math.min(least, engine.call(() -> {
-                PeerWindow window = engine.windows().join(peer.high(), peer.low());
-                int room = window.room();
-                engine.windows().leave(window);
-                return room;
-            }));
-        }
-        return least;
+        return engines.roomTo(peer);
     }
 
     @Override
@@ -286,12 +271,12 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return engines.failure();
     }
 
-    /// What drives this device.
+    /// The engines that drive this device.
     public Engines engines() {
         return engines;
     }
 
-    /// The first engine: the only one, or the one that has the communication manager.
+    /// The first engine: the only one, or the one with the communication manager.
     public Engine engine() {
         return engines.first();
     }
@@ -300,7 +285,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return events;
     }
 
-    /// What kind of device this is.
+    /// The kind of this device.
     public DeviceKind kind() {
         return kind;
     }
@@ -327,7 +312,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         queuePairs.remove(queuePair.qpn());
     }
 
-    /// @throws UnsupportedException when this device does not have it
+    /// @throws UnsupportedException when this device does not have the capability
     void require(String verb, Capability capability) {
         if (!kind.profile().capabilities().contains(capability)) {
             throw new UnsupportedException(verb, capability, device.name());
@@ -393,65 +378,13 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
 
     @Override
     public DeviceAttributes attributes() {
-        DeviceProfile profile = kind.profile();
-        return new DeviceAttributes(
-                "verbena 0.1",
-                device.nodeGuid(),
-                device.nodeGuid(),
-                Long.MAX_VALUE,
-                0xFFFF_F000L,
-                NO_VENDOR,
-                0,
-                0,
-                engines.queuePairsMax(),
-                DeviceLimits.QP_WR_MAX,
-                DeviceLimits.SGE_MAX,
-                DeviceLimits.SGE_MAX,
-                DeviceLimits.INLINE_MAX,
-                DeviceLimits.CQ_MAX,
-                DeviceLimits.CQE_MAX,
-                DeviceLimits.MR_MAX,
-                DeviceLimits.PD_MAX,
-                DeviceLimits.READ_ATOMIC_MAX,
-                DeviceLimits.READ_ATOMIC_MAX * engines.queuePairsMax(),
-                DeviceLimits.READ_ATOMIC_MAX,
-                AtomicCapability.HCA,
-                DeviceLimits.MR_MAX,
-                profile.multicastGroups(),
-                profile.multicastAttached(),
-                profile.multicastGroups() * profile.multicastAttached(),
-                profile.addressHandles(),
-                DeviceLimits.SRQ_MAX,
-                DeviceLimits.QP_WR_MAX,
-                DeviceLimits.SGE_MAX,
-                1,
-                15,
-                1,
-                DeviceLimits.MESSAGE_BYTES_MAX,
-                0,
-                0,
-                profile.capabilities());
+        return facts.attributes();
     }
 
     @Override
     public PortAttributes port(int port) {
         checkPort(port);
-        boolean active = isOpen() && gids.isLive();
-        return new PortAttributes(
-                active ? PortState.ACTIVE : PortState.DOWN,
-                Mtu.MTU_4096,
-                mtu,
-                gids(1).size(),
-                0,
-                DeviceLimits.MESSAGE_BYTES_MAX,
-                1,
-                0,
-                0,
-                0,
-                1,
-                1,
-                active ? 5 : 3,
-                LinkLayer.ETHERNET);
+        return facts.port(isOpen());
     }
 
     @Override
@@ -466,9 +399,9 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return gids.towards(peer);
     }
 
-    /// The way that an address vector describes, when its two ends fit.
+    /// The path that an address vector describes, if the ends of the path fit.
     ///
-    /// @param verb what the message begins with
+    /// @param verb the beginning of the message
     Path path(String verb, AddressVector to) {
         GidEntry own;
         try {
@@ -497,7 +430,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
     @Override
     public CompletionQueue createCompletionQueue(int entries, Optional<CompletionChannel> channel) {
         checkOpen("createCompletionQueue");
-        checkEntries("createCompletionQueue", entries);
+        SoftCompletionQueue.checkEntries("createCompletionQueue", entries);
         if (channel.isPresent() && channel.get().context() != this) {
             throw new IllegalArgumentException("createCompletionQueue: channel: belongs to another context");
         }
@@ -505,15 +438,6 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
                 "createCompletionQueue",
                 number ->
                         new SoftCompletionQueue(this, number, entries, channel.map(SoftCompletionChannel.class::cast)));
-    }
-
-    static void checkEntries(String verb, int entries) {
-        if (entries < 1) {
-            throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
-        }
-        if (entries > DeviceLimits.CQE_MAX) {
-            throw new ResourceLimitException(verb, "maxCqe", DeviceLimits.CQE_MAX, "asked for " + entries);
-        }
     }
 
     @Override
@@ -543,17 +467,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
 
     @Override
     public SortedMap<String, Long> counters() {
-        SortedMap<String, Long> all = new TreeMap<>();
-        for (Engine engine : engines.all()) {
-            Link link = engine.link();
-            engine.counters().snapshot().forEach((name, count) -> all.merge(name, count, Long::sum));
-            all.merge("dropped.malformed", link.malformed(), Long::sum);
-            all.merge("received.packets", link.malformed(), Long::sum);
-            all.merge("unsendable", link.unsendable(), Long::sum);
-            link.counters().forEach((name, count) -> all.merge(name, count, Long::sum));
-        }
+        SortedMap<String, Long> all = facts.counters();
         events.count(all);
-        all.putAll(kind.counters());
         return all;
     }
 
@@ -563,7 +478,7 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         }
     }
 
-    /// A thread that owns an engine cannot see its end.
+    /// A thread that owns an engine cannot wait for the engine's end.
     @Override
     protected boolean help() {
         engines.checkNotMine(label());
@@ -576,7 +491,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         NetworkWatch.remove(networkChanged);
         Management.closed(this);
         engines.close();
-        List.copyOf(closers).forEach(Runnable::run); // now that the last words are said
+        List.copyOf(closers).forEach(Runnable::run); // after the engines have sent their last packets
+        regionMemory.close();
         events.close();
     }
 }

@@ -9,12 +9,12 @@ import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.ObservedQueuePair;
 import verbena.verbs.AsyncEvent;
 
-/// What a device tells by itself: asynchronous events to the program, its own mistakes to the log, and both to the
+/// What a device reports by itself: asynchronous events to the program, internal errors to the log, and both to the
 /// flight recorder. Any thread.
 final class DeviceEvents {
-    /// Asynchronous events that wait to be taken; the oldest go when there are more.
+    /// Asynchronous events held for the program; when there are more, the oldest are dropped.
     private static final int EVENTS_MAX = 4_096;
-    /// Between two entries of the log about mistakes of our own.
+    /// The time between two log entries about internal errors.
     private static final long CONTAINED_LOG_NANOS = 1_000_000_000;
 
     private static final System.Logger LOG = System.getLogger("verbena.nic");
@@ -30,7 +30,7 @@ final class DeviceEvents {
         this.events = new DrivenEvents<>(context.label(), EVENTS_MAX, context);
     }
 
-    // ---- for the program
+    // ---- events for the program
 
     void raise(AsyncEvent event) {
         raised.incrementAndGet();
@@ -63,7 +63,7 @@ final class DeviceEvents {
         return events.await(timeout);
     }
 
-    /// Adds what it has counted.
+    /// Adds the counters of these events.
     void count(Map<String, Long> counters) {
         counters.put("async-events", raised.get());
         counters.put("async-events.dropped", events.dropped());
@@ -74,16 +74,16 @@ final class DeviceEvents {
         JfrEvents.closed(device);
     }
 
-    // ---- mistakes of our own
+    // ---- internal errors
 
-    /// The device stands still.
+    /// Reports that the device has stopped.
     void failed(Throwable cause) {
-        LOG.log(System.Logger.Level.ERROR, "device " + device + " has failed and stands still", cause);
+        LOG.log(System.Logger.Level.ERROR, "device " + device + " has failed and has stopped", cause);
         events.offer(new AsyncEvent.DeviceEvent(AsyncEvent.Type.DEVICE_FATAL));
         JfrEvents.async(device, AsyncEvent.Type.DEVICE_FATAL, "device " + device, cause.toString());
     }
 
-    /// One queue pair, stream or command has ended.
+    /// Reports that one queue pair, stream or command has ended.
     void contained(Throwable cause) {
         if (containedFailure == null) {
             containedFailure = cause;
@@ -91,16 +91,16 @@ final class DeviceEvents {
         long now = System.nanoTime();
         long before = containedNanos.get();
         if (now - before < CONTAINED_LOG_NANOS || !containedNanos.compareAndSet(before, now)) {
-            return; // counted all the same
+            return; // counted, but not logged
         }
         LOG.log(
                 System.Logger.Level.ERROR,
-                "device " + device + " has met a mistake of its own, which ends one queue pair or connection; please"
+                "device " + device + " has met an internal error, which ends one queue pair or connection; please"
                         + " report it",
                 cause);
     }
 
-    /// The first mistake that ended one queue pair, stream or command only.
+    /// The first internal error that ended only one queue pair, stream or command.
     Optional<Throwable> containedFailure() {
         return Optional.ofNullable(containedFailure);
     }

@@ -7,14 +7,14 @@ import verbena.nic.engine.Stepper;
 import verbena.provider.EventQueue;
 import verbena.provider.Timeouts;
 
-/// Events of a context whose engine a thread that waits may drive, or attend to.
+/// Events of a context whose engine a waiting thread may drive or attend to.
 final class DrivenEvents<T> extends EventQueue<T> {
     private final DeviceContext context;
     private final BooleanSupplier isOver = this::isOver;
 
-    /// @param owner how messages call the object whose events these are
+    /// @param owner how messages name the object whose events these are
     /// @param max events held; the oldest is dropped for the newest
-    /// @param context whose events they are; driven by threads that wait when it has no thread
+    /// @param context the context whose events they are; when it has no thread, waiting threads drive it
     DrivenEvents(String owner, int max, DeviceContext context) {
         super(owner, max);
         this.context = context;
@@ -36,7 +36,7 @@ final class DrivenEvents<T> extends EventQueue<T> {
         return await(nanos);
     }
 
-    /// The same for events that come often: the caller attends to the engine meanwhile, if it can.
+    /// Waits as [#await] does, for events that come often: the caller attends to the engine meanwhile, if it can.
     Optional<T> awaitAttending(long nanos) throws InterruptedException {
         long start = System.nanoTime();
         if (context.engines().attend(isOver, nanos)) {

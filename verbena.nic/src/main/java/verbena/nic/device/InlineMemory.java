@@ -4,25 +4,27 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import verbena.nic.kind.RegionMemory;
 import verbena.provider.Slabs;
 
-/// Where a send queue keeps inline data: a piece of a slab.
+/// The memory in which a send queue keeps inline data: a piece of a slab.
 final class InlineMemory implements SegmentAllocator {
-    private final Slabs slabs;
+    private final RegionMemory memory;
     private final List<Slabs.Piece> pieces = new ArrayList<>(0);
 
-    InlineMemory(Slabs slabs) {
-        this.slabs = slabs;
+    InlineMemory(RegionMemory memory) {
+        this.memory = memory;
     }
 
     @Override
     public MemorySegment allocate(long bytes, long alignment) {
-        Slabs.Piece made = slabs.allocate(bytes);
+        Slabs.Piece made = memory.allocate(bytes, Set.of());
         pieces.add(made);
         return made.segment();
     }
 
-    /// Idempotent; under the posters' lock.
+    /// Frees the memory; idempotent. Under the posters' lock.
     void free() {
         pieces.forEach(piece -> piece.free().run());
         pieces.clear();

@@ -16,7 +16,7 @@ public final class Limit {
         this.max = max;
     }
 
-    /// Makes one, with its number, from 1. What could not be made does not count.
+    /// Makes an object with its number, counted from 1. An object that could not be made does not count.
     ///
     /// @throws ResourceLimitException when there are none left
     <T> T take(String verb, IntFunction<T> make) {
@@ -36,7 +36,7 @@ public final class Limit {
         }
     }
 
-    /// How many there are.
+    /// How many objects there are.
     public int inUse() {
         return inUse.get();
     }

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Engines;
 
-/// Which engine queue pairs live on. Those that share a queue live on one engine, where the queue has one writer, and a
-/// thread that polls the queue drives that engine. Any thread.
+/// Decides which engine queue pairs live on. Queue pairs that share a queue live on one engine: the queue has one
+/// writer, and a thread that polls the queue drives that engine. Any thread.
 final class Placement {
     private final Engines engines;
 
@@ -13,9 +13,9 @@ final class Placement {
         this.engines = engines;
     }
 
-    /// Where a queue pair with these queues will live: where one of them is at home already, a shared receive queue
-    /// before all, else where there are fewest. A completion queue that is at home elsewhere is shared by several
-    /// engines from now on, and costs them a lock.
+    /// The engine for a queue pair with these queues: the home of its shared receive queue, else of one of its
+    /// completion queues, else the engine with the fewest queue pairs. A completion queue that has another home is
+    /// shared by several engines from now on, and costs them a lock.
     synchronized Engine place(
             SoftCompletionQueue sends, SoftCompletionQueue receives, @Nullable SoftSharedReceiveQueue shared) {
         Engine home = shared == null ? null : shared.home();
@@ -30,12 +30,12 @@ final class Placement {
         return home;
     }
 
-    /// A home for what brings none.
+    /// The engine for an object without queues.
     synchronized Engine place() {
         return engines.emptiest();
     }
 
-    /// Receives of an engine's queue pairs complete here from now on.
+    /// Notes that receives of an engine's queue pairs complete here from now on.
     synchronized void settle(SoftCompletionQueue completions, Engine home) {
         completions.use(home);
     }

@@ -4,11 +4,12 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import verbena.nic.kind.DeviceLimits;
-import verbena.transport.Path;
 import verbena.transport.QueuePairParameters;
+import verbena.transport.queue.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.Mtu;
@@ -20,8 +21,8 @@ import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 
-/// What a queue pair is set to: attributes of the verbs (IBTA 11.2.5.2), and what its protocol makes of them.
-/// Engine-confined, but for the checks.
+/// The settings of a queue pair: attributes of the verbs (IBTA 11.2.5.2), and the parameters that its protocol
+/// derives from them. Engine-confined, except for the checks.
 final class QueuePairSettings {
     static final AddressVector NO_PATH = AddressVector.to(new Gid(0, 0), 0);
 
@@ -31,8 +32,6 @@ final class QueuePairSettings {
             Access.REMOTE_ATOMIC,
             Access.FLUSH_GLOBAL,
             Access.FLUSH_PERSISTENT);
-    private static final int MASK_24 = 0xFF_FFFF;
-
     private final QueuePairParameters parameters;
     private final QpType type;
     private final Mtu portMtu;
@@ -47,14 +46,14 @@ final class QueuePairSettings {
         setDatagramMtu();
     }
 
-    /// A datagram may be as long as the port allows.
+    /// Sets the path MTU to the port's: a datagram may be as long as the port allows.
     private void setDatagramMtu() {
         if (type == QpType.UD) {
             parameters.pathMtu = portMtu.bytes();
         }
     }
 
-    /// As freshly made.
+    /// Restores the settings of a new queue pair.
     void reset() {
         parameters.reset();
         setDatagramMtu();
@@ -72,15 +71,15 @@ final class QueuePairSettings {
         }
     }
 
-    /// The values of a modification whose attributes fit its step.
+    /// Checks the values of a modification whose attributes fit its step.
     ///
     /// @throws InvalidAttributesException when one is out of range
     void checkValues(QpModification m) {
         range(m, QpAttribute.PORT, 1, 1);
         range(m, QpAttribute.PKEY_INDEX, 0, 0);
-        range(m, QpAttribute.DEST_QPN, 0, MASK_24);
-        range(m, QpAttribute.RQ_PSN, 0, MASK_24);
-        range(m, QpAttribute.SQ_PSN, 0, MASK_24);
+        range(m, QpAttribute.DEST_QPN, 0, Endpoint.QPN_MASK);
+        range(m, QpAttribute.RQ_PSN, 0, Endpoint.PSN_MASK);
+        range(m, QpAttribute.SQ_PSN, 0, Endpoint.PSN_MASK);
         range(m, QpAttribute.RETRY_CNT, 0, 7);
         range(m, QpAttribute.RNR_RETRY, 0, 7);
         range(m, QpAttribute.MAX_QP_RD_ATOMIC, 0, DeviceLimits.READ_ATOMIC_MAX);
@@ -100,10 +99,10 @@ final class QueuePairSettings {
         }
     }
 
-    /// Takes the values over; for the owner of the engine.
+    /// Applies the values; called by the engine's owner.
     ///
     /// @param to the address vector of the modification
-    /// @param way where it leads
+    /// @param way the path to that address
     void apply(QpModification m, AddressVector to, Path way) {
         if (m.has(QpAttribute.ACCESS_FLAGS)) {
             var access = EnumSet.noneOf(Access.class);
@@ -132,12 +131,12 @@ final class QueuePairSettings {
                 .code();
         ackTimeout = m.get(QpAttribute.TIMEOUT, AckTimeout.class, ackTimeout);
         parameters.ackTimeoutNanos = ackTimeout.duration().toNanos();
-        if (parameters.state != QpState.SQD) { // it belongs to the step into SQD
+        if (parameters.state != QpState.SQD) { // SQD notification belongs to the step into SQD
             parameters.notifyWhenDrained = m.get(QpAttribute.EN_SQD_ASYNC_NOTIFY, Boolean.class, false);
         }
     }
 
-    /// All of them.
+    /// All attributes.
     ///
     /// @param draining whether SQD still waits for started requests
     QpAttributes attributes(boolean draining, QueuePairOptions options) {

@@ -1,6 +1,6 @@
 package verbena.nic.device;
 
-import verbena.transport.Path;
+import verbena.transport.queue.Path;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.ProtectionDomain;
@@ -33,7 +33,7 @@ final class SoftAddressHandle extends OwnedObject implements AddressHandle {
         return path;
     }
 
-    /// Datagrams that were posted keep the way that they were given.
+    /// Datagrams that were already posted keep their path.
     @Override
     protected void release() {}
 }

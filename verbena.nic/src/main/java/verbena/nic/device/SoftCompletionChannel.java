@@ -18,7 +18,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     private final DrivenEvents<CompletionQueue> notifications;
     private final BooleanSupplier isOver;
     private final SpinPolicy policy = new SpinPolicy();
-    /// The engine of the queue that was notified last: driven by those who poll.
+    /// The engine of the queue that was notified last: driven by threads that poll.
     private volatile Engine notifiedLast;
 
     private volatile Runnable listener = () -> {};
@@ -32,8 +32,8 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
         madeFrom(context);
     }
 
-    /// Engine: an armed completion queue has something. It is in here at most once: whoever takes it out polls it,
-    /// and so finds everything that came before.
+    /// Reports, as the engine, that an armed completion queue has a completion. A queue is in the channel at most
+    /// once: the thread that takes it out polls it, and so finds every earlier completion.
     void notify(SoftCompletionQueue cq) {
         if (cq.markNotified(true)) {
             notifiedLast = cq.engine();
@@ -82,7 +82,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
         return first.isPresent() || !notifiedLast.drive() ? first : taken(notifications.poll());
     }
 
-    // ---- for a caller that sleeps by itself
+    // ---- for a caller that sleeps in a system call of its own
 
     @Override
     public void tell(Runnable to) {

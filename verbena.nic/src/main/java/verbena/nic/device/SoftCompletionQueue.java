@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.SpinPolicy;
 import verbena.nic.engine.Stepper;
+import verbena.nic.kind.DeviceLimits;
 import verbena.provider.Timeouts;
 import verbena.transport.queue.CompletionRing;
 import verbena.verbs.AsyncEvent;
@@ -30,8 +31,8 @@ import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.OwnedObject;
 
-/// A completion queue: a ring that the engine fills, and the ways to wait for it. Polling an empty one drives the
-/// engine when no other thread does.
+/// A completion queue: a ring that the engine fills, and the ways to wait for it. A thread that polls an empty queue
+/// drives the engine when no other thread does.
 public final class SoftCompletionQueue extends OwnedObject implements CompletionQueue, CompletionRing.Listener {
     private static final VarHandle POLLING;
 
@@ -45,27 +46,27 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
 
     private final DeviceContext context;
     private final @Nullable SoftCompletionChannel channel;
-    /// Queue pairs that report here; they break when it overflows, the oldest first, so that a simulated world is
-    /// the same each time.
+    /// The queue pairs that report here. They break when the queue overflows, the oldest first, so that a simulated
+    /// world is the same each time.
     private final Set<SoftQueuePair> queuePairs = Collections.synchronizedSet(new LinkedHashSet<>());
-    /// Whether a thread takes completions: one at a time. Held for a few instructions, so others spin; whoever holds
-    /// it waits for nothing (see the order of locks in [DeviceContext]).
+    /// Whether a thread takes completions: one at a time. A thread holds it for a few instructions, so others spin.
+    /// The holder waits for nothing (see the order of locks in [DeviceContext]).
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private boolean polling;
 
     private final AtomicBoolean notified = new AtomicBoolean();
     private final SpinPolicy policy = new SpinPolicy();
-    /// That has been told.
+    /// Whether the overflow has been reported.
     private final AtomicBoolean overflowed = new AtomicBoolean();
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition woken = sleepers.newCondition();
-    /// Threads that park, not those in the link.
+    /// Threads that park; those that sleep in the link do not count.
     private final AtomicInteger parked = new AtomicInteger();
 
     private final CompletionRing ring;
     private final BooleanSupplier isOver = this::isOver;
-    /// Where its queue pairs live, most of them at least; null before there is one.
+    /// The engine of its queue pairs, or of most of them; null before there is one.
     private volatile @Nullable Engine home;
 
     SoftCompletionQueue(DeviceContext context, int number, int entries, Optional<SoftCompletionChannel> channel) {
@@ -81,13 +82,13 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         return ring;
     }
 
-    /// Under the lock of the context: see [Placement].
+    /// The engine of its queue pairs. Under the lock of the context: see [Placement].
     @Nullable
     Engine home() {
         return home;
     }
 
-    /// A queue pair of `engine` will report here.
+    /// Notes that a queue pair of `engine` will report here.
     void use(Engine engine) {
         Engine before = home;
         if (before == null) {
@@ -157,7 +158,8 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
 
     private boolean hasSome() {
         if (ring.isEmpty()) {
-            return engine().drive() && !ring.isEmpty();
+            boolean _ = engine().drive(); // a request may be done without a packet, which is no work of the engine's
+            return !ring.isEmpty();
         }
         engine().polled();
         return true;
@@ -222,7 +224,8 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
             if (left <= 0) {
                 return false;
             }
-            // Said before the ring is looked at again; the engine looks at it after it has written to the ring.
+            // Announced before the next look at the ring; the engine checks for sleepers after it has written to the
+            // ring.
             ring.sleepers(1);
             try {
                 if (!context.engines().attend(isOver, left)) {
@@ -236,7 +239,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
 
     private void park(long nanos) throws InterruptedException {
         sleepers.lockInterruptibly();
-        parked.getAndIncrement(); // before isOver() is asked: whoever makes it true does so first and then reads this
+        parked.getAndIncrement(); // before isOver(): a thread that makes isOver() true does so first, then reads parked
         context.engines().parked(1);
         try {
             long left = nanos;
@@ -250,7 +253,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         }
     }
 
-    /// Whether a thread that sleeps has a reason to wake.
+    /// Whether a sleeping thread has a reason to wake.
     private boolean isOver() {
         return !ring.isEmpty()
                 || ring.isBroken()
@@ -269,7 +272,7 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         return false;
     }
 
-    /// Waiting makes sense.
+    /// Throws when waiting makes no sense.
     private void checkAlive() {
         checkOpen("await");
         if (ring.isBroken()) {
@@ -294,15 +297,16 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     @Override
     public void resize(int entries) {
         checkOpen();
-        DeviceContext.checkEntries("resize", entries);
+        checkEntries("resize", entries);
         if (!context.engines().alone(() -> resizeAlone(entries))) {
             throw new ResourceLimitException(
                     "resize", "entries", entries, ring.size() + " completions are in the queue");
         }
     }
 
-    /// While no engine works, and with the pollers' lock: nobody writes or reads the ring meanwhile. The engines come
-    /// first, because one that wakes sleepers waits for their lock, and a sleeper for that of the pollers.
+    /// Resizes while no engine works, under the pollers' lock: no thread writes or reads the ring meanwhile. The
+    /// engines are stopped first. An engine that wakes sleepers waits for the sleepers' lock, and a sleeper waits
+    /// for the pollers' lock.
     private boolean resizeAlone(int entries) {
         lock();
         try {
@@ -314,12 +318,12 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
 
     // ---- by the engine
 
-    /// The device has failed, or the queue is broken: whoever waits finds out.
+    /// Wakes all waiting threads, because the device has failed or the queue is broken.
     void wakeAll() {
         onWake();
     }
 
-    /// Whether this changes whether the queue is in its channel.
+    /// Marks the queue as being in its channel, or not; returns whether that is a change.
     boolean markNotified(boolean to) {
         return notified.getAndSet(to) != to;
     }
@@ -345,8 +349,8 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
         }
     }
 
-    /// Also when it has been broken for long: a queue pair that reports here can tell nothing by a completion, and
-    /// does not go on as if it had (IBTA 11.6.3.2).
+    /// Breaks the queue pairs that report here, even when the queue has long been broken. A queue pair that reports
+    /// here can deliver no completion, and must not go on as if it had (IBTA 11.6.3.2).
     @Override
     public void onOverflow() {
         if (!overflowed.getAndSet(true)) {
@@ -372,5 +376,14 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
             channel.forget(this);
         }
         onWake();
+    }
+
+    static void checkEntries(String verb, int entries) {
+        if (entries < 1) {
+            throw new IllegalArgumentException(verb + ": entries: at least 1, got " + entries);
+        }
+        if (entries > DeviceLimits.CQE_MAX) {
+            throw new ResourceLimitException(verb, "maxCqe", DeviceLimits.CQE_MAX, "asked for " + entries);
+        }
     }
 }

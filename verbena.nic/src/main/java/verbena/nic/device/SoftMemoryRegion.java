@@ -73,13 +73,14 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
         SoftProtectionDomain.checkAccess("reregister", domain.soft(), newAccess);
         SoftProtectionDomain target = Arguments.checkReregister(SoftProtectionDomain.class, this, to, newAccess);
         Registration.checkWritable("reregister", region.memory(), newAccess);
-        // All of it while no engine works, so that it is done before the region begins to close or not at all.
+        // All of this happens while no engine works: it is complete before the region begins to close, or it does
+        // not happen.
         target.soft().engines().alone(() -> {
             checkOpen("reregister"); // again: it may have been closed meanwhile
             checkUnbound();
             SoftProtectionDomain from = domain;
             madeFrom(target);
-            region.reregister(target.number(), Access.bits(newAccess));
+            target.soft().engines().memory().reregister(region, target.number(), Access.bits(newAccess));
             domain = target;
             access = Set.copyOf(newAccess);
             if (from != target) {
@@ -89,7 +90,7 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
         });
     }
 
-    /// While no engine works, because they bind windows.
+    /// Checked while no engine works, because engines bind windows.
     private void checkUnbound() {
         int windows = region.windows();
         if (windows > 0) {
@@ -105,13 +106,15 @@ final class SoftMemoryRegion extends OwnedObject implements MemoryRegion {
 
     @Override
     protected void release() {
-        domain.soft().engines().alone(() -> {
+        boolean isFree = domain.soft().engines().alone(() -> {
             checkUnbound();
-            domain.soft().engines().memory().remove(region);
-            return true;
+            return domain.soft().engines().memory().remove(region);
         });
-        // No engine finds such a key any more, and nobody else touches the memory.
-        free.run();
+        // No engine finds the key any more, and no other thread uses the memory. When a peer that has stopped in the
+        // middle of an access may still use it, the memory is given to no other region.
+        if (isFree) {
+            free.run();
+        }
         JfrEvents.closed(domain.soft().device().name(), this);
     }
 }

@@ -42,9 +42,8 @@ final class SoftMemoryWindow extends OwnedObject implements MemoryWindow {
 
     @Override
     protected void release() {
-        domain.soft().engines().alone(() -> {
-            domain.soft().engines().memory().remove(window);
-            return true;
-        });
+        boolean _ = domain.soft()
+                .engines()
+                .alone(() -> domain.soft().engines().memory().remove(window));
     }
 }

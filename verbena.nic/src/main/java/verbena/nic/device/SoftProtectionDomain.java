@@ -72,7 +72,7 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
             throw new IllegalArgumentException("allocate: access: FLUSH_PERSISTENT is for memory that persists: map a"
                     + " file and register that");
         }
-        Slabs.Piece piece = context.slabs.allocate(bytes);
+        Slabs.Piece piece = context.regionMemory.allocate(bytes, access);
         MemorySegment segment = piece.segment();
         long iova = access.contains(Access.ZERO_BASED) ? 0 : segment.address();
         return add("allocate", new Region(number, segment, iova, Access.bits(access)), access, piece.free());
@@ -96,17 +96,14 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
         }
     }
 
-    /// What could not be made after all, because this domain was closed at the same moment.
+    /// Removes a key whose object could not be made, because this domain was closed at the same moment.
     private void forget(@Nullable Keyed keyed) {
         if (keyed != null) {
-            context.engines().alone(() -> {
-                context.engines().memory().remove(keyed);
-                return true;
-            });
+            boolean _ = context.engines().alone(() -> context.engines().memory().remove(keyed));
         }
     }
 
-    /// IBTA 10.6.3.1, ibv_reg_mr(3).
+    /// Checks the rights, as IBTA 10.6.3.1 and ibv_reg_mr(3) define them.
     static void checkAccess(String verb, DeviceContext context, Set<Access> access) {
         Registration.checkAccess(verb, access);
         if (access.contains(Access.ON_DEMAND)) {
@@ -142,7 +139,7 @@ final class SoftProtectionDomain extends OwnedObject implements ProtectionDomain
         SoftCompletionQueue sendCq = own("sendCq", options.sendCq());
         SoftCompletionQueue receiveCq = own("receiveCq", options.receiveCq());
         SoftSharedReceiveQueue srq = Arguments.sharedReceiveQueue(SoftSharedReceiveQueue.class, context, options);
-        return SoftQueuePair.create(this, options, sendCq, receiveCq, srq);
+        return SoftQueuePair.create(new QueuePairParts(this, options, sendCq, receiveCq, srq, null));
     }
 
     private SoftCompletionQueue own(String argument, CompletionQueue cq) {

@@ -1,17 +1,13 @@
 package verbena.nic.device;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.SortedMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.EngineTask;
-import verbena.nic.kind.DeviceKind;
-import verbena.nic.kind.DeviceLimits;
 import verbena.nic.kind.LocalQueuePair;
 import verbena.nic.kind.QueuePairDriver;
-import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.link.LinkException;
 import verbena.nic.observe.JfrEvents;
 import verbena.nic.observe.ObservedQueuePair;
@@ -19,13 +15,9 @@ import verbena.provider.Arguments;
 import verbena.provider.PeerConnector;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
-import verbena.transport.Path;
-import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
-import verbena.transport.Retransmission;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
-import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.DeviceException;
@@ -42,156 +34,82 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.ReceiveBatch;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.SendBatch;
-import verbena.verbs.WcOpcode;
-import verbena.verbs.WcStatus;
 import verbena.verbs.spi.OwnedObject;
 
 /// A queue pair: the posting sides, which belong to the application's threads, and the protocol, which belongs to
-/// the engine. Modifying it is a command to the engine.
-public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, ObservedQueuePair, QueuePairEvents {
-
-    private final SoftProtectionDomain domain;
+/// the engine. A modification is a command to the engine.
+public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, ObservedQueuePair {
+    private final QueuePairParts parts;
     private final DeviceContext context;
     private final Engine engine;
-    private final QueuePairOptions options;
-    private final SoftCompletionQueue sendCq;
-    private final SoftCompletionQueue receiveCq;
     private final QueuePairParameters parameters;
     private final QueuePairSettings settings;
+    private final QueuePairModifier modifier;
     private final QueuePairDriver driver;
-    private final EngineTask station;
+    private final EngineTask task;
     private final Counters counters;
     private final InlineMemory inlineMemory;
-    /// Null of an XRC target, which sends nothing.
+    /// Null for an XRC target, which sends nothing.
     private final @Nullable SoftSends sends;
     private final ReceiveQueue receiveQueue;
     private final @Nullable SoftReceives receives;
-    /// Of an XRC target; null of all others.
-    private final @Nullable SoftXrcDomain xrcDomain;
 
-    /// The engine's state, for posters. Written before anything is flushed and read after anything is published,
-    /// so that what is posted while the queue pair breaks down is flushed by one or the other.
+    /// The engine's state, for posters. The engine writes it before it flushes, and a poster reads it after it
+    /// publishes. So one of the two flushes a request that is posted while the queue pair breaks down.
     private volatile QpState state = QpState.RESET;
 
     private final PeerConnector connector;
-    private @Nullable Consumer<String> failureListener;
-    private @Nullable FirstPacketListener firstPacketListener;
-    private @Nullable Runnable accessErrorListener;
-    /// Engine: QP_FATAL is raised once in a life of the queue pair.
-    private boolean fatalTold;
-    /// It is closed, and the engine has let go.
+    private final QueuePairNews news;
+    /// Whether the queue pair is closed and the engine no longer uses it.
     private volatile boolean ended;
 
-    static SoftQueuePair create(
-            SoftProtectionDomain domain,
-            QueuePairOptions options,
-            SoftCompletionQueue sendCq,
-            SoftCompletionQueue receiveCq,
-            @Nullable SoftSharedReceiveQueue srq) {
-        Engine engine = domain.soft().placement.place(sendCq, receiveCq, srq);
-        return create(engine, domain, options, sendCq, receiveCq, srq, null);
-    }
-
-    /// A target of an XRC domain.
-    ///
-    /// @param none in which nothing ever completes
-    static SoftQueuePair createTarget(
-            SoftXrcDomain xrcDomain, SoftProtectionDomain domain, QueuePairOptions options, SoftCompletionQueue none) {
-        return create(xrcDomain.home(), domain, options, none, none, null, xrcDomain);
-    }
-
-    private static SoftQueuePair create(
-            Engine engine,
-            SoftProtectionDomain domain,
-            QueuePairOptions options,
-            SoftCompletionQueue sendCq,
-            SoftCompletionQueue receiveCq,
-            @Nullable SoftSharedReceiveQueue srq,
-            @Nullable SoftXrcDomain xrcDomain) {
+    static SoftQueuePair create(QueuePairParts parts) {
+        Engine engine = parts.home();
         var made = new SoftQueuePair[1];
         int qpn = engine.add(number -> {
-            made[0] = new SoftQueuePair(number, engine, domain, options, sendCq, receiveCq, srq, xrcDomain);
-            return made[0].station;
+            made[0] = new SoftQueuePair(number, engine, parts);
+            return made[0].task;
         });
         if (qpn < 0) {
-            throw new ResourceLimitException(
-                    "createQueuePair", "maxQp", domain.soft().engines().queuePairsMax(), "all are in use; close some");
+            int max = parts.context().engines().queuePairsMax();
+            throw new ResourceLimitException("createQueuePair", "maxQp", max, "all are in use; close some");
         }
         JfrEvents.created(made[0]);
         return made[0];
     }
 
-    private SoftQueuePair(
-            int qpn,
-            Engine engine,
-            SoftProtectionDomain domain,
-            QueuePairOptions options,
-            SoftCompletionQueue sendCq,
-            SoftCompletionQueue receiveCq,
-            @Nullable SoftSharedReceiveQueue srq,
-            @Nullable SoftXrcDomain xrcDomain) {
+    private SoftQueuePair(int qpn, Engine engine, QueuePairParts parts) {
         super("queue pair 0x" + Integer.toHexString(qpn));
-        this.domain = domain;
-        this.xrcDomain = xrcDomain;
-        this.context = domain.soft();
+        this.parts = parts;
+        this.context = parts.context();
         this.engine = engine;
-        this.options = options;
-        this.sendCq = sendCq;
-        this.receiveCq = receiveCq;
-        this.parameters = new QueuePairParameters(qpn);
-        parameters.protectionDomain = domain.number();
-        parameters.sharedDomain = srq == null ? -1 : srq.domain().number();
-        parameters.windows = engine.windows();
+        this.parameters = parts.parameters(qpn, engine);
         this.settings = new QueuePairSettings(parameters, type(), context.mtu());
-        var inline = new InlineMemory(context.slabs);
-        this.inlineMemory = inline;
-        var sendQueue = new SendQueue(options.maxSendWr(), options.maxSendSge(), options.maxInlineBytes(), inline);
-        this.receiveQueue = srq != null
-                ? srq.queue()
-                : type().isXrc()
-                        ? new ReceiveQueue(0, DeviceLimits.SGE_MAX, () -> {})
-                        : new ReceiveQueue(options.maxReceiveWr(), options.maxReceiveSge(), () -> {});
+        this.modifier = new QueuePairModifier(this, context, parameters, settings);
+        this.inlineMemory = new InlineMemory(context.regionMemory);
+        SendQueue sendQueue = parts.sendQueue(inlineMemory);
+        this.receiveQueue = parts.receiveQueue();
         this.counters = engine.counters().part();
-        var wiring = new QueuePairWiring(
-                type(),
-                engine,
-                parameters,
-                sendQueue,
-                receiveQueue,
-                srq != null,
-                options.signalAll(),
-                sendCq.ring(),
-                receiveCq.ring(),
-                context.engines().memory(engine),
-                xrcDomain == null ? null : new QueuePairWiring.XrcDomain(xrcDomain.number(), xrcDomain.queues()),
-                counters,
-                this,
-                this::breakDown);
-        this.driver = context.kind().queuePair(wiring);
-        this.station = driver.station();
-        this.sends = xrcDomain != null ? null : new SoftSends(this, domain, sendQueue, options);
-        this.receives = srq != null || type().isXrc()
+        this.news = new QueuePairNews(this);
+        this.driver = context.kind()
+                .queuePair(parts.wiring(engine, parameters, sendQueue, receiveQueue, counters, news, this::breakDown));
+        this.task = driver.task();
+        this.sends = parts.xrcDomain() != null ? null : new SoftSends(this, parts.domain(), sendQueue, options());
+        this.receives = parts.srq() != null || type().isXrc()
                 ? null
-                : new SoftReceives(false, this, domain, receiveQueue, new ReceiveOwner());
+                : new SoftReceives(false, this, parts.domain(), receiveQueue, new ReceiveOwner());
         this.connector = new PeerConnector(this, context, context.random()::nextInt);
         boolean made = false;
         try {
-            madeFrom(List.of(domain, sendCq, receiveCq));
-            if (srq != null) {
-                madeFrom(srq);
-            }
-            if (xrcDomain != null) {
-                madeFrom(xrcDomain);
-            }
+            madeFrom(parts.all());
             made = true;
         } finally {
             if (!made) {
-                abandon(); // one of them was closed this moment
-                inline.free();
+                abandon(); // one of the parts was closed at this moment
+                inlineMemory.free();
             }
         }
-        sendCq.attach(this);
-        receiveCq.attach(this);
+        parts.attach(this);
         context.add(this);
     }
 
@@ -200,7 +118,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         return driver;
     }
 
-    // ---- for those who look from outside, on any thread: what they see may be a moment old
+    // ---- observed from outside, on any thread: the values may be a moment old
 
     @Override
     public SortedMap<String, Long> counters() {
@@ -214,7 +132,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     @Override
     public QueuePairOptions options() {
-        return options;
+        return parts.options();
     }
 
     @Override
@@ -259,18 +177,17 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     @Override
     public int completionsWaiting() {
-        return sendCq.ring().size()
-                + (sendCq == receiveCq ? 0 : receiveCq.ring().size());
+        return parts.completionsWaiting();
     }
 
     @Override
     public int completionCapacity() {
-        return sendCq.capacity() + (sendCq == receiveCq ? 0 : receiveCq.capacity());
+        return parts.completionCapacity();
     }
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return parts.domain();
     }
 
     @Override
@@ -280,7 +197,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     @Override
     public QpType type() {
-        return options.type();
+        return parts.options().type();
     }
 
     @Override
@@ -313,21 +230,21 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         return engine;
     }
 
-    /// Sends were posted: so many, and bytes of their messages.
+    /// Rings the doorbell for this many requests, whose messages have this many bytes.
     void ring(int requests, long bytes) {
-        engine.ring(station, requests, bytes);
+        engine.ring(task, requests, bytes);
     }
 
-    /// A poster has closed its batch.
+    /// Notes that a poster has closed its batch.
     void onBatchClosed() {
         if (ended) {
             freeInlineMemory();
         }
     }
 
-    /// The engine has let go of the inline memory. If somebody has a batch open in which inline data may still be
-    /// written, it is freed when that is closed: `ended` is written before the lock is tried, and read after it is
-    /// given back.
+    /// Frees the inline memory, which the engine no longer uses. If a thread has a batch open and may still write
+    /// inline data, the memory is freed when that batch is closed. `ended` is written before the lock is tried, and
+    /// read after it is given back.
     private void freeInlineMemory() {
         if (sends == null) {
             inlineMemory.free();
@@ -363,8 +280,8 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
             }
         }
 
-        /// Receives need no doorbell, because a packet finds them; but nothing arrives any more in ERR, and a
-        /// stream may have stopped for want of one.
+        /// Receives need no doorbell, because a packet finds them. There are two exceptions: in ERR nothing arrives
+        /// any more, and a stream may have stopped because it had no receive.
         @Override
         public void posted() {
             if (state == QpState.ERR || driver.isStalled()) {
@@ -379,10 +296,10 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     public void modify(QpModification modification) {
         checkOpen("modify");
         if (sends == null || modification.get(QpAttribute.STATE, QpState.class, state) != QpState.RESET) {
-            change(modification);
+            modifier.modify(modification, state);
             return;
         }
-        // RESET forgets what is posted: nobody is to publish something from before afterwards.
+        // RESET drops what is posted, so no thread may publish an older request afterwards.
         sends.checkNotMine("modify");
         if (receives != null) {
             receives.checkNotMine("modify");
@@ -393,7 +310,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
                 receives.lock();
             }
             try {
-                change(modification);
+                modifier.modify(modification, state);
             } finally {
                 if (receives != null) {
                     receives.unlock();
@@ -404,43 +321,24 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         }
     }
 
-    private void change(QpModification modification) {
-        DeviceKind kind = context.kind();
-        QueuePairSettings.checkNoMigration(modification);
-        QpState _ = kind.check(type(), state, modification);
-        settings.checkValues(modification);
-        var to = modification.get(QpAttribute.AV, AddressVector.class, QueuePairSettings.NO_PATH);
-        Path way = modification.has(QpAttribute.AV) ? context.path("modify: AV", to) : Path.NONE;
-        engine.call(() -> {
-            // Again, on the engine: it may have broken down or been closed meanwhile.
-            checkOpen("modify");
-            QpState from = parameters.state;
-            QpState next = kind.check(type(), from, modification);
-            if (next == QpState.RESET) {
-                forget();
-            } else {
-                settings.apply(modification, to, way);
-            }
-            parameters.state = next;
-            state = next;
-            driver.onModified(from, next, engine.nowNanos());
-            engine.makeReady(station);
-            JfrEvents.modified(this, from, next, false, "");
-            return next;
-        });
+    /// Resets the queue pair to a new one with another first PSN; by the engine's owner.
+    void forget() {
+        news.reset();
+        connector.reset();
     }
 
-    /// RESET: as freshly made, with another first PSN.
-    private void forget() {
-        fatalTold = false;
-        settings.reset();
-        connector.reset();
+    /// Notes that a program has changed the state; by the engine's owner.
+    void onModified(QpState from, QpState to) {
+        state = to;
+        driver.onModified(from, to, engine.nowNanos());
+        makeReady();
+        JfrEvents.modified(this, from, to, false, "");
     }
 
     @Override
     public QpAttributes query() {
         checkOpen("query");
-        return engine.call(() -> settings.attributes(driver.isDraining(), options));
+        return engine.call(() -> settings.attributes(driver.isDraining(), options()));
     }
 
     // ---- connecting
@@ -463,7 +361,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         try {
             engine.call(() -> {
                 checkOpen("attachMulticast"); // again, on the engine
-                engine.attach(station, group);
+                engine.attach(task, group);
                 return true;
             });
         } catch (LinkException e) {
@@ -474,7 +372,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     @Override
     public void detachMulticast(Gid group) {
         checkMulticast("detachMulticast", group);
-        if (!engine.call(() -> engine.detach(station, group))) {
+        if (!engine.call(() -> engine.detach(task, group))) {
             throw new InvalidStateException("detachMulticast: " + label() + " is not attached to " + group);
         }
     }
@@ -486,76 +384,34 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
 
     // ---- by the engine
 
-    @Override
-    public void onState(QpState to) {
+    /// Notes that the protocol has changed the state by itself.
+    void onState(QpState to) {
         JfrEvents.modified(this, state, to, true, driver.rootCause());
         state = to;
-        Consumer<String> listener = failureListener;
-        if (to == QpState.ERR && listener != null) {
-            listener.accept(driver.rootCause());
-        }
     }
 
-    @Override
-    public void onAsyncEvent(AsyncEvent.Type type) {
-        if (type == AsyncEvent.Type.QP_FATAL) {
-            if (fatalTold) {
-                return;
-            }
-            fatalTold = true;
-        }
+    void raise(AsyncEvent.Type type) {
         context.raise(new AsyncEvent.QueuePairEvent(type, this));
     }
 
-    @Override
-    public void onAccessError() {
-        Runnable listener = accessErrorListener;
-        if (listener != null) {
-            listener.run();
-        }
-    }
-
-    @Override
-    public void onError(long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {
-        JfrEvents.error(this, wrId, status, opcode, vendorError, cause);
-    }
-
-    @Override
-    public void onRetransmission(Retransmission why, int psn, int retriesLeft) {
-        JfrEvents.retransmission(this, why, psn, retriesLeft);
-    }
-
-    @Override
-    public void onRnrNak(int psn, long waitNanos, int retriesLeft) {
-        JfrEvents.rnrNak(this, psn, waitNanos, retriesLeft);
-    }
-
-    @Override
-    public void onReady() {
-        engine.makeReady(station);
-    }
-
-    @Override
-    public void onFirstPacket(boolean isAnswer) {
-        FirstPacketListener listener = firstPacketListener;
-        if (listener != null) {
-            listener.onFirstPacket(isAnswer);
-        }
+    /// Ensures that the queue pair is polled for packets; by the engine's owner.
+    void makeReady() {
+        engine.makeReady(task);
     }
 
     @Override
     public void firstPacketListener(@Nullable FirstPacketListener listener) {
-        firstPacketListener = listener;
+        news.firstPacketListener = listener;
     }
 
     @Override
     public void failureListener(@Nullable Consumer<String> listener) {
-        failureListener = listener;
+        news.failureListener = listener;
     }
 
     @Override
     public void accessErrorListener(@Nullable Runnable listener) {
-        accessErrorListener = listener;
+        news.accessErrorListener = listener;
     }
 
     @Override
@@ -563,7 +419,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         parameters.keepAliveNanos = silence.toNanos();
         if (parameters.state == QpState.RTS && type() == QpType.RC) {
             driver.onModified(QpState.RTS, QpState.RTS, engine.nowNanos());
-            engine.makeReady(station);
+            makeReady();
         }
     }
 
@@ -571,18 +427,24 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     public void disconnected(String why) {
         if (parameters.state != QpState.RESET) {
             driver.breakDown(why);
-            engine.makeReady(station);
+            makeReady();
         }
     }
 
-    /// Engine: to ERR, for a reason that no completion can tell.
+    @Override
+    public void peerGone(String why) {
+        driver.peerGone(why);
+        makeReady();
+    }
+
+    /// Moves to ERR for a reason that no completion can report; by the engine.
     void breakDown(String cause) {
         QpState from = parameters.state;
         driver.breakDown(cause);
         if (parameters.state != from) {
-            onAsyncEvent(AsyncEvent.Type.QP_FATAL);
+            news.onAsyncEvent(AsyncEvent.Type.QP_FATAL);
         }
-        engine.makeReady(station);
+        makeReady();
     }
 
     @Override
@@ -593,16 +455,12 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
     @Override
     protected void release() {
         context.remove(this);
-        sendCq.detach(this);
-        receiveCq.detach(this);
-        if (xrcDomain != null) {
-            xrcDomain.forget(this);
-        }
+        parts.detach(this);
         engine.call(() -> {
             parameters.state = QpState.RESET;
             state = QpState.RESET;
             driver.onModified(parameters.state, QpState.RESET, engine.nowNanos());
-            engine.remove(qpn(), station);
+            engine.remove(qpn(), task);
             return true;
         });
         ended = true;

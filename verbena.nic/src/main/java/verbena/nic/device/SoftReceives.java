@@ -11,12 +11,12 @@ import verbena.verbs.spi.OwnedObject;
 
 /// The posting side of a receive queue. Receives are written straight into their slots.
 final class SoftReceives extends Receives {
-    /// What the queue pair or shared receive queue does that it posts to.
+    /// What the owner of the receives, a queue pair or shared receive queue, does when a program posts.
     interface Owner {
         /// Throws when nothing can be posted now.
         void checkPostable(String verb);
 
-        /// Something was posted.
+        /// Called when receives were posted.
         void posted();
     }
 
@@ -25,14 +25,14 @@ final class SoftReceives extends Receives {
     private final ReentrantLock turn = new ReentrantLock();
     private @Nullable ReceiveRequest current;
 
-    /// @param isShared whether the queue is a shared receive queue, `of` its object
+    /// @param of the owner of the queue: a shared receive queue if `isShared`, else a queue pair
     SoftReceives(boolean isShared, OwnedObject of, SoftProtectionDomain domain, ReceiveQueue queue, Owner owner) {
         super(isShared, of, domain, queue.maxSge());
         this.queue = queue;
         this.owner = owner;
     }
 
-    /// Keeps posters away; not while this thread has a batch open.
+    /// Keeps posters away. Not while this thread has a batch open.
     void lock() {
         turn.lock();
     }

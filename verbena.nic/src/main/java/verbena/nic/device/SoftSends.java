@@ -24,7 +24,7 @@ final class SoftSends extends Sends implements FaultySends {
     private final SendQueue queue;
     private final ReentrantLock turn = new ReentrantLock();
     private @Nullable SendRequest current;
-    /// Of the messages that are complete and not submitted.
+    /// The bytes of the messages that are complete and not submitted.
     private long bytes;
 
     SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, QueuePairOptions options) {
@@ -34,7 +34,7 @@ final class SoftSends extends Sends implements FaultySends {
         this.queue = queue;
     }
 
-    /// Keeps posters away; not while this thread has a batch open.
+    /// Keeps posters away. Not while this thread has a batch open.
     void lock() {
         turn.lock();
     }
@@ -47,7 +47,7 @@ final class SoftSends extends Sends implements FaultySends {
         turn.unlock();
     }
 
-    /// Requests that are posted and not done; any thread.
+    /// The number of requests that are posted and not completed; any thread.
     long outstanding() {
         long retired = queue.retired(); // first, so that this is never negative
         return queue.published() - retired;

@@ -17,23 +17,23 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
     private final SoftProtectionDomain domain;
     private final ReceiveQueue queue;
     private final SoftReceives receives;
-    /// How peers find it; null when queue pairs share it.
+    /// How peers name the queue; null when queue pairs share it.
     private final @Nullable Named named;
-    /// Where all its queue pairs live; null before there is one.
+    /// The engine of all its queue pairs; null before there is one.
     private @Nullable Engine home;
 
-    /// What a queue has that peers name.
+    /// The parts of a queue that peers name.
     ///
     /// @param completions where its receives complete
     record Named(SoftXrcDomain xrcDomain, int number, SoftCompletionQueue completions) {}
 
-    /// One that queue pairs share.
+    /// Creates a queue that queue pairs share.
     SoftSharedReceiveQueue(SoftProtectionDomain domain, int number, int maxWr, int maxSge) {
         this("shared receive queue " + number, domain, null, maxWr, maxSge);
         madeFrom(domain);
     }
 
-    /// One that peers name.
+    /// Creates a queue that peers name.
     SoftSharedReceiveQueue(SoftProtectionDomain domain, Named named, int maxWr, int maxSge) {
         this("shared receive queue 0x" + Integer.toHexString(named.number), domain, named, maxWr, maxSge);
         madeFrom(List.of(domain, named.xrcDomain, named.completions));
@@ -64,7 +64,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return domain;
     }
 
-    /// Of one that peers name.
+    /// The parts of a queue that peers name.
     Named named() {
         return Objects.requireNonNull(named, "no peer names it");
     }
@@ -75,7 +75,7 @@ final class SoftSharedReceiveQueue extends OwnedObject implements SharedReceiveQ
         return by == null ? OptionalInt.empty() : OptionalInt.of(by.number);
     }
 
-    /// Under the lock of the context: see [Placement].
+    /// The engine of all its queue pairs. Under the lock of the context: see [Placement].
     @Nullable
     Engine home() {
         return home;

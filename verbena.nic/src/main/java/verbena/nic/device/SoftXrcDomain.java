@@ -23,7 +23,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     private final int number;
     private final Engine home;
     private final TargetParts parts;
-    // Under this.
+    // Both are accessed under the monitor of this object.
     private final List<SoftQueuePair> targets = new ArrayList<>();
     private final List<SoftSharedReceiveQueue.Named> queues = new ArrayList<>();
 
@@ -53,12 +53,12 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
         return number;
     }
 
-    /// Where its targets and queues live.
+    /// The engine of its targets and queues.
     Engine home() {
         return home;
     }
 
-    /// The open shared receive queues of the device that have a number, those of other domains included.
+    /// The open shared receive queues of the device that have a number, including those of other domains.
     XrcQueue.Finder queues() {
         return context.xrcQueues::get;
     }
@@ -97,7 +97,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
         return made[0];
     }
 
-    /// The queue is being closed.
+    /// Removes a queue that is being closed.
     void forget(SoftSharedReceiveQueue.Named queue) {
         synchronized (this) {
             queues.remove(queue);
@@ -114,9 +114,9 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
     @Override
     public QueuePair createTarget() {
         checkOpen("createTarget");
-        SoftQueuePair target = SoftQueuePair.createTarget(
+        SoftQueuePair target = SoftQueuePair.create(QueuePairParts.target(
                 this, (SoftProtectionDomain) parts.domain(), parts.options(), (SoftCompletionQueue)
-                        parts.completions());
+                        parts.completions()));
         synchronized (this) {
             targets.add(target);
             queues.forEach(queue -> queue.completions().attach(target));
@@ -124,7 +124,7 @@ final class SoftXrcDomain extends OwnedObject implements XrcDomain {
         return target;
     }
 
-    /// The target is being closed.
+    /// Removes a target that is being closed.
     synchronized void forget(SoftQueuePair target) {
         targets.remove(target);
         queues.forEach(queue -> queue.completions().detach(target));

@@ -1,15 +1,15 @@
 package verbena.nic.engine;
 
-/// How long the attendant stays away while threads of the application do the engine's work: at first for
-/// [#NANOS_MIN], then twice as long each time. So long, at most, do packets wait when these threads suddenly stop. For
-/// one thread.
+/// How long the attendant stays away while threads of the application do the engine's work. The time starts at
+/// [#NANOS_MIN] and doubles with each absence. It is also the longest time that packets wait when these threads
+/// suddenly stop. Used by one thread.
 final class Absence {
-    /// Where threads come so often that they are not likely to stop.
+    /// The longest absence when threads poll so often that they are unlikely to stop.
     static final long NANOS_OFTEN = 4_000_000;
 
     private static final long NANOS_MIN = 250_000;
     private static final long NANOS_MAX = 1_000_000;
-    /// Often: once in this time, on the average.
+    /// Threads that poll at least once in this time, on average, poll often.
     private static final long OFTEN_NANOS = 100_000;
 
     private long nanos = NANOS_MIN;
@@ -18,16 +18,16 @@ final class Absence {
         return nanos;
     }
 
-    /// From the beginning.
+    /// Starts again with the shortest absence.
     void reset() {
         nanos = NANOS_MIN;
     }
 
-    /// Longer next time.
+    /// Lengthens the next absence.
     ///
-    /// @param times how often threads have come in the last [#nanos()]; often: the application is quick with each
-    ///     message
-    /// @param othersWait whether other threads wait that would wait as long
+    /// @param times how many times threads have driven the engine in the last [#nanos()]
+    /// @param othersWait whether other threads are waiting, which would have to wait for as long as the absence
+    ///     lasts
     void extend(long times, boolean othersWait) {
         boolean isOften = times * OFTEN_NANOS >= nanos && !othersWait;
         nanos = Math.min(2 * nanos, isOften ? NANOS_OFTEN : NANOS_MAX);

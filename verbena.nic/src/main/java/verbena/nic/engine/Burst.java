@@ -1,42 +1,44 @@
 package verbena.nic.engine;
 
-/// Whether a doorbell may wait for others. The first doorbell of a thread leaves at once, and begins a burst. Those
-/// that follow soon, before the thread polls again, may wait and leave together: with the next poll, with a doorbell
-/// for which there is no room in the burst, or with whatever else makes the engine send.
+/// Decides whether a doorbell may wait for others. The first doorbell of a thread is sent at once and begins a
+/// burst. Doorbells that follow soon, before the thread polls again, may wait and be sent together. They are sent
+/// with the next poll, with a doorbell that no longer fits the burst, or with anything else that makes the engine
+/// send.
 ///
-/// A thread may post and then do something else for long. Its last doorbells are forgotten then: the attendant sends
-/// them, at the latest when it looks whether threads still poll. For a while no doorbell waits then, for longer each
-/// time. A thread that lost its processor in a burst looks the same, but has many bursts that end well.
+/// A thread may post and then do something else for a long time, and so forget its last doorbells. The attendant
+/// sends these, at the latest when it checks whether threads still poll. After that, no doorbell waits for a while,
+/// and this pause doubles each time. A thread that loses its processor in a burst looks the same, but most of its
+/// bursts end well.
 ///
-/// Many threads may ask at once. A race between them makes a doorbell leave earlier or later than it would have, by a
+/// Many threads may ask at once. A race between them sends a doorbell earlier or later than without the race, by one
 /// burst at most.
 final class Burst {
-    /// Requests that wait, at most: what leaves then is a long row for the operating system.
+    /// The most requests that wait. Together they make a long batch for the operating system.
     static final int REQUESTS_MAX = 32;
-    /// Bytes of theirs: larger messages fill rows by themselves.
+    /// The most bytes of the messages that wait. Larger messages fill a batch by themselves.
     static final int BYTES_MAX = 4096;
-    /// Doorbells that ring so long after the first of a burst do not wait.
+    /// A doorbell that rings this long after the first of a burst does not wait.
     static final long NANOS_MAX = 20_000;
-    /// Doorbells that have waited so long are forgotten.
+    /// A doorbell that has waited this long has been forgotten.
     static final long FORGOTTEN_NANOS = 100_000;
-    /// How long no doorbell waits after one was forgotten: doubles each time.
+    /// The pause after a doorbell was forgotten, in which no doorbell waits. It doubles each time.
     static final long PAUSE_NANOS_MIN = 2_000_000;
     static final long PAUSE_NANOS_MAX = 100_000_000;
-    /// A burst that ends well shortens the next pause by one in so many.
+    /// A burst that ends well shortens the next pause by this fraction of it.
     private static final int FORGIVENESS = 64;
 
     private static final long NO_THREAD = 0;
 
-    /// The thread that has begun it, by its number.
+    /// The number of the thread that began the burst.
     private volatile long poster = NO_THREAD;
     private volatile long sinceNanos;
     private volatile long pausedUntilNanos = Long.MIN_VALUE;
     private volatile long pauseNanos = PAUSE_NANOS_MIN;
-    // What waits. Written by the poster, and by the attendant when that was forgotten.
+    // The requests that wait. Written by the poster, and by the attendant when the poster has forgotten them.
     private int requests;
     private long bytes;
 
-    /// Whether what this thread has posted may wait. If not, it is the first of a burst, and the caller sends.
+    /// Returns whether what this thread has posted may wait. If not, it begins a burst, and the caller sends.
     boolean mayWait(long thread, int newRequests, long newBytes, long now) {
         if (poster == thread
                 && requests + newRequests <= REQUESTS_MAX
@@ -51,7 +53,7 @@ final class Burst {
         return false;
     }
 
-    /// This thread's doorbell leaves at once, with whatever waits.
+    /// Begins a burst with this thread's doorbell, which is sent at once with everything that waits.
     private void begin(long thread, long now) {
         sinceNanos = now;
         requests = 0;
@@ -59,7 +61,7 @@ final class Burst {
         poster = thread;
     }
 
-    /// This thread polls: what waits leaves, and the next doorbell is the first.
+    /// Ends this thread's burst because the thread polls: what waits is sent, and the next doorbell begins a burst.
     void end(long thread) {
         if (poster != thread) {
             return;
@@ -71,12 +73,13 @@ final class Burst {
         }
     }
 
-    /// Whether nothing should wait any more, if anything does.
+    /// Whether the burst is over, so that no doorbell may wait any longer.
     boolean isOver(long now) {
         return now - sinceNanos >= NANOS_MAX;
     }
 
-    /// For the attendant, which has found doorbells that wait: whether their thread has forgotten them.
+    /// Returns whether the thread has forgotten its doorbells. Called by the attendant when it has found doorbells
+    /// that wait.
     boolean isForgotten(long now) {
         if (now - sinceNanos < FORGOTTEN_NANOS) {
             return false;

@@ -5,7 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What threads want done by the engine's owner. Any thread adds; the owner carries out, in the order of arrival.
+/// Work that threads want the engine's owner to do. Any thread adds commands; the owner runs them in order of
+/// arrival.
 final class Commands {
     private final ConcurrentLinkedQueue<Task<?>> waiting = new ConcurrentLinkedQueue<>();
     private final Containment containment;
@@ -18,14 +19,14 @@ final class Commands {
         return waiting.isEmpty();
     }
 
-    /// A command whose caller waits for it.
+    /// Adds a command whose caller waits for the result.
     <T> Task<T> add(Supplier<T> command) {
         var task = new Task<>(command, Thread.currentThread());
         waiting.add(task);
         return task;
     }
 
-    /// A command that no thread waits for.
+    /// Adds a command that no thread waits for.
     void add(Runnable command) {
         waiting.add(new Task<>(
                 () -> {
@@ -35,7 +36,7 @@ final class Commands {
                 null));
     }
 
-    /// The owner carries out some of them, `most` at most; returns how many.
+    /// Runs at most `most` commands, as the owner; returns how many.
     int run(int most) {
         int n = 0;
         while (n < most) {
@@ -49,7 +50,7 @@ final class Commands {
         return n;
     }
 
-    /// Carries out this one, unless that was done already. By a thread that is alone with the engine.
+    /// Runs this command unless it has been run already. Called by a thread that is alone with the engine.
     void run(Task<?> task) {
         if (waiting.remove(task)) {
             carryOut(task);
@@ -60,11 +61,11 @@ final class Commands {
         try {
             task.run();
         } catch (RuntimeException | Error e) {
-            containment.contained(e); // no thread waits for it: a caller would have been told
+            containment.contained(e); // no thread waits for this command: a waiting caller gets the exception
         }
     }
 
-    /// One command, and then its result.
+    /// A command and, once it is done, its result.
     static final class Task<T> {
         private final Supplier<T> command;
         private final @Nullable Thread caller;
@@ -96,8 +97,8 @@ final class Commands {
             }
         }
 
-        /// What the command gave back, or threw. Only when it is done.
-        @SuppressWarnings("NullAway") // null only when the command gave null
+        /// The value that the command returned; throws what the command threw. Only when it is done.
+        @SuppressWarnings("NullAway") // null only when the command returned null
         T result() {
             return switch (thrown) {
                 case null -> value;

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.Counters;
 
-/// What an exception ends. One in the code of a queue pair ends that queue pair ([EngineTask.Owner]), and is counted
-/// and
-/// told. One that belongs to no queue pair and no command, in the link for example, stops the engine and its device.
+/// Decides what an exception ends. An exception in the code of a queue pair ends that queue pair
+/// ([EngineTask.Owner]), is counted and reported. An exception that belongs to no queue pair and no command, in the
+/// link for example, stops the engine and its device.
 final class Containment {
     private final Counters counters;
     private final Engine.Listener listener;
@@ -17,13 +17,13 @@ final class Containment {
         this.listener = listener;
     }
 
-    /// Why the engine stands still; null while it works. Any thread.
+    /// The failure that stopped the engine; null while it works. Any thread.
     @Nullable
     Throwable failure() {
         return failure;
     }
 
-    /// It is impossible to go on. Any thread; only the first time counts.
+    /// Stops the engine, because it cannot go on. Any thread; only the first call counts.
     void fail(Throwable cause) {
         synchronized (this) {
             if (failure != null) {
@@ -34,28 +34,29 @@ final class Containment {
         listener.onFailure(cause);
     }
 
-    /// The code of this queue pair has failed: it ends, and nothing else does. When even that fails, it is never
-    /// called again. By the owner.
-    void contain(EngineTask station, Throwable cause) {
+    /// Ends this queue pair, whose code has failed, and nothing else. If its code fails again, the engine never
+    /// calls it again. By the owner.
+    void contain(EngineTask task, Throwable cause) {
         contained(cause);
-        EngineTask.Owner whose = station.owner;
+        EngineTask.Owner whose = task.owner;
         if (whose == null) {
             return;
         }
-        if (station.isBroken) {
-            station.isLost = true;
+        if (task.isBroken) {
+            task.isLost = true;
             return;
         }
-        station.isBroken = true;
+        task.isBroken = true;
         try {
             whose.onBroken("internal error, please report it: " + cause);
         } catch (RuntimeException | Error e) {
             contained(e);
-            station.isLost = true;
+            task.isLost = true;
         }
     }
 
-    /// Something has failed in the code of one queue pair, one stream or one command, which ends alone. By the owner.
+    /// Counts and reports a failure in the code of one queue pair, one stream or one command, which ends alone. By
+    /// the owner.
     void contained(Throwable cause) {
         counters.count(Counter.CONTAINED_FAILURES);
         listener.onContained(cause);

@@ -4,7 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// The queue pairs that were posted on since the engine's owner last looked. Any thread rings; the owner takes.
+/// The queue pairs that threads have posted on since the engine's owner last looked. Any thread rings; the owner
+/// takes.
 final class Doorbells {
     private static final VarHandle NEWEST;
 
@@ -20,43 +21,42 @@ final class Doorbells {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private @Nullable EngineTask newest;
 
-    /// Only the first ring since the last answer links the queue pair; the answer comes before the look at what was
-    /// posted ([EngineTask#answer]).
-    void ring(EngineTask station) {
-        if (!station.ring()) {
+    /// Links the queue pair to the list if this is the first ring since the last [EngineTask#answer]. The owner
+    /// answers before it looks for posted requests.
+    void ring(EngineTask task) {
+        if (!task.ring()) {
             return;
         }
         EngineTask head;
         do {
             head = (EngineTask) NEWEST.getVolatile(this);
-            station.nextRung = head;
-        } while (!NEWEST.compareAndSet(this, head, station));
+            task.nextRung = head;
+        } while (!NEWEST.compareAndSet(this, head, task));
     }
 
     boolean isEmpty() {
         return NEWEST.getVolatile(this) == null;
     }
 
-    /// The same, as a hint: a ring may be seen late.
+    /// Whether the list is empty, as a hint: a ring may be seen late.
     boolean seemsEmpty() {
         return NEWEST.getOpaque(this) == null;
     }
 
-    /// Takes all of them: the oldest, which leads to the others by [EngineTask#nextRung]. Turns are given in the order
-    /// of
-    /// the doorbells. Null: none has rung.
+    /// Takes the whole list and returns its oldest task, or null when no doorbell has rung. [EngineTask#nextRung]
+    /// leads to the others, so that tasks take turns in the order of their doorbells.
     @Nullable
     EngineTask take() {
         if (isEmpty()) {
             return null;
         }
-        EngineTask station = (EngineTask) NEWEST.getAndSet(this, null);
+        EngineTask task = (EngineTask) NEWEST.getAndSet(this, null);
         EngineTask oldest = null;
-        while (station != null) {
-            EngineTask next = station.nextRung;
-            station.nextRung = oldest;
-            oldest = station;
-            station = next;
+        while (task != null) {
+            EngineTask next = task.nextRung;
+            task.nextRung = oldest;
+            oldest = task;
+            task = next;
         }
         return oldest;
     }

@@ -1,55 +1,45 @@
 package verbena.nic.engine;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.link.Link;
 import verbena.transport.Protocol;
 
 /// Decides which thread does the engine's work, and where threads wait for more of it.
 ///
 /// # Why no wake-up is lost
 ///
-/// A thread that leaves work (a doorbell, a command) makes it visible first and then tries to own the engine. An owner
-/// gives the ownership back first and then looks for work left meanwhile. The attendant says `sleeping`
-/// first, then looks for work and for others that have owned since, and only then sleeps; an owner counts
-/// [Ownership#turns()] first and then looks at `sleeping`. All of these are volatile and so have one order that all
-/// agree on: in it, one side of each pair sees the other.
+/// A thread that leaves work (a doorbell or a command) first makes it visible and then tries to own the engine. An
+/// owner first gives the ownership back and then looks for work that was left meanwhile. The attendant announces its
+/// [Sleep], then looks for work and for other owners since, and only then sleeps. An owner counts
+/// [Ownership#turns()] first and then looks whether there is a sleep. All these variables are volatile, so all
+/// threads agree on one order of their accesses: in it, at least one thread of each pair sees the other.
 ///
 /// # Why no doorbell is forgotten
 ///
-/// A thread that posts may leave a doorbell on the list without owning the engine ([Burst]), so that it leaves together
-/// with the next ones. It puts the doorbell on the list first and then looks at `sleeping`; the attendant says
-/// `sleeping` first and then looks at the list. So either the poster sends, or the attendant does not go to sleep in
-/// the link. An attendant that stays away looks at the list each time that it looks whether threads still poll, which
-/// is within [Absence#NANOS_OFTEN], and sends what a thread has forgotten.
+/// A thread that posts may leave a doorbell on the list without owning the engine ([Burst]), so that it is sent
+/// together with the next doorbells. The thread first puts the doorbell on the list and then looks whether the
+/// attendant sleeps. The attendant first announces its sleep and then looks at the list. So either the poster sends,
+/// or the attendant does not go to sleep in the link. An attendant that stays away looks at the list whenever it
+/// checks whether threads still poll, at least once in [Absence#NANOS_OFTEN], and sends forgotten doorbells.
 ///
 /// # The attendant
 ///
-/// One thread at a time attends: it looks after arrivals and deadlines, and sleeps in the link. At first that is the
-/// engine's own thread. A thread of the application that waits for a completion takes its place ([#attend]), so
-/// that a message wakes one thread, not two. When that thread leaves with its completion, the place stays empty for
-/// a moment: the same thread is likely to come back. If it does not, the engine's thread takes the place again,
-/// within [Absence#NANOS_OFTEN]; at once when other threads wait.
+/// One thread at a time attends to the engine: it handles arrivals and deadlines, and sleeps in the link. [Attendance]
+/// decides which thread that is, and when.
 final class Driver {
-    /// Pieces of work that a poster does for what it posted before it leaves the rest to the engine's thread.
+    /// Pieces of work that a poster does for its own requests before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
-    /// And a poller, for what has arrived: one that receives, one that answers.
+    /// Pieces of work that a poller does for arrivals: one that receives and one that answers.
     private static final int POLLER_PIECES = 2;
-    /// A thread of the application that waits for the place of the engine's thread looks so often, when no
-    /// other thread wakes it.
-    private static final long HEIR_NANOS = 1_000_000;
-    /// The answers to so many packets may wait for what a poller without pause does next.
+    /// The answers to this many packets may wait for the next step of a thread that polls without pause.
     private static final int FEW = 2;
-    /// The attendant finds an owner that is not itself: it waits so long, and twice as long each time, so many times
-    /// at most. On one processor the owner may be the one that has to run.
+    /// How long the attendant first waits when another thread owns the engine; the wait doubles each time. On a
+    /// single processor, the owner may need the processor that the attendant holds.
     private static final long OWNED_NANOS = 50_000;
-    /// How often the wait doubles.
+    /// How many times the wait doubles.
     private static final int IN_VAIN_MAX = 4;
 
     private final Work work;
@@ -58,71 +48,52 @@ final class Driver {
     private final LongSupplier clock;
     private final Burst burst = new Burst();
     private final Pollers pollers = new Pollers();
+    /// When an owner last looked for work; an estimate for all others.
+    private long lookedAt;
+    private final Sleep sleep;
+    private final Attendance attendance;
     private final InterruptBell interruptBell = new InterruptBell(this::wakeGuest);
 
-    private @Nullable Thread thread;
     private volatile boolean closed;
 
-    /// The attendant is in the link, or about to be.
-    private volatile boolean sleeping;
-    /// When it means to wake by itself.
-    private volatile long wakeNanos = Protocol.NEVER;
-
-    /// The engine's thread, or a guest; null for a moment when a guest has left.
-    private final AtomicReference<@Nullable Thread> attendant = new AtomicReference<>();
-    /// A thread that wants to attend in place of the engine's thread.
-    private final AtomicReference<@Nullable Thread> heir = new AtomicReference<>();
-    /// How often guests have come. Written by the attendant.
-    private volatile long visits;
-    /// The attendant stays away because of a poller, or the engine's thread because of a guest.
-    private volatile boolean away;
-    /// A poller has said that it stops, or a guest has left while others wait.
-    private volatile boolean handedOver;
-    /// The engine's thread sleeps until the guest leaves.
-    private volatile boolean offDuty;
-    // The attendant's own, from turn to turn.
+    // Used by the attendant only, from turn to turn.
     private boolean receiving;
     private boolean idle;
     private boolean looking;
     private long idleSince;
     private long pollsBefore;
     private long turnNanos;
-    private int dozedOn;
     private long turnsSeen;
-    /// The engine's next deadline, as it was in the last turn.
+    /// The engine's next deadline as of the last turn.
     private long due;
-    /// A guest sleeps by a system call of its own, which it may never come back from. Whoever makes it false ends that
-    /// sleep for the link.
-    private final AtomicBoolean dozing = new AtomicBoolean();
-
-    /// Threads that wait for completions and do not attend: each needs another thread to wake it.
-    private final AtomicInteger parked = new AtomicInteger();
 
     Driver(Work work, Ownership ownership, Containment containment, LongSupplier clock) {
         this.work = work;
         this.ownership = ownership;
         this.containment = containment;
         this.clock = clock;
+        this.sleep = new Sleep(work);
+        this.attendance = new Attendance(sleep, pollers, clock, this::isAlive, this::isForgotten);
     }
 
     /// Gives the engine a thread of its own.
     void start(String name) {
         Thread own = new Thread(this::run, name);
         own.setDaemon(true);
-        thread = own;
+        attendance.owner(own);
         own.start();
     }
 
     boolean hasThread() {
-        return thread != null;
+        return attendance.owner() != null;
     }
 
-    /// Ends the engine's thread, and every wait for the engine; true when the caller was interrupted meanwhile.
+    /// Ends the engine's thread and every wait for the engine; returns whether the caller was interrupted meanwhile.
     boolean end() {
         closed = true;
         work.link().wakeup();
         boolean interrupted = false;
-        Thread own = thread;
+        Thread own = attendance.owner();
         if (own != null && !own.equals(Thread.currentThread())) {
             LockSupport.unpark(own);
             while (own.isAlive()) {
@@ -133,9 +104,7 @@ final class Driver {
                 }
             }
         }
-        if (dozing.compareAndSet(true, false)) {
-            work.link().awake();
-        }
+        sleep.rouse(MemorySegment.NULL);
         return interrupted;
     }
 
@@ -143,17 +112,17 @@ final class Driver {
         return !closed && containment.failure() == null;
     }
 
-    // ---- threads that come by
+    // ---- threads that post, poll or call
 
-    /// A thread has rung a doorbell: sends on this thread when no other owns the engine, at once, or with what the
-    /// thread posts next ([Burst]). Without a thread of its own the engine only takes note.
+    /// Sends what a thread has posted: at once on this thread, when no other thread owns the engine, or with the
+    /// thread's next posts ([Burst]). Without a thread of its own, the engine only records the doorbell.
     void posted(int requests, long bytes) {
-        if (thread == null) {
+        if (!hasThread()) {
             return;
         }
         // A doorbell may wait only while no thread sleeps in the link: see "Why no doorbell is forgotten".
         boolean mayWait = burst.mayWait(Thread.currentThread().threadId(), requests, bytes, clock.getAsLong());
-        if (!mayWait || sleeping) {
+        if (!mayWait || sleep.isUnderWay()) {
             workNow();
         }
     }
@@ -166,14 +135,14 @@ final class Driver {
     }
 
     private void workNow() {
-        if (thread != null && containment.failure() == null && ownership.tryOwn()) {
+        if (hasThread() && containment.failure() == null && ownership.tryOwn()) {
             work(POSTER_PIECES, false);
         }
     }
 
     /// See [Engine#drive()].
     boolean drive() {
-        if (thread == null || containment.failure() != null) {
+        if (!hasThread() || containment.failure() != null) {
             return false;
         }
         burst.end(Thread.currentThread().threadId());
@@ -182,11 +151,11 @@ final class Driver {
         }
         pollers.count();
         boolean any = work(POLLER_PIECES, true);
-        pollers.countResult(any);
+        pollers.countResult(any, lookedAt);
         return any;
     }
 
-    /// The owner, not the attendant: works until there is nothing left or `pieces` are done, and gives the
+    /// Works as an owner that is not the attendant, until there is nothing left or `pieces` are done, and gives the
     /// ownership back.
     private boolean work(int pieces, boolean polling) {
         boolean any = false;
@@ -195,13 +164,14 @@ final class Driver {
             try {
                 ownership.countTurn();
                 long now = clock.getAsLong();
+                lookedAt = now;
                 any |= work.doPiece(now, polling) > 0;
                 long due = work.dueNanos(now);
-                // Few answers wait for the poller's next step: it is about to post, or polls again. If it does not, the
-                // attendant, which is away and not asleep, comes within Absence.NANOS_OFTEN.
-                more = due <= now && !(polling && away && work.arrived() <= FEW);
-                if (sleeping && due < wakeNanos && (!more || left <= 1)) {
-                    work.link().wakeup(); // the attendant would sleep past what is new
+                // A few answers wait for the poller's next step: it is about to post, or polls again. If it does
+                // not, the attendant, which is away and not asleep, comes within Absence.NANOS_OFTEN.
+                more = due <= now && !(polling && attendance.isAway() && work.arrived() <= FEW);
+                if (sleep.isPast(due) && (!more || left <= 1)) {
+                    sleep.disturb(); // the attendant would sleep past the new deadline
                 }
             } catch (RuntimeException | Error e) {
                 containment.fail(e);
@@ -211,7 +181,7 @@ final class Driver {
             }
             left--;
             if (left <= 0 && more && !polling) {
-                handOver(); // a poller comes again; a poster perhaps not
+                attendance.handOver(); // a poller comes again; a poster may not
             }
             if (!(work.hasLeft() || (more && left > 0)) || !ownership.tryOwn()) {
                 return any;
@@ -219,7 +189,7 @@ final class Driver {
         }
     }
 
-    /// The owner: commands only, and gives the ownership back.
+    /// Runs commands only, as the owner, and gives the ownership back.
     void runCommands() {
         boolean more;
         try {
@@ -227,8 +197,8 @@ final class Driver {
             int _ = work.runCommands();
             long due = work.dueNanos(clock.getAsLong());
             more = due == Long.MIN_VALUE;
-            if (sleeping && due < wakeNanos) {
-                work.link().wakeup();
+            if (sleep.isPast(due)) {
+                sleep.disturb();
             }
         } finally {
             ownership.disown();
@@ -238,35 +208,25 @@ final class Driver {
         }
     }
 
-    /// A command was left: the attendant comes, wherever it is.
+    /// Calls the attendant, wherever it waits, because a command was left.
     void call() {
-        if (sleeping) {
-            work.link().wakeup();
+        if (sleep.isUnderWay()) {
+            sleep.disturb();
         } else {
-            handOver();
+            attendance.handOver();
         }
     }
 
     /// See [Engine#handOver()].
     void handOver() {
-        Thread own = thread;
-        if (own != null && !handedOver) {
-            handedOver = true;
-            if (away) {
-                Thread now = attendant.get();
-                LockSupport.unpark(now == null ? own : now);
-            }
-        }
+        attendance.handOver();
     }
 
     // ---- threads that wait
 
     /// See [Engine#parked(int)].
     void parked(int change) {
-        parked.getAndAdd(change);
-        if (change > 0) {
-            handOver();
-        }
+        attendance.parked(change);
     }
 
     /// See [Engine#attend].
@@ -274,7 +234,7 @@ final class Driver {
         Thread me = Thread.currentThread();
         long now = clock.getAsLong();
         long untilNanos = nanos < Protocol.NEVER - Math.max(0, now) ? now + nanos : Protocol.NEVER;
-        if (thread == null || me.isVirtual() || ownership.isMine() || !takeOver(me, isOver, untilNanos)) {
+        if (!hasThread() || me.isVirtual() || ownership.isMine() || !attendance.takeOver(me, isOver, untilNanos)) {
             return false;
         }
         interruptBell.expect();
@@ -282,7 +242,7 @@ final class Driver {
             attend(isOver, untilNanos, null);
         } finally {
             interruptBell.forget();
-            leave();
+            attendance.leave();
         }
         if (Thread.interrupted()) {
             throw new InterruptedException();
@@ -293,16 +253,16 @@ final class Driver {
     /// See [Engine#visit].
     int visit(BooleanSupplier isOver, MemorySegment pollfds) {
         Thread me = Thread.currentThread();
-        boolean goesOn = attendant.get() == me;
-        if (goesOn) {
-            rouse(pollfds);
+        boolean goesOn;
+        if (attendance.isMine()) {
+            sleep.rouse(pollfds);
             goesOn = !isPolled();
         } else {
-            if (thread == null
+            if (!hasThread()
                     || me.isVirtual()
                     || ownership.isMine()
                     || !work.link().canBePolled()
-                    || !takeOver(me, isOver, Protocol.NEVER)) {
+                    || !attendance.takeOver(me, isOver, Protocol.NEVER)) {
                 return Engine.ELSEWHERE;
             }
             beginAttending(false);
@@ -312,127 +272,51 @@ final class Driver {
         try {
             while (goesOn && count == 0 && turn(isOver, Protocol.NEVER, null)) {
                 if (mayFallAsleep(due, isOver, true)) {
-                    count = work.link().fallAsleep(due == Protocol.NEVER ? -1 : Math.max(0, due - turnNanos));
+                    count = sleep.doze(due == Protocol.NEVER ? -1 : Math.max(0, due - turnNanos), pollfds);
                 }
-                if (count * Link.POLLFD_BYTES > pollfds.byteSize()) {
-                    work.link().awake();
-                    count = 0;
-                    wake();
-                    goesOn = false;
-                } else if (count == 0) {
-                    wake();
-                    goesOn = !isPolled();
+                if (count <= 0) {
+                    sleep.end();
+                    goesOn = count == 0 && !isPolled();
                 }
-            }
-            if (count > 0) {
-                MemorySegment.copy(work.link().pollfds(), 0, pollfds, 0, count * Link.POLLFD_BYTES);
-                dozedOn = count;
-                dozing.set(true);
             }
         } finally {
-            if (!dozing.get()) {
-                leave();
+            if (!sleep.isDozing()) {
+                attendance.leave();
             }
         }
-        return count > 0 || goesOn ? count : Engine.ELSEWHERE;
+        return goesOn ? count : Engine.ELSEWHERE;
     }
 
     /// See [Engine#endVisit].
     void endVisit() {
-        if (attendant.get() == Thread.currentThread()) {
-            rouse(MemorySegment.NULL);
-            leave();
-        }
-    }
-
-    /// @param polled what poll(2) has found; NULL when that is not known
-    private void rouse(MemorySegment polled) {
-        if (dozing.compareAndSet(true, false)) {
-            if (polled.address() != 0) {
-                MemorySegment.copy(polled, 0, work.link().pollfds(), 0, dozedOn * Link.POLLFD_BYTES);
-            }
-            work.link().awake();
-            wake();
-        }
-    }
-
-    /// Waits until the engine's thread has left its place; not for another guest.
-    private boolean takeOver(Thread me, BooleanSupplier isOver, long untilNanos) {
-        while (isAlive() && parked.get() == 0) {
-            Thread now = attendant.get();
-            if (now == null && attendant.compareAndSet(null, me)) {
-                long before = visits;
-                visits = before + 1; // only the attendant writes
-                heir.compareAndSet(me, null);
-                return true;
-            }
-            if ((now != null && now != thread) || (heir.get() != me && !heir.compareAndSet(null, me))) {
-                break;
-            }
-            if (sleeping) {
-                work.link().wakeup();
-            }
-            if (away) {
-                LockSupport.unpark(thread);
-            }
-            if (attendant.get() != null) {
-                LockSupport.parkNanos(this, HEIR_NANOS);
-            }
-            if (isOver.getAsBoolean() || me.isInterrupted() || clock.getAsLong() >= untilNanos) {
-                break;
-            }
-        }
-        heir.compareAndSet(me, null);
-        return false;
-    }
-
-    private void leave() {
-        assert attendant.get() == Thread.currentThread() : "only the attendant leaves";
-        attendant.set(null);
-        boolean othersWait = parked.get() > 0;
-        if (othersWait) {
-            handedOver = true;
-        }
-        if (othersWait || offDuty) {
-            LockSupport.unpark(thread);
+        if (attendance.isMine()) {
+            sleep.rouse(MemorySegment.NULL);
+            attendance.leave();
         }
     }
 
     /// See [Engine#wakeGuest()].
     void wakeGuest() {
-        Thread now = attendant.get();
-        if (now == thread) {
-            LockSupport.unpark(heir.get());
-            return;
-        }
-        if (now == null || now == Thread.currentThread()) {
-            return;
-        }
-        if (sleeping) {
-            work.link().wakeup();
-        }
-        LockSupport.unpark(now);
+        attendance.wakeGuest();
     }
 
     // ---- the attendant
 
-    /// The engine's own thread: attends when no guest does.
+    /// The body of the engine's own thread, which attends when no guest does.
     private void run() {
-        Thread me = Thread.currentThread();
         var policy = new SpinPolicy();
         while (isAlive()) {
-            if (attendant.compareAndSet(null, me)) {
-                attend(() -> heir.get() != null, Protocol.NEVER, policy);
-                attendant.set(null);
-                LockSupport.unpark(heir.get());
+            if (attendance.tryTake()) {
+                attend(attendance::isWanted, Protocol.NEVER, policy);
+                attendance.give();
             }
-            awaitPlace();
+            attendance.await();
         }
     }
 
-    /// The attendant, until `isOver`, the engine has ended, or the time has come. What is ready leaves first.
+    /// Attends until `isOver`, the engine has ended, or the time has come. Sends first what is ready.
     ///
-    /// @param policy whether to look again and again before sleeping; null: the caller, a guest, has done that
+    /// @param policy whether to spin before sleeping; null when the caller is a guest, which has spun already
     private void attend(BooleanSupplier isOver, long untilNanos, @Nullable SpinPolicy policy) {
         beginAttending(policy != null);
         boolean goesOn = true;
@@ -447,12 +331,12 @@ final class Driver {
                                             ? -1
                                             : Math.max(0, Math.min(due, untilNanos) - turnNanos));
                 }
-                wake();
+                sleep.end();
             }
             if (isPolled()) {
-                goesOn = policy == null; // the engine's thread leaves the place
+                goesOn = policy == null; // the engine's thread gives up the place
                 if (goesOn) {
-                    stayAway(isOver);
+                    attendance.stayAway(isOver);
                     idle = false;
                 }
             }
@@ -473,7 +357,7 @@ final class Driver {
         int inVain = 0;
         while (isAlive() && !isOver.getAsBoolean()) {
             if (!ownership.tryOwn()) {
-                // The owner looks for work when it has finished; but its deadlines may be for us.
+                // The owner looks for work when it has finished; but only the attendant waits for its deadlines.
                 LockSupport.parkNanos(this, OWNED_NANOS << Math.min(inVain++, IN_VAIN_MAX));
                 if (isGuest && Thread.currentThread().isInterrupted()) {
                     return false;
@@ -506,7 +390,7 @@ final class Driver {
             if (isQuiet && !idle) {
                 idleSince = now;
                 pollsBefore = pollers.polls();
-                handedOver = false;
+                attendance.taken();
                 if (policy != null) {
                     policy.begin(now);
                     looking = policy.looks();
@@ -523,84 +407,23 @@ final class Driver {
         return false;
     }
 
-    /// Whether the attendant may sleep in the link, which ends with [#wake()] in any case.
+    /// Whether the attendant may sleep in the link. The sleep ends with [Sleep#end()] in any case.
     private boolean mayFallAsleep(long until, BooleanSupplier isOver, boolean isGuest) {
-        wakeNanos = until;
-        sleeping = true;
-        // Now no thread leaves work, or interrupts a guest, without seeing that; what was left before, and deadlines
-        // that `until` does not know, are seen here.
+        sleep.begin(until);
+        // From now on, a thread that leaves work or interrupts a guest sees this sleep. The checks here see earlier
+        // work, and deadlines that `until` does not include.
         boolean isInterrupted = isGuest && Thread.currentThread().isInterrupted();
         return !work.hasLeft() && ownership.turns() == turnsSeen && !closed && !isInterrupted && !isOver.getAsBoolean();
     }
 
-    private void wake() {
-        sleeping = false;
-        wakeNanos = Protocol.NEVER;
-    }
-
-    /// Whether another thread has polled without pause since there was nothing to do, and so does the engine's work.
+    /// Whether another thread has polled without pause since the engine ran out of work, and so does the engine's
+    /// work.
     private boolean isPolled() {
         long polled = pollers.polls() - pollsBefore;
         return polled >= Pollers.POLLS_MIN && Pollers.isPolling(polled, clock.getAsLong() - idleSince);
     }
 
-    // ---- while others do the work
-
-    /// The engine's thread, while threads of the application do its work: returns when the place is empty and stays
-    /// so, and no thread polls.
-    private void awaitPlace() {
-        away = true; // before handedOver is read: a thread that hands over writes that first and then reads this
-        var absence = new Absence();
-        long visitsBefore = visits;
-        long pollsBefore = pollers.polls();
-        long findsBefore = pollers.finds();
-        while (isAlive() && !handedOver) {
-            LockSupport.parkNanos(this, absence.nanos());
-            long came = visits - visitsBefore;
-            long polled = pollers.polls() - pollsBefore;
-            long found = pollers.finds() - findsBefore;
-            visitsBefore += came;
-            pollsBefore += polled;
-            findsBefore += found;
-            if (attendant.get() == null && isForgotten()) {
-                break;
-            }
-            if (came > 0 || Pollers.isPolling(polled, absence.nanos())) {
-                absence.extend(came + found, parked.get() > 0);
-            } else if (attendant.get() == null) {
-                break;
-            } else {
-                offDuty = true; // before the place is looked at: the guest leaves it first and then reads this
-                while (attendant.get() != null && isAlive()) {
-                    LockSupport.park(this);
-                }
-                offDuty = false;
-                visitsBefore = visits;
-                pollsBefore = pollers.polls();
-                findsBefore = pollers.finds();
-                absence.reset();
-            }
-        }
-        away = false;
-        handedOver = false;
-    }
-
-    /// A guest, while another thread polls without pause and so does the engine's work.
-    private void stayAway(BooleanSupplier isOver) {
-        var absence = new Absence();
-        away = true; // before handedOver is read: a thread that hands over writes that first and then reads this
-        while (!handedOver && !closed && !isOver.getAsBoolean()) {
-            long before = pollers.polls();
-            LockSupport.parkNanos(this, absence.nanos());
-            if (!Pollers.isPolling(pollers.polls() - before, absence.nanos()) || isForgotten()) {
-                break;
-            }
-            absence.extend(0, true);
-        }
-        away = false;
-    }
-
-    /// Whether a thread has posted and does not come back.
+    /// Whether a thread has posted requests and forgotten them.
     private boolean isForgotten() {
         return !work.doorbells.isEmpty() && burst.isForgotten(clock.getAsLong());
     }

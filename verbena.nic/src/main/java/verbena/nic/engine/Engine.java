@@ -17,19 +17,20 @@ import verbena.transport.congestion.PeerWindows;
 import verbena.transport.memory.KeyTable;
 import verbena.verbs.Gid;
 
-/// Owns the state of all queue pairs of a device and drives them: packets from the link to their queue pair,
-/// packets of queue pairs to the link, deadlines, commands of the application.
+/// Owns the state of all queue pairs of a device and drives them. It brings packets from the link to their queue
+/// pair and from queue pairs to the link, and it handles deadlines and the application's commands.
 ///
-/// All of that happens in bounded pieces of work ([Work]), one at a time, each by the thread that owns the engine then
-/// ([Ownership]): the engine's own thread, a thread of the application that polls an empty completion queue
-/// ([#drive()]), waits ([#attend]) or has just posted, or, when the engine has no thread, the simulator ([#step()]).
-/// There is no other code path. Which thread works when, and why no wake-up is lost, says [Driver].
+/// All of this happens in bounded pieces of work ([Work]), one at a time. The thread that owns the engine at that
+/// moment ([Ownership]) does the piece. This may be the engine's own thread, or a thread of the application that
+/// polls an empty completion queue ([#drive()]), waits ([#attend]) or has just posted. When the engine has no
+/// thread, it is the caller of [#step()], for example the simulator. There is no other code path. [Driver] describes
+/// which thread works when, and why no wake-up is lost.
 public final class Engine implements AutoCloseable {
-    /// How long the caller of a command waits before it looks again whether it can help.
+    /// How long the caller of a command waits before it checks again whether it can run the command itself.
     private static final long COMMAND_NANOS = 20_000;
 
     private final LongSupplier clock;
-    private final KeyTable<EngineTask> stations;
+    private final KeyTable<EngineTask> tasks;
     private final Counters counters = new Counters();
     private final PeerWindows windows = new PeerWindows();
     private final Ownership ownership = new Ownership();
@@ -40,37 +41,38 @@ public final class Engine implements AutoCloseable {
     private final Inbound inbound;
     private final Work work;
     private final Driver driver;
-    /// A thread looks again and again before it sleeps: one is enough.
+    /// Whether a thread spins already; one such thread is enough.
     private final AtomicBoolean hasLooker = new AtomicBoolean();
 
-    /// What an engine tells its device; called by the engine's owner, which does not go on meanwhile.
+    /// Receives what an engine reports to its device. The engine's owner calls it and does not go on meanwhile.
     public interface Listener {
-        /// It is impossible to go on. Once.
+        /// Called once, when the engine cannot go on.
         void onFailure(Throwable cause);
 
-        /// The code of one queue pair, or a command that no thread waits for, has failed. The engine goes on.
+        /// Called when the code of one queue pair, or a command that no thread waits for, has failed. The engine
+        /// goes on.
         void onContained(Throwable cause);
 
-        /// A peer tries numbers of queue pairs or keys of theirs; at most every 10 s.
+        /// Called when a peer guesses queue pair numbers or keys; at most every 10 s.
         ///
-        /// @param last what became of the packet that made it certain
-        /// @param sourceHigh upper half of the GID that this packet came from, or claims to
+        /// @param last the fate of the packet that settled the suspicion
+        /// @param sourceHigh upper half of the GID that this packet came from, or claims to come from
         /// @param sourceLow its lower half
         void onSearch(PacketFate last, long sourceHigh, long sourceLow);
     }
 
-    /// An engine without a thread: the caller drives.
+    /// Creates an engine without a thread, which its caller drives.
     ///
     /// @param clock nanoseconds, monotonic; read once per piece of work
-    /// @param stations queue pairs by number
-    public Engine(Link link, LongSupplier clock, KeyTable<EngineTask> stations, Listener listener) {
+    /// @param tasks the queue pairs by number
+    public Engine(Link link, LongSupplier clock, KeyTable<EngineTask> tasks, Listener listener) {
         Arena arena = Arena.ofAuto();
         this.clock = clock;
-        this.stations = stations;
+        this.tasks = tasks;
         this.containment = new Containment(counters, listener);
         this.commands = new Commands(containment);
         this.outbound = new Outbound(counters, containment, arena);
-        this.inbound = new Inbound(stations, outbound, counters, containment, listener, arena);
+        this.inbound = new Inbound(tasks, outbound, counters, containment, listener, arena);
         this.work = new Work(link, clock, commands, doorbells, inbound, outbound, containment);
         this.driver = new Driver(work, ownership, containment, clock);
     }
@@ -93,13 +95,13 @@ public final class Engine implements AutoCloseable {
         return work.link();
     }
 
-    /// Puts something around the link, or takes it away, while nothing is under way; as a command. What is around
-    /// it forwards sleep and wake-up, so that a thread in the one hears of the other.
+    /// Wraps the link, or unwraps it, while nothing is under way; as a command. The wrapper forwards sleep and
+    /// wake-up, so that a wake-up reaches a thread that sleeps in either link.
     public void relink(UnaryOperator<Link> change) {
         work.link(change.apply(work.link()));
     }
 
-    /// What its reliable connections to each peer have under way; for the owner only.
+    /// The congestion windows of its reliable connections to each peer; for the owner only.
     public PeerWindows windows() {
         return windows;
     }
@@ -108,46 +110,51 @@ public final class Engine implements AutoCloseable {
         return clock.getAsLong();
     }
 
-    /// Why the engine stands still, when something in it or in the link is broken; null while it works. Commands
-    /// still run.
+    /// Why the engine has stopped, when it or its link is broken; null while it works. Commands still run after a
+    /// failure.
     public @Nullable Throwable failure() {
         return containment.failure();
     }
 
-    /// It is impossible to go on. What cannot be repaired in one engine ends the others of its device by this.
+    /// Stops the engine, because it cannot go on. A failure that cannot be contained in one engine stops the others
+    /// of its device by this method.
     public void fail(Throwable cause) {
         containment.fail(cause);
     }
 
-    /// Something has failed in the code of one queue pair, one stream or one command, which ends alone. By the owner.
+    /// Counts and reports a failure in the code of one queue pair, one stream or one command, which ends alone. By
+    /// the owner.
     public void contained(Throwable cause) {
         containment.contained(cause);
     }
 
     // ---- threads of the application
 
-    /// Something was posted on this queue pair. Sends it on the caller's thread when no other thread owns the engine:
-    /// at once, or with what the caller posts next ([Burst]). An engine without a thread only takes note.
+    /// Reports that requests were posted on this queue pair. When no other thread owns the engine, they are sent on
+    /// the caller's thread: at once, or with the caller's next posts ([Burst]). An engine without a thread only
+    /// records them.
     ///
-    /// @param requests how many
-    /// @param bytes of their messages, all together
-    public void ring(EngineTask station, int requests, long bytes) {
-        doorbells.ring(station);
+    /// @param requests how many requests
+    /// @param bytes the total length of their messages
+    public void ring(EngineTask task, int requests, long bytes) {
+        doorbells.ring(task);
         driver.posted(requests, bytes);
     }
 
-    /// The caller has found a completion without a look at the engine: what it has posted does not wait for ever.
+    /// Reports that the caller has taken a completion without driving the engine. This keeps its posted requests
+    /// from waiting for ever.
     public void polled() {
         driver.polled();
     }
 
-    /// For a thread that polls in vain: does a piece of work when no other thread does; true when something was
-    /// done. Without a thread of its own the engine is driven by [#step()] only.
+    /// Does a piece of work for a thread that polls in vain, unless another thread works already; returns whether
+    /// anything was done. An engine without a thread of its own is driven by [#step()] only.
     public boolean drive() {
         return driver.drive();
     }
 
-    /// Does a piece of work for an engine without a thread; returns how much was done. What goes wrong is thrown.
+    /// Does a piece of work for an engine without a thread; returns how much was done. Throws the failure, if there
+    /// is one.
     public int step() {
         if (!ownership.tryOwn()) {
             return 0;
@@ -159,21 +166,21 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// When [#step()] will have something to do though nothing arrives: [verbena.transport.Protocol#NEVER], or
-    /// [Long#MIN_VALUE] for now.
+    /// When [#step()] will have something to do even if nothing arrives: [verbena.transport.Protocol#NEVER] for
+    /// never, [Long#MIN_VALUE] for now.
     public long deadlineNanos() {
         return work.deadlineNanos();
     }
 
-    /// The caller will not poll any more for now: the attendant takes over at once.
+    /// Tells the engine that the caller will not poll for now: the attendant takes over at once.
     public void handOver() {
         driver.handOver();
     }
 
-    /// Looks again and again for what the caller waits for, and drives, until `isOver`, `policy` says that it is
-    /// enough, or the time has come. At once when another thread does that already.
+    /// Spins, driving the engine, until `isOver` is true, `policy` stops it, or the time is over. Returns at once
+    /// when another thread spins already.
     ///
-    /// @param nanos how long at most, from `start` on
+    /// @param nanos how long at most, counted from `start`
     public void look(SpinPolicy policy, BooleanSupplier isOver, long start, long nanos) {
         if (!hasLooker.compareAndSet(false, true)) {
             return;
@@ -192,57 +199,61 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// The caller, a thread of the application, waits for something that the engine brings, and parks until it is
-    /// woken: 1. It has ended that: -1.
+    /// Counts threads of the application that wait for something from the engine and park until another thread wakes
+    /// them.
+    ///
+    /// @param change 1 when the caller begins to wait, -1 when its wait has ended
     public void parked(int change) {
         driver.parked(change);
     }
 
-    /// Attends in place of the engine's thread until `isOver`, the engine has ended, or the time has come. What makes
-    /// it over happens in a piece of work of this engine, or is followed by [#wakeGuest()].
+    /// Attends in place of the engine's thread until `isOver` is true, the engine has ended, or the time is over. A
+    /// change that makes `isOver` true happens in a piece of work of this engine, or is followed by [#wakeGuest()].
     ///
     /// @param nanos how long at most
-    /// @return false when that cannot be: others wait, or attend, or the caller is a virtual thread, which must not
-    ///     block in the kernel
+    /// @return false when the caller cannot attend: other threads wait or attend, or the caller is a virtual
+    ///     thread, which must not block in the kernel
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return driver.attend(isOver, nanos);
     }
 
-    /// What [#visit] answers when the caller has to wait in another way.
+    /// The result of [#visit] when the caller has to wait in another way.
     public static final int ELSEWHERE = -1;
 
-    /// Attends as [#attend] does, for a caller that sleeps by a system call of its own: returns when it is to poll(2),
-    /// and then the same thread comes again, or [ends the visit][#endVisit()]. No method of ours is on its stack
-    /// meanwhile. If it never comes again the device can still be closed, and does nothing else.
+    /// Attends as [#attend] does, for a caller that sleeps by a system call of its own. Returns when the caller
+    /// should call poll(2); the same thread then calls this method again, or [ends the visit][#endVisit()]. No
+    /// method of Verbena is on its stack meanwhile. If the thread never returns, the device can still be closed,
+    /// but does nothing else.
     ///
-    /// @param pollfds where to put the `struct pollfd`s; has what poll(2) has found when the caller comes again
-    /// @return how many they are; zero when it is over, or nearly so; [#ELSEWHERE] when this cannot be, or not any
-    ///     more. The visit has ended in the last two cases
+    /// @param pollfds where to put the `struct pollfd`s; holds the result of poll(2) when the caller comes again
+    /// @return the number of `struct pollfd`s; zero when the wait is over, or nearly over; [#ELSEWHERE] when the
+    ///     caller cannot visit, or no longer can. The last two results end the visit
     public int visit(BooleanSupplier isOver, MemorySegment pollfds) {
         return driver.visit(isOver, pollfds);
     }
 
-    /// The thread that [visits][#visit] will not come again; does nothing when it does not visit.
+    /// Ends this thread's [visit][#visit]; does nothing when the thread does not visit.
     public void endVisit() {
         driver.endVisit();
     }
 
-    /// What a thread waits for in [#attend] may have come, by another thread's doing.
+    /// Wakes a thread in [#attend] because another thread may have brought the event that it waits for.
     public void wakeGuest() {
         driver.wakeGuest();
     }
 
     // ---- commands
 
-    /// Runs `command` as the owner and gives back its result; what it throws is thrown here. Takes no longer than
-    /// the present piece of work.
+    /// Runs `command` as the owner and returns its result; throws what the command throws. Takes no longer than the
+    /// current piece of work.
     public <T> T call(Supplier<T> command) {
         return call(command, () -> {});
     }
 
-    /// The same.
+    /// Runs `command` as the owner and returns its result, as [#call(Supplier)] does.
     ///
-    /// @param meanwhile called again and again while this thread waits for the owner, which may be waiting for it
+    /// @param meanwhile called repeatedly while this thread waits for the owner, because the owner may be waiting
+    ///     for it
     public <T> T call(Supplier<T> command, Runnable meanwhile) {
         if (isMine()) {
             return command.get();
@@ -271,8 +282,8 @@ public final class Engine implements AutoCloseable {
         return ownership.isMine();
     }
 
-    /// For an owner that has called the program back, and now waits for another thread there: carries out the
-    /// commands that wait, one of which may be that thread's. False when this thread is not the owner.
+    /// Runs the waiting commands, for an owner that has called the program and now waits there for another thread.
+    /// One of the commands may be that thread's. False when this thread is not the owner.
     public boolean help() {
         if (!isMine()) {
             return false;
@@ -281,16 +292,16 @@ public final class Engine implements AutoCloseable {
         return true;
     }
 
-    /// The engine is closed: a caller carries its command out itself, one caller at a time, unless the last owner
-    /// still carries it out.
+    /// Runs a command on the caller's thread, because the engine is closed. One caller at a time does so, and waits
+    /// for a last owner that still runs it.
     private void runAfterTheEnd(Commands.Task<?> task) {
         synchronized (ownership) {
             commands.run(task);
         }
     }
 
-    /// Runs `command` as the owner, later. Not on the caller's thread, which may own another engine and be in the
-    /// middle of something there, unless it owns this one.
+    /// Runs `command` as the owner, later. It does not run on the caller's thread, which may own another engine and
+    /// be in the middle of its work, unless the caller owns this engine.
     public void later(Runnable command) {
         commands.add(command);
         if (!isMine()) {
@@ -298,7 +309,7 @@ public final class Engine implements AutoCloseable {
         }
     }
 
-    /// Runs `command` as the owner: now when the caller is that, else later.
+    /// Runs `command` as the owner: now when the caller is the owner, otherwise later.
     public void execute(Runnable command) {
         if (isMine()) {
             command.run();
@@ -311,48 +322,47 @@ public final class Engine implements AutoCloseable {
 
     /// How many queue pairs there are. Any thread.
     public int size() {
-        return stations.size();
+        return tasks.size();
     }
 
-    /// Makes a queue pair under a fresh number; -1 when there are too many. Any thread.
+    /// Creates a queue pair under a fresh number; returns -1 when there are too many. Any thread.
     public int add(IntFunction<EngineTask> make) {
-        return stations.add(make);
+        return tasks.add(make);
     }
 
-    /// Takes a queue pair out; as a command.
-    public void remove(int qpn, EngineTask station) {
-        inbound.detachFromAll(link(), station);
-        stations.remove(qpn);
-        outbound.remove(station);
+    /// Removes a queue pair; as a command.
+    public void remove(int qpn, EngineTask task) {
+        inbound.detachFromAll(link(), task);
+        tasks.remove(qpn);
+        outbound.remove(task);
     }
 
-    /// Hands what comes to queue pair 1 to `station` from now on; null: drops it, which it does at first. As a
+    /// Hands packets for queue pair 1 to `task` from now on. Null drops them, as an engine does at first. As a
     /// command.
-    public void generalServices(@Nullable EngineTask station) {
-        inbound.generalServices(station);
+    public void generalServices(@Nullable EngineTask task) {
+        inbound.generalServices(task);
     }
 
-    /// Hands what is sent to a multicast group to a queue pair too; as a command. Nothing changes when it is
-    /// attached already.
+    /// Attaches a queue pair to a multicast group, whose packets it receives from now on; as a command. Does nothing
+    /// when the queue pair is attached already.
     ///
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member
-    public void attach(EngineTask station, Gid gid) {
-        inbound.attach(link(), station, gid);
+    public void attach(EngineTask task, Gid gid) {
+        inbound.attach(link(), task, gid);
     }
 
-    /// Ends that; false when it was not so. As a command.
-    public boolean detach(EngineTask station, Gid gid) {
-        return inbound.detach(link(), station, gid);
+    /// Detaches a queue pair from a multicast group; false when it was not attached. As a command.
+    public boolean detach(EngineTask task, Gid gid) {
+        return inbound.detach(link(), task, gid);
     }
 
-    /// Sees to it that the queue pair is asked for packets; as a command.
-    public void makeReady(EngineTask station) {
-        outbound.makeReady(station);
+    /// Ensures that the queue pair is polled for packets; as a command.
+    public void makeReady(EngineTask task) {
+        outbound.makeReady(task);
     }
 
-    /// Ends the thread and closes the link, when what is ready has left. Waits for the owner's piece of work to
-    /// end.
+    /// Sends what is ready, ends the thread and closes the link. Waits for the owner's piece of work to end.
     @Override
     public void close() {
         boolean interrupted = driver.end();
@@ -361,7 +371,7 @@ public final class Engine implements AutoCloseable {
             interrupted |= Thread.interrupted();
         }
         synchronized (ownership) { // see runAfterTheEnd
-            work.sayLastWords();
+            work.sendRemaining();
         }
         link().close();
         if (interrupted) {

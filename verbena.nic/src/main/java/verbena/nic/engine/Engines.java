@@ -11,14 +11,16 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
+import verbena.transport.congestion.PeerWindow;
 import verbena.transport.memory.KeyTable;
 import verbena.transport.memory.MemoryTable;
+import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 
-/// The engines of one device: one for each of its links, each with a memory table of its own over keys that they
-/// share. The first has what serves the whole device. Any thread.
+/// The engines of one device: one for each of its links. Each has a memory table of its own; the tables share their
+/// keys. The first engine also has the tasks that serve the whole device. Any thread.
 public final class Engines {
-    /// The two first queue pair numbers are the standard's own (SMI and GSI).
+    /// Queue pair numbers 0 and 1 belong to the standard (SMI and GSI).
     private static final int QPN_FIRST = 2;
 
     private final List<Engine> all;
@@ -28,7 +30,7 @@ public final class Engines {
     /// @param links one or more; with several, each has a slot of its own ([Link#slot()])
     /// @param clock nanoseconds, monotonic
     /// @param random for keys and queue pair numbers
-    /// @param queuePairsMax how many queue pairs there may be where no other device gives out numbers too
+    /// @param queuePairsMax how many queue pairs there may be, if no other device assigns numbers too
     /// @param regionsMax how many memory regions and windows there may be
     public Engines(
             List<? extends Link> links,
@@ -41,11 +43,11 @@ public final class Engines {
         var made = new ArrayList<Engine>();
         int most = 0;
         for (Link link : links) {
-            KeyTable<EngineTask> stations = link.slot() == Link.NO_SLOT
+            KeyTable<EngineTask> tasks = link.slot() == Link.NO_SLOT
                     ? new KeyTable<>(random, QPN_FIRST, queuePairsMax, clock)
                     : KeyTable.ofSlot(random, link.slot(), QPN_FIRST, queuePairsMax, clock);
-            most = stations.limit();
-            made.add(new Engine(link, clock, stations, listener));
+            most = tasks.limit();
+            made.add(new Engine(link, clock, tasks, listener));
             if (made.size() > 1) {
                 memories.add(memory().forAnotherEngine());
             }
@@ -54,7 +56,7 @@ public final class Engines {
         this.queuePairsMax = most;
     }
 
-    /// The only one, or the one that serves the whole device.
+    /// The only engine, or the one that serves the whole device.
     public Engine first() {
         return all.getFirst();
     }
@@ -87,31 +89,31 @@ public final class Engines {
 
     /// Gives each engine a thread.
     ///
-    /// @param name of the first thread; the others' have a number behind it
+    /// @param name of the first thread; the names of the others append a number
     public void start(String name) {
         for (int i = 0; i < all.size(); i++) {
             all.get(i).start(i == 0 ? name : name + "-" + i);
         }
     }
 
-    /// Whether there are threads that drive.
+    /// Whether there are threads that drive the engines.
     public boolean hasThread() {
         return first().hasThread();
     }
 
-    /// Does a bounded piece of each engine's work on the calling thread; false when there was nothing to do, or other
-    /// threads do it already.
+    /// Does a bounded piece of each engine's work on the calling thread. Returns false when there was nothing to do,
+    /// or other threads do it already.
     public boolean drive() {
         boolean threads = hasThread();
         boolean any = false;
-        for (int i = 0; i < all.size(); i++) { // without an iterator: a simulator asks for each moment
+        for (int i = 0; i < all.size(); i++) { // without an iterator: a simulator asks at every step
             Engine engine = all.get(i);
             any |= threads ? engine.drive() : engine.step() > 0;
         }
         return any;
     }
 
-    /// When the first of them has to be driven next though nothing arrives ([Engine#deadlineNanos()]).
+    /// When the first of them has to be driven next even if nothing arrives ([Engine#deadlineNanos()]).
     public long deadlineNanos() {
         long earliest = first().deadlineNanos();
         for (int i = 1; i < all.size(); i++) {
@@ -120,31 +122,32 @@ public final class Engines {
         return earliest;
     }
 
-    /// The caller will not poll any more for now ([Engine#handOver()]).
+    /// Tells the engines that the caller will not poll for now ([Engine#handOver()]).
     public void handOver() {
-        for (int i = 0; i < all.size(); i++) { // without an iterator: this is asked for each wait
+        for (int i = 0; i < all.size(); i++) { // without an iterator: called at every wait
             all.get(i).handOver();
         }
     }
 
-    /// The caller parks until it is woken: 1, or has ended that: -1 ([Engine#parked(int)]).
+    /// Counts threads that park: 1 when the caller begins to wait, -1 when its wait has ended
+    /// ([Engine#parked(int)]).
     public void parked(int change) {
         for (int i = 0; i < all.size(); i++) {
             all.get(i).parked(change);
         }
     }
 
-    /// Attends until `isOver` or `nanos` have passed; false when that cannot be ([Engine#attend]), as with several
-    /// engines: the caller could sleep in the link of one only.
+    /// Attends until `isOver` is true or `nanos` have passed. False when the caller cannot attend ([Engine#attend]),
+    /// as with several engines, because the caller could sleep in one link only.
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         return all.size() == 1 && first().attend(isOver, nanos);
     }
 
     // ---- all of them at once
 
-    /// Runs `command` while no engine works. They are stopped in their order, by a command of one inside that of the
-    /// other, so two callers never wait for each other. A caller that owns one of them already, because the engine
-    /// has called the program back, helps the others meanwhile.
+    /// Runs `command` while no engine works. The engines are stopped in their order, each by a command inside that
+    /// of the one before, so two callers never wait for each other. A caller that owns one of them already, because
+    /// the engine has called the program, helps the others meanwhile.
     public <T> T alone(Supplier<T> command) {
         return alone(0, command);
     }
@@ -156,7 +159,7 @@ public final class Engines {
                 : engine.call(() -> alone(from + 1, command), this::help);
     }
 
-    /// Carries out what other threads wait for at engines that this thread owns; false when it owns none.
+    /// Runs the commands that other threads have left at engines that this thread owns; false when it owns none.
     public boolean help() {
         boolean any = false;
         for (Engine engine : all) {
@@ -165,7 +168,7 @@ public final class Engines {
         return any;
     }
 
-    /// Puts something around each engine's link, or takes it away ([Engine#relink]).
+    /// Wraps each engine's link, or unwraps it ([Engine#relink]).
     public void relink(UnaryOperator<Link> change) {
         for (Engine engine : all) {
             engine.call(() -> {
@@ -177,7 +180,21 @@ public final class Engines {
 
     // ---- the end
 
-    /// Why the device stands still; null while it works.
+    /// See [verbena.nic.SoftContext#roomTo].
+    public int roomTo(Gid peer) {
+        int least = Integer.MAX_VALUE;
+        for (Engine engine : all) {
+            least = Math.min(least, engine.call(() -> {
+                PeerWindow window = engine.windows().join(peer.high(), peer.low());
+                int room = window.room();
+                engine.windows().leave(window);
+                return room;
+            }));
+        }
+        return least;
+    }
+
+    /// Why the device has stopped; null while it works.
     public @Nullable Throwable failure() {
         for (int i = 0; i < all.size(); i++) {
             Throwable failure = all.get(i).failure();
@@ -188,18 +205,19 @@ public final class Engines {
         return null;
     }
 
-    /// What cannot be repaired in one engine ends the others.
+    /// Stops all engines after a failure that cannot be contained in one of them.
     public void fail(Throwable cause) {
         all.forEach(engine -> engine.fail(cause));
     }
 
-    /// A thread that owns an engine cannot see the engine's end.
+    /// Throws when this thread owns an engine: such a thread cannot wait for the engine's end.
     ///
-    /// @param device how messages call what is closed
+    /// @param device how messages name what is being closed
     /// @throws InvalidStateException when the caller owns one
     public void checkNotMine(String device) {
         if (all.stream().anyMatch(Engine::isMine)) {
-            throw new InvalidStateException("close: " + device + " has called this thread; close it from another");
+            throw new InvalidStateException(
+                    "close: " + device + " has called this thread; close it from another thread");
         }
     }
 

@@ -17,14 +17,12 @@ import verbena.wire.ib.Packet;
 
 /// Takes packets from the link and hands each to its queue pair. For the engine's owner.
 final class Inbound {
-    /// Frames received in one piece of work at most.
+    /// The most frames received in one piece of work.
     static final int BATCH = 64;
-    /// The destination queue pair of every multicast (IBTA 9.2.4).
-    private static final int MULTICAST_QPN = 0xFF_FFFF;
     /// The queue pair of management datagrams (IBTA 3.9.3); the table never has such a number.
     private static final int GENERAL_SERVICES_QPN = 1;
 
-    private final KeyTable<EngineTask> stations;
+    private final KeyTable<EngineTask> tasks;
     private final Outbound outbound;
     private final Counters counters;
     private final Containment containment;
@@ -35,13 +33,13 @@ final class Inbound {
     private @Nullable EngineTask generalServices;
 
     Inbound(
-            KeyTable<EngineTask> stations,
+            KeyTable<EngineTask> tasks,
             Outbound outbound,
             Counters counters,
             Containment containment,
             Engine.Listener listener,
             Arena arena) {
-        this.stations = stations;
+        this.tasks = tasks;
         this.outbound = outbound;
         this.counters = counters;
         this.containment = containment;
@@ -79,61 +77,62 @@ final class Inbound {
         }
         Opcode opcode = Packet.opcode(frame);
         int qpn = Bth.destinationQp(frame.slot, frame.start);
-        if (qpn == MULTICAST_QPN) {
+        if (qpn == Bth.MULTICAST_QP) {
             return dispatchToGroup(frame, opcode, now);
         }
-        EngineTask station = qpn == GENERAL_SERVICES_QPN ? generalServices : stations.get(qpn);
-        if (station == null) {
-            return stations.isResting(qpn) ? PacketFate.DROPPED_CLOSED_QP : PacketFate.DROPPED_UNKNOWN_QP;
+        EngineTask task = qpn == GENERAL_SERVICES_QPN ? generalServices : tasks.get(qpn);
+        if (task == null) {
+            return tasks.isResting(qpn) ? PacketFate.DROPPED_CLOSED_QP : PacketFate.DROPPED_UNKNOWN_QP;
         }
-        return hand(station, frame, opcode, now);
+        return hand(task, frame, opcode, now);
     }
 
-    /// Every queue pair of the group gets the datagram; the packet is accepted when one of them accepts it.
+    /// Hands the datagram to every queue pair of the group; the packet is accepted when one of them accepts it.
     private PacketFate dispatchToGroup(Frame frame, Opcode opcode, long now) {
         MulticastGroups.Group group = groups.find(frame.destinationHigh, frame.destinationLow);
         if (group == null) {
             return PacketFate.DROPPED_UNKNOWN_QP;
         }
-        PacketFate fate = hand(group.stations.getFirst(), frame, opcode, now);
-        for (int i = 1; i < group.stations.size(); i++) {
-            PacketFate another = hand(group.stations.get(i), frame, opcode, now);
+        PacketFate fate = hand(group.tasks.getFirst(), frame, opcode, now);
+        for (int i = 1; i < group.tasks.size(); i++) {
+            PacketFate another = hand(group.tasks.get(i), frame, opcode, now);
             fate = fate == PacketFate.ACCEPTED ? fate : another;
         }
         return fate;
     }
 
-    private PacketFate hand(EngineTask station, Frame frame, Opcode opcode, long now) {
-        if (opcode.transport() != station.transport) {
+    private PacketFate hand(EngineTask task, Frame frame, Opcode opcode, long now) {
+        if (opcode.transport() != task.transport) {
             return PacketFate.DROPPED_WRONG_SERVICE;
         }
-        if (station.isLost) {
+        if (task.isLost) {
             return PacketFate.DROPPED_STATE;
         }
         PacketFate fate;
         try {
-            fate = station.arrivals.onPacket(frame, opcode, now);
+            fate = task.arrivals.onPacket(frame, opcode, now);
         } catch (RuntimeException | Error e) {
-            containment.contain(station, e);
+            containment.contain(task, e);
             fate = PacketFate.DROPPED_STATE;
         }
-        station.counters.received(frame.length, fate);
-        outbound.makeReady(station);
+        task.counters.received(frame.length, fate);
+        outbound.makeReady(task);
         return fate;
     }
 
     // ---- which queue pair gets what
 
-    /// Hands what comes to queue pair 1 to `station` from now on; null: drops it, which it does at first.
-    void generalServices(@Nullable EngineTask station) {
-        generalServices = station;
+    /// Hands packets for queue pair 1 to `task` from now on. Null drops them, as an engine does at first.
+    void generalServices(@Nullable EngineTask task) {
+        generalServices = task;
     }
 
-    /// Hands what is sent to a multicast group to a queue pair too. Nothing changes when it is attached already.
+    /// Attaches a queue pair to a multicast group, whose packets it receives from now on. Does nothing when the
+    /// queue pair is attached already.
     ///
     /// @throws ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member
-    void attach(Link link, EngineTask station, Gid gid) {
+    void attach(Link link, EngineTask task, Gid gid) {
         MulticastGroups.Group group = groups.find(gid.high(), gid.low());
         if (group == null) {
             if (!groups.hasRoom()) {
@@ -143,33 +142,33 @@ final class Inbound {
             link.join(gid);
             group = groups.add(gid);
         }
-        if (group.stations.contains(station)) {
+        if (group.tasks.contains(task)) {
             return;
         }
-        if (group.stations.size() == MulticastGroups.ATTACHED_MAX) {
+        if (group.tasks.size() == MulticastGroups.ATTACHED_MAX) {
             throw new ResourceLimitException(
                     "attachMulticast",
                     "maxMulticastQpAttach",
                     MulticastGroups.ATTACHED_MAX,
                     "so many are attached to " + gid);
         }
-        group.stations.add(station);
+        group.tasks.add(task);
     }
 
-    /// Ends that; false when it was not so.
-    boolean detach(Link link, EngineTask station, Gid gid) {
+    /// Detaches a queue pair from a group; false when it was not attached.
+    boolean detach(Link link, EngineTask task, Gid gid) {
         MulticastGroups.Group group = groups.find(gid.high(), gid.low());
-        return group != null && detach(link, station, group);
+        return group != null && detach(link, task, group);
     }
 
-    /// No group has this queue pair any more.
-    void detachFromAll(Link link, EngineTask station) {
-        groups.of(station).forEach(group -> detach(link, station, group));
+    /// Detaches this queue pair from all its groups.
+    void detachFromAll(Link link, EngineTask task) {
+        groups.of(task).forEach(group -> detach(link, task, group));
     }
 
-    private boolean detach(Link link, EngineTask station, MulticastGroups.Group group) {
-        boolean was = group.stations.remove(station);
-        if (group.stations.isEmpty()) {
+    private boolean detach(Link link, EngineTask task, MulticastGroups.Group group) {
+        boolean was = group.tasks.remove(task);
+        if (group.tasks.isEmpty()) {
             groups.remove(group);
             link.leave(group.gid);
         }

@@ -6,8 +6,9 @@ import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.util.Set;
 
-/// Rings when a thread is interrupted that sleeps in a system call of ours, of which Java knows nothing. The JDK tells
-/// that to selectors only, so this is one, as far as it has to be: it selects nothing. One thread at a time.
+/// Rings when a thread is interrupted while it sleeps in a system call that Java does not know of. The JDK reports
+/// such an interrupt to selectors only, so this class is a selector, which selects nothing. Used by one thread at a
+/// time.
 final class InterruptBell extends AbstractSelector {
     private final Runnable bell;
 
@@ -18,7 +19,8 @@ final class InterruptBell extends AbstractSelector {
         this.bell = bell;
     }
 
-    /// From now on, until [#forget()], the bell rings when the caller is interrupted; at once when it is already.
+    /// From now on until [#forget()], rings when the caller is interrupted; rings at once when it is interrupted
+    /// already.
     void expect() {
         begin();
     }

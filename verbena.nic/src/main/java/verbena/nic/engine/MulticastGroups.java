@@ -7,15 +7,15 @@ import verbena.verbs.Gid;
 
 /// Which queue pairs are attached to which multicast groups (IBTA 10.5). Engine-confined.
 public final class MulticastGroups {
-    /// Groups that a device can be a member of.
+    /// How many groups a device can be a member of.
     public static final int GROUPS_MAX = 256;
-    /// Queue pairs that can be attached to one group.
+    /// How many queue pairs can be attached to one group.
     public static final int ATTACHED_MAX = 1_024;
 
     /// A group and its queue pairs, in the order in which they were attached.
     static final class Group {
         final Gid gid;
-        final List<EngineTask> stations = new ArrayList<>();
+        final List<EngineTask> tasks = new ArrayList<>();
 
         private Group(Gid gid) {
             this.gid = gid;
@@ -24,10 +24,10 @@ public final class MulticastGroups {
 
     private final List<Group> groups = new ArrayList<>();
 
-    /// The group of an address, or null when nobody is attached to it.
+    /// The group of an address, or null when no queue pair is attached to it.
     @Nullable
     Group find(long high, long low) {
-        for (int i = 0; i < groups.size(); i++) { // without an iterator: this is asked for each packet
+        for (int i = 0; i < groups.size(); i++) { // without an iterator: called for every packet
             Group group = groups.get(i);
             if (group.gid.low() == low && group.gid.high() == high) {
                 return group;
@@ -50,8 +50,8 @@ public final class MulticastGroups {
         groups.remove(group);
     }
 
-    /// The groups that a queue pair is attached to; a copy.
-    List<Group> of(EngineTask station) {
-        return groups.stream().filter(group -> group.stations.contains(station)).toList();
+    /// The groups that a queue pair is attached to, as a copy.
+    List<Group> of(EngineTask task) {
+        return groups.stream().filter(group -> group.tasks.contains(task)).toList();
     }
 }

@@ -9,18 +9,18 @@ import verbena.wire.Frame;
 
 /// The scheduler: which queue pair may send next, and whose deadline comes first. For the engine's owner.
 final class Outbound {
-    /// Frames sent, and deadlines looked at, in one piece of work at most.
+    /// The most frames sent, and the most deadlines checked, in one piece of work.
     static final int BATCH = 64;
-    /// Frames that one queue pair may fill before the next has its turn.
+    /// The most frames that one queue pair may fill before the next has its turn.
     private static final int TURN = 16;
-    /// When the way out is full, try again after this.
+    /// How long to wait before the next try when the link has no room.
     static final long FULL_NANOS = 50_000;
 
     private final Counters counters;
     private final Containment containment;
     private final ArrayDeque<EngineTask> ready = new ArrayDeque<>();
     private final DeadlineHeap deadlines = new DeadlineHeap();
-    /// Those of `from` up to `to` were filled, and have not left.
+    /// Frames of which those in `from` up to `to` are filled and not yet sent.
     private final Frame[] departures;
     private int from;
     private int to;
@@ -31,22 +31,22 @@ final class Outbound {
         this.departures = Frame.allocate(arena.allocate((long) BATCH * Frame.SLOT_BYTES, 64));
     }
 
-    /// Sees to it that the queue pair is asked for packets.
-    void makeReady(EngineTask station) {
-        if (!station.isReady && !station.isGone && !station.isLost) {
-            station.isReady = true;
-            ready.add(station);
+    /// Ensures that the queue pair is polled for packets.
+    void makeReady(EngineTask task) {
+        if (!task.isReady && !task.isGone && !task.isLost) {
+            task.isReady = true;
+            ready.add(task);
         }
     }
 
-    /// The same for the queue pairs that were posted on.
+    /// Ensures that the queue pairs that threads have posted on are polled for packets.
     void makeReady(Doorbells doorbells) {
-        EngineTask station = doorbells.take();
-        while (station != null) {
-            EngineTask next = station.nextRung;
-            station.answer();
-            makeReady(station);
-            station = next;
+        EngineTask task = doorbells.take();
+        while (task != null) {
+            EngineTask next = task.nextRung;
+            task.answer();
+            makeReady(task);
+            task = next;
         }
     }
 
@@ -54,23 +54,25 @@ final class Outbound {
         return !ready.isEmpty();
     }
 
-    /// The queue pair is taken out of the engine.
-    void remove(EngineTask station) {
-        station.isGone = true;
-        deadlines.remove(station);
+    /// Removes the queue pair, which leaves the engine.
+    void remove(EngineTask task) {
+        task.isGone = true;
+        deadlines.remove(task);
     }
 
     // ---- packets
 
-    /// Sends a batch, or what is left of the last; returns how many packets the link has taken.
+    /// Sends a batch, or the rest of the last one. Returns how many packets the link has taken, or 1 when a queue pair
+    /// has done something else and has not finished.
     int send(Link link, long now) {
+        boolean hasMore = false;
         if (from == to) {
             from = to = 0;
-            fill(link, now);
+            hasMore = fill(link, now);
         }
         int n = to - from;
         if (n == 0) {
-            return 0;
+            return hasMore ? 1 : 0;
         }
         int taken = link.transmit(departures, from, n);
         assert taken >= 0 && taken <= n : taken + " of " + n + " packets";
@@ -82,40 +84,41 @@ final class Outbound {
         return taken;
     }
 
-    private void fill(Link link, long now) {
-        while (to < BATCH) {
-            EngineTask station = ready.poll();
-            if (station == null) {
-                return;
-            }
+    /// Fills frames. Returns true when a queue pair has used its turn for something else than packets, and has asked
+    /// for another turn. It has that turn in the next piece of work.
+    private boolean fill(Link link, long now) {
+        EngineTask first = null;
+        while (to < BATCH && !ready.isEmpty() && !ready.element().equals(first)) {
+            EngineTask task = ready.remove();
+            task.isReady = false; // so that it can ask for another turn while it is polled
             int turn = Math.min(TURN, BATCH - to);
-            int first = to;
+            int begin = to;
             boolean more = true;
-            while (turn-- > 0 && more && !station.isGone && !station.isLost) {
+            while (turn-- > 0 && more && !task.isGone && !task.isLost) {
                 Frame frame = departures[to];
                 try {
-                    more = station.scheduled.poll(frame, now);
+                    more = task.scheduled.poll(frame, now);
                 } catch (RuntimeException | Error e) {
-                    containment.contain(station, e);
+                    containment.contain(task, e);
                     more = false;
                 }
-                frame.stamp = station.stamp;
                 if (more) {
                     to++;
-                    station.counters.sent(frame.length);
+                    task.counters.sent(frame.length);
                 }
             }
-            if (station.isGone) {
-                station.isReady = false;
+            if (task.isGone) {
                 continue;
             }
-            acknowledgeLast(link, first);
-            schedule(station);
-            station.isReady = more;
+            acknowledgeLast(link, begin);
+            schedule(task);
             if (more) {
-                ready.add(station);
+                makeReady(task);
+            } else if (task.isReady && to == begin && first == null) {
+                first = task;
             }
         }
+        return first != null;
     }
 
     /// See [Trailing].
@@ -129,17 +132,17 @@ final class Outbound {
 
     // ---- deadlines
 
-    /// Calls the queue pairs whose deadline has come, a batch at most; returns how many.
+    /// Calls the queue pairs whose deadline has come, one batch at most; returns how many.
     int runDeadlines(long now) {
         int n = 0;
-        for (EngineTask station = deadlines.pollDue(now); station != null; station = deadlines.pollDue(now)) {
+        for (EngineTask task = deadlines.pollDue(now); task != null; task = deadlines.pollDue(now)) {
             try {
-                station.scheduled.onDeadline(now);
+                task.scheduled.onDeadline(now);
             } catch (RuntimeException | Error e) {
-                containment.contain(station, e);
+                containment.contain(task, e);
             }
-            schedule(station);
-            makeReady(station);
+            schedule(task);
+            makeReady(task);
             if (++n == BATCH) {
                 break;
             }
@@ -151,12 +154,12 @@ final class Outbound {
         return deadlines.earliestNanos() <= now;
     }
 
-    /// Deadlines that have moved are brought to their place: what [#dueNanos] says then is no earlier than it must be.
+    /// Moves postponed deadlines to their true places, so that [#dueNanos] is no earlier than necessary.
     void settle() {
         deadlines.settle();
     }
 
-    /// When there will be something to do that no other thread says; the past when there is something now.
+    /// When there will be work that no other thread announces; a time in the past when there is some now.
     long dueNanos(long now) {
         if (from < to) {
             return Math.min(now + FULL_NANOS, deadlines.earliestNanos());
@@ -164,11 +167,11 @@ final class Outbound {
         return ready.isEmpty() ? deadlines.earliestNanos() : Long.MIN_VALUE;
     }
 
-    private void schedule(EngineTask station) {
-        if (station.isLost) {
-            deadlines.remove(station);
+    private void schedule(EngineTask task) {
+        if (task.isLost) {
+            deadlines.remove(task);
         } else {
-            deadlines.schedule(station);
+            deadlines.schedule(task);
         }
     }
 }

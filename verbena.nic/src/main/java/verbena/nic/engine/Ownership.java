@@ -4,10 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Which thread owns the engine: one at a time, for one piece of work at a time. Any thread may ask.
+/// Records which thread owns the engine: one at a time, for one piece of work at a time. Any thread may try.
 ///
-/// What an owner writes, the next owner sees. A thread never waits for the ownership in here: it leaves its work where
-/// the owner finds it ([Driver]).
+/// The next owner sees everything that an owner wrote. No thread waits here for the ownership: it leaves its work
+/// where the owner finds it ([Driver]).
 final class Ownership {
     private static final VarHandle OWNER;
 
@@ -19,21 +19,21 @@ final class Ownership {
         }
     }
 
-    /// Owns an engine that is closed, for ever.
+    /// The owner of an engine that is closed, for ever.
     private static final Thread NO_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private volatile @Nullable Thread owner;
 
-    /// How often the engine was owned. Written by owners only.
+    /// How many times the engine was owned. Written by owners only.
     private volatile long turns;
 
-    /// Makes the caller the owner, unless a thread is. Not by the owner.
+    /// Makes the caller the owner, unless a thread owns the engine already. Not called by the owner.
     boolean tryOwn() {
         return OWNER.getVolatile(this) == null && OWNER.compareAndSet(this, null, Thread.currentThread());
     }
 
-    /// The owner gives the ownership back.
+    /// Gives the ownership back.
     void disown() {
         assert isMine() : "only the owner gives the ownership back";
         OWNER.setVolatile(this, null);
@@ -44,7 +44,7 @@ final class Ownership {
         return OWNER.getOpaque(this) == Thread.currentThread();
     }
 
-    /// No thread owns the engine from here on; false while a thread still does.
+    /// Ends the ownership: no thread owns the engine from now on. False while a thread still owns it.
     boolean tryEnd() {
         return OWNER.compareAndSet(this, null, NO_THREAD) || isOver();
     }
@@ -59,7 +59,7 @@ final class Ownership {
         return turns;
     }
 
-    /// The owner begins a piece of work; see [Driver] for what this number proves.
+    /// Counts a piece of work that the owner begins; [Driver] describes what this number proves.
     void countTurn() {
         assert isMine() : "only the owner works";
         long before = turns;

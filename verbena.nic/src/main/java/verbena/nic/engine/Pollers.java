@@ -3,16 +3,15 @@ package verbena.nic.engine;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// How often threads of the application poll, and so do the engine's work: the attendant need not. Counted by owners;
-/// other threads read the numbers as hints.
+/// Counts how often threads of the application poll. A polling thread does the engine's work, so the attendant need
+/// not. Owners count; other threads read the numbers as hints.
 final class Pollers {
-    /// Without pause: at least one poll in this time, on the average.
+    /// The average time between the polls of a thread that polls without pause, at most.
     private static final long INTERVAL_NANOS = 25_000;
-    /// And so many at least.
+    /// The fewest polls that count as polling without pause.
     static final int POLLS_MIN = 8;
-    /// After so many polls in vain, some 30 µs, a poller lets others have the processor: the thread that it waits for
-    /// may share it.
-    private static final int YIELD_POLLS = 64;
+    /// After so long in vain a poller yields the processor, because the thread that it waits for may need the same one.
+    private static final long YIELD_NANOS = 30_000;
 
     private static final VarHandle POLLS;
     private static final VarHandle FINDS;
@@ -33,36 +32,39 @@ final class Pollers {
     @SuppressWarnings("UnusedVariable") // by VarHandle
     private long finds;
 
-    /// Polls that have found nothing to do, since one did; a guess.
-    private int inVain;
+    /// Since when polls have found nothing to do, as an estimate.
+    private long inVainSince;
 
-    /// A poller drives. By the owner.
+    /// Counts a poller that drives. By the owner.
     void count() {
         POLLS.setOpaque(this, polls() + 1);
     }
 
-    /// It has found something to do, or nothing. No longer by the owner: the numbers are a guess.
-    @SuppressWarnings("ThreadPriorityCheck") // no more than a courtesy
-    void countResult(boolean any) {
+    /// Notes whether a poll found something to do. The caller is no longer the owner, so the time is an estimate.
+    ///
+    /// @param now when it looked
+    @SuppressWarnings("ThreadPriorityCheck") // correct without the hint
+    void countResult(boolean any, long now) {
         if (any) {
             FINDS.setOpaque(this, finds() + 1);
-            inVain = 0;
-        } else if (++inVain % YIELD_POLLS == 0) {
+            inVainSince = now;
+        } else if (now - inVainSince >= YIELD_NANOS) {
+            inVainSince = now;
             Thread.yield();
         }
     }
 
-    /// How often pollers have driven.
+    /// How many times pollers have driven the engine.
     long polls() {
         return (long) POLLS.getOpaque(this);
     }
 
-    /// How often they have found something to do.
+    /// How many of these polls have found something to do.
     long finds() {
         return (long) FINDS.getOpaque(this);
     }
 
-    /// Whether so many polls in this time are polling without pause.
+    /// Whether this many polls in this time count as polling without pause.
     static boolean isPolling(long polls, long nanos) {
         return polls >= POLLS_MIN && polls * INTERVAL_NANOS >= nanos;
     }

@@ -1,14 +1,15 @@
 package verbena.nic.engine;
 
-/// Notices that somebody tries numbers: packets that nobody sends who knows the connection ([PacketFate#isGuess()]),
-/// more than a network's accidents explain.
+/// Notices that an attacker guesses numbers: more packets that do not fit any connection ([PacketFate#isGuess()])
+/// than a network's accidents explain.
 ///
-/// Each such packet adds 10 ms to a debt that time pays off; 1,000 packets' worth is a search. So a thousand at once
-/// are noticed, and 2,000 at 200 a second, but never less than 100 a second. Engine-confined.
+/// Each such packet adds 10 ms to a debt, which the passing of time pays off; a debt of 1,000 packets is a search.
+/// So it notices 1,000 packets at once, or 2,000 at 200 per second, but never fewer than 100 per second.
+/// Engine-confined.
 final class SearchAlarm {
-    /// Packets at once that are a search.
+    /// Packets at once that count as a search.
     static final int PACKETS = 1_000;
-    /// After an alarm there is none for so long.
+    /// The time after an alarm in which there is no other.
     static final long SILENCE_NANOS = 10_000_000_000L;
 
     private static final long PACKET_NANOS = 10_000_000;
@@ -18,7 +19,7 @@ final class SearchAlarm {
 
     private long quietUntil = Long.MIN_VALUE;
 
-    /// Such a packet has come; true when this makes it a search and the last alarm is long enough ago.
+    /// Counts such a packet; returns true when this makes it a search and the last alarm is long enough ago.
     boolean isSearch(long now) {
         paid = Math.max(paid, now) + PACKET_NANOS;
         if (paid - now < PACKETS * PACKET_NANOS || now < quietUntil) {

@@ -1,45 +1,45 @@
 package verbena.nic.engine;
 
-/// Whether a thread that waits looks again and again before it sleeps in the kernel. It learns: how long waits take
-/// when
-/// it sleeps at once, and how long they take when it looks. Two ends that both sleep never see short waits, however
-/// fast they could be. So the thread tries, now and then, for a few waits, and goes on looking when that pays.
+/// Decides whether a thread that waits spins before it sleeps in the kernel; to spin is to look again and again. The
+/// policy learns how long waits take when the thread sleeps at once, and how long when it spins. Two peers that both
+/// sleep never see short waits, however fast they could be. So the thread tries spinning now and then for a few
+/// waits, and keeps spinning while that pays.
 ///
 /// | state | what a wait does | ends when |
 /// |---|---|---|
 /// | sleeping | sleeps at once | waits are short enough for a trial, and the pause since the last one is over |
-/// | trying | looks, for up to twice the usual wait | after [#TRIAL] waits if they were short, else after
-/// [#TRIAL_NANOS] |
-/// | looking | looks, for up to four times the usual wait | waits become long, or the processor was taken away |
+/// | trying | spins, for up to twice the usual wait | [#TRIAL] waits were short, or [#TRIAL_NANOS] are over |
+/// | looking | spins, for up to four times the usual wait | waits become long, or the processor was taken away |
 ///
-/// A thread from which the processor is taken while it looks spends what another thread needs: a compiler, or a
-/// neighbour. It stops at once. The pause before the next trial doubles each time that looking did not last, so that
-/// looking in vain costs no more than some hundredths of the time. On a single processor no thread looks: the one
-/// that could answer waits for the processor meanwhile.
+/// A thread that loses its processor while it spins uses time that another thread needs: a compiler, for example, or
+/// a neighbour on the same host. It stops spinning at once. The pause before the next trial doubles each time that
+/// spinning did not last, so that vain trials cost no more than a few hundredths of the time. On a single processor
+/// no thread spins, because the thread that could answer needs that processor.
 ///
-/// One thread at a time.
+/// Used by one thread at a time.
 public final class SpinPolicy {
-    /// Waits of a trial, and waits that have to be known before one.
+    /// Waits in a trial, and waits that have to be known before a trial.
     static final int TRIAL = 16;
-    /// A trial lasts as long before it has failed: a scheduler takes some ticks to give two ends that look a
+    /// How long a trial lasts before it has failed. A scheduler takes some ticks to give two spinning peers a
     /// processor each.
     static final long TRIAL_NANOS = 10_000_000;
-    /// Waits as short as this are worth a processor.
+    /// Waits as short as this justify a processor.
     static final long WORTHWHILE_NANOS = 100_000;
     /// Waits longer than this are not worth a trial.
     static final long HOPELESS_NANOS = 500_000;
-    /// A single wait counts for no more, so that one long one is soon forgotten.
+    /// A single wait counts for no more than this, so that one long wait is soon forgotten.
     static final long WAIT_NANOS_MAX = 1_000_000;
-    /// When so much time passes between two looks, the processor was taken away.
+    /// When this much time passes between two looks, the processor was taken away.
     static final long TAKEN_NANOS = 200_000;
-    /// Between two trials.
+    /// The shortest pause between two trials.
     static final long PAUSE_NANOS_MIN = 2_000_000;
     static final long PAUSE_NANOS_MAX = 1_000_000_000;
-    /// A thread that takes the processor away is often gone soon: a compiler, or a neighbour in the same host.
+    /// The longest pause after the processor was taken away. The thread that took it is often gone soon: a compiler,
+    /// or a neighbour on the same host.
     static final long PAUSE_NANOS_MAX_TAKEN = 100_000_000;
-    /// Looking that has paid for so long was no mistake.
+    /// Spinning that has paid for this long was no mistake.
     static final long LASTING_NANOS = 50_000_000;
-    /// The share of one wait in the average is one in so many.
+    /// The weight of one wait in the average is one in this number.
     private static final int WEIGHT = 16;
     private static final long LOOK_NANOS_MIN = 50_000;
 
@@ -51,35 +51,35 @@ public final class SpinPolicy {
 
     private final boolean isAlone;
     private State state = State.SLEEPING;
-    /// Of the waits in this state.
+    /// The average of the waits in this state.
     private long average;
     private int waits;
-    /// What waits took in the state SLEEPING.
+    /// The average of the waits in the state SLEEPING.
     private long asleep;
-    /// How long waits may be on the average, for looking to be worth while.
+    /// How long waits may be on average for spinning to be worthwhile.
     private long worth;
-    /// When the state began.
+    /// When the current state began.
     private long since;
-    /// The first trial waits for nothing.
+    /// How long to sleep before the next trial; zero before the first.
     private long pause;
 
     private long start;
     private long last;
     private long limit;
-    /// Between two looks.
+    /// Whether the wait is still spinning.
     private boolean isLooking;
 
-    /// For the processors that this process may use now.
+    /// Creates a policy for the processors that this process may use now.
     public SpinPolicy() {
         this(Runtime.getRuntime().availableProcessors());
     }
 
-    /// @param processors how many this process may use
+    /// @param processors how many processors this process may use
     public SpinPolicy(int processors) {
         isAlone = processors < 2;
     }
 
-    /// A wait begins.
+    /// Begins a wait.
     public void begin(long now) {
         start = last = now;
         if (waits == 0) {
@@ -98,12 +98,12 @@ public final class SpinPolicy {
         isLooking = looks();
     }
 
-    /// Whether to look in this wait; false: to sleep at once.
+    /// Whether to spin in this wait; false means to sleep at once.
     public boolean looks() {
         return limit > 0 && !isAlone;
     }
 
-    /// After a look in vain: whether to look once more.
+    /// After a look in vain, returns whether to look once more.
     public boolean looksAgain(long now) {
         boolean wasTaken = now - last > TAKEN_NANOS;
         last = now;
@@ -115,9 +115,9 @@ public final class SpinPolicy {
         return isLooking;
     }
 
-    /// The wait has ended.
+    /// Ends the wait.
     public void end(long now) {
-        if (isLooking && now - last > TAKEN_NANOS) { // it came meanwhile
+        if (isLooking && now - last > TAKEN_NANOS) { // what the wait was for came meanwhile
             giveUp(now, PAUSE_NANOS_MAX_TAKEN);
         }
         long wait = Math.min(now - start, WAIT_NANOS_MAX);
@@ -137,7 +137,7 @@ public final class SpinPolicy {
         }
     }
 
-    /// Looking did not pay, or does so no longer.
+    /// Stops spinning, because it did not pay or no longer pays.
     private void giveUp(long now, long pauseMax) {
         boolean hasLasted = state == State.LOOKING && now - since >= LASTING_NANOS;
         pause = hasLasted ? PAUSE_NANOS_MIN : Math.clamp(2 * pause, PAUSE_NANOS_MIN, Math.max(pauseMax, pause));

@@ -2,7 +2,7 @@ package verbena.nic.engine;
 
 /// Waits on an engine that has no thread, by driving it, until a time of its clock.
 public final class Stepper {
-    /// So often in vain without time passing: nobody moves the clock.
+    /// Steps in vain without time passing, after which no thread seems to move the clock.
     private static final int STANDSTILLS = 10_000;
 
     private final Engine engine;
@@ -18,9 +18,9 @@ public final class Stepper {
         this.last = start;
     }
 
-    /// Drives once, and sleeps in the link when there was nothing to do; false when the time is over.
+    /// Drives the engine once, and sleeps in the link when there was nothing to do. False when the time is over.
     ///
-    /// @throws IllegalStateException when nobody moves the clock and nothing arrives
+    /// @throws IllegalStateException when nothing moves the clock and nothing arrives
     public boolean step() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();

@@ -5,18 +5,16 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
-/// A request and the acknowledgement before it, as in every exchange of small messages, leave in the other order where
-/// they can be one message of the operating system, in which only the last packet may be the shorter one. The peer
-/// turns
-/// them around again: a request may break its queue pair, and what it acknowledges has arrived.
+/// Sends a request before the acknowledgement that it would follow, as in every exchange of small messages. So both
+/// can be one message of the operating system, in which only the last packet may be shorter. The peer restores their
+/// order, because a request may break its queue pair although the acknowledged message has arrived.
 final class Trailing {
-    /// An acknowledgement, BTH through ICRC.
+    /// The length of an acknowledgement, from BTH to ICRC.
     private static final int ACKNOWLEDGEMENT_BYTES = Packet.length(Opcode.RC_ACKNOWLEDGE, 0);
 
     private Trailing() {}
 
-    /// Whether the second packet is an acknowledgement that has left, or may leave, behind this request although it is
-    /// older.
+    /// Whether the second packet is an acknowledgement that is older than this request, but may be sent behind it.
     static boolean isBehind(Frame request, Frame acknowledgement) {
         if (acknowledgement.length != ACKNOWLEDGEMENT_BYTES || request.length <= ACKNOWLEDGEMENT_BYTES) {
             return false;
@@ -29,7 +27,7 @@ final class Trailing {
                         == Bth.destinationQp(acknowledgement.slot, acknowledgement.start);
     }
 
-    /// The packet at `i` and the next change places.
+    /// Exchanges the packet at `i` and the next one.
     static void exchange(Frame[] frames, int i) {
         Frame first = frames[i];
         frames[i] = frames[i + 1];

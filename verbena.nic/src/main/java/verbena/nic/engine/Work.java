@@ -3,25 +3,25 @@ package verbena.nic.engine;
 import java.util.function.LongSupplier;
 import verbena.nic.link.Link;
 
-/// What there is to do, and one bounded piece of it: commands, departures, arrivals, deadlines. For the engine's owner,
-/// but for [#hasLeft()].
+/// The work that there is, and one bounded piece of it: commands, departures, arrivals, deadlines. For the engine's
+/// owner, except for [#hasLeft()].
 ///
-/// Departures come before arrivals: a thread that has posted waits for nothing, and what answers an arrival leaves with
-/// the next piece, together with what the arrival makes the application post.
+/// Departures come before arrivals, so that a thread that has posted waits for nothing. The answer to an arrival
+/// leaves with the next piece, together with the requests that the application posts because of that arrival.
 ///
-/// A deadline counts only when everything that arrived before it has been looked at. So a peer is taken for dead only
-/// when it was silent, not because this process was stopped or had no processor.
+/// A deadline counts only after all earlier arrivals have been handled. So a peer is considered dead only when it
+/// was silent, not because this process was stopped or had no processor.
 final class Work {
-    /// Commands carried out in one piece of work at most.
+    /// The most commands run in one piece of work.
     private static final int COMMANDS = 64;
-    /// Of so many pieces of work in a row one receives.
+    /// At least one of this many consecutive pieces of work receives.
     private static final int SENDS_ONLY_MAX = 8;
-    /// Arrivals behind which more are likely to wait.
+    /// After this many arrivals, more are likely to wait.
     private static final int MANY = 16;
-    /// Pieces of work in a row that look at nothing but arrivals, at most.
+    /// The most consecutive pieces of work that handle arrivals only.
     private static final int RECEIVES_ONLY_MAX = 2;
-    /// Pieces of work in a row that leave deadlines for later because more may have arrived before them; what they
-    /// receive is more than a socket's buffer holds.
+    /// The most consecutive pieces of work that postpone deadlines because more packets may have arrived before
+    /// them. Together they receive more than a socket's buffer holds.
     private static final int DEADLINES_LATER_MAX = 64;
     /// Batches that may still leave when the engine is closed.
     private static final int LAST_BATCHES = 256;
@@ -33,18 +33,19 @@ final class Work {
     private final Containment containment;
     private final LongSupplier clock;
 
-    /// Changed by an owner only. Others may see an older one for a while: it ends at the same link ([Engine#relink]).
+    /// Changed by an owner only. Other threads may see an older link for a while; both end at the same link
+    /// ([Engine#relink]).
     private Link link;
 
     /// Packets received in the last piece of work.
     private int arrived;
-    /// Pieces of work in a row that have left deadlines for later.
+    /// Consecutive pieces of work that have postponed deadlines.
     private int deadlinesLater;
-    /// Pieces of work since the last that received.
+    /// Pieces of work since the last one that received.
     private int sendsOnly;
 
     private int receivesOnly;
-    private boolean lastWordsSaid;
+    private boolean remainingSent;
 
     Work(
             Link link,
@@ -81,23 +82,23 @@ final class Work {
         return arrived;
     }
 
-    /// When there will be something to do that no other thread says; the past when there is something now.
+    /// When there will be work that no other thread announces; a time in the past when there is some now.
     long dueNanos(long now) {
         return link.hasArrivals() ? Long.MIN_VALUE : outbound.dueNanos(now);
     }
 
-    /// When there will be something to do though nothing arrives: [Protocol#NEVER], or [Long#MIN_VALUE] for now.
+    /// When there will be work even if nothing arrives: [Protocol#NEVER] for never, [Long#MIN_VALUE] for now.
     long deadlineNanos() {
         return hasLeft() ? Long.MIN_VALUE : dueNanos(clock.getAsLong());
     }
 
-    /// Does a piece; returns how much was done, 0 when there was nothing to do.
+    /// Does a piece of work; returns how much was done, 0 when there was nothing to do.
     ///
-    /// @param receiving whether to receive in any case. Otherwise a thread that has sent something leaves that to
-    ///     the next piece, for a while: to ask for arrivals costs as much as much of a batch
+    /// @param receiving whether to receive in any case. Otherwise, a thread that has sent something leaves arrivals
+    ///     to the next piece for a while, because asking for them costs as much as a large part of a batch
     int doPiece(long now, boolean receiving) {
         if (arrived >= MANY && receivesOnly < RECEIVES_ONLY_MAX && commands.isEmpty()) {
-            // One acknowledgement for all of them, not one for each batch.
+            // One acknowledgement for all of these batches, not one for each.
             receivesOnly++;
             arrived = inbound.receive(link, now);
             return Math.max(1, arrived);
@@ -120,7 +121,7 @@ final class Work {
         return done;
     }
 
-    /// What was posted leaves; returns how many packets.
+    /// Sends what was posted; returns how many packets.
     int depart(long now) {
         outbound.makeReady(doorbells);
         return outbound.send(link, now);
@@ -132,8 +133,8 @@ final class Work {
         return arrived;
     }
 
-    /// Carries out commands; returns how many. What was posted, and what answers arrivals, leaves before anything is
-    /// changed: a queue pair that is closed as soon as a message has come, for example, has still acknowledged it.
+    /// Runs commands; returns how many. Posted requests and answers to arrivals leave before a command changes
+    /// anything. A queue pair that is closed as soon as a message has come, for example, has still acknowledged it.
     int runCommands() {
         if (commands.isEmpty()) {
             return 0;
@@ -149,12 +150,12 @@ final class Work {
         return commands.run(COMMANDS);
     }
 
-    /// What is ready to leave leaves, as far as there is room at once: that a connection is over, for example.
-    void sayLastWords() {
-        if (containment.failure() != null || lastWordsSaid) {
+    /// Sends what is ready, as far as there is room at once: for example, the notice that a connection is over.
+    void sendRemaining() {
+        if (containment.failure() != null || remainingSent) {
             return;
         }
-        lastWordsSaid = true;
+        remainingSent = true;
         try {
             for (int i = 0; i < LAST_BATCHES && outbound.send(link, clock.getAsLong()) > 0; i++) {
                 // until nothing is left

@@ -1,2 +1,2 @@
-/// The engine: who calls whom, on which thread, and when.
+/// The engine: which thread calls what, and when.
 package verbena.nic.engine;

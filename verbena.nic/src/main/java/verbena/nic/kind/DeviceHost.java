@@ -1,24 +1,23 @@
 package verbena.nic.kind;
 
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.nic.engine.Engines;
 import verbena.verbs.Mtu;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.OwnedObject;
 
-/// What a [DeviceKind] finds in an open device.
+/// The parts of an open device that a [DeviceKind] needs.
 ///
-/// @param context closed after all that is made from it
+/// @param context closed after all objects that are made from it
 /// @param name as [verbena.verbs.Device#name()]
-/// @param mtu largest path MTU
-/// @param random unpredictable to peers
-/// @param failures has a listener told when the device fails ([ConnectionService#watch])
-/// @param queuePairs gives a queue pair by its number; null when there is none
+/// @param mtu the largest path MTU
+/// @param random unpredictable for peers
+/// @param failures registers a listener that is called when the device fails ([ConnectionService#watch])
+/// @param queuePairs all queue pairs by their numbers; any thread may look
 public record DeviceHost(
         OwnedObject context,
         String name,
@@ -29,8 +28,8 @@ public record DeviceHost(
         RandomGenerator random,
         PeerLog peers,
         Function<Consumer<String>, ConnectionService.Watch> failures,
-        IntFunction<@Nullable LocalQueuePair> queuePairs) {
-    /// The engine that has what serves the whole device.
+        Map<Integer, ? extends LocalQueuePair> queuePairs) {
+    /// The engine with the tasks that serve the whole device.
     public Engine engine() {
         return engines.first();
     }

@@ -6,7 +6,7 @@ import java.nio.channels.DatagramChannel;
 import java.util.List;
 import java.util.Optional;
 import verbena.nic.link.Carrier;
-import verbena.transport.Path;
+import verbena.transport.queue.Path;
 import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.DeviceException;
@@ -14,9 +14,9 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
 
-/// The addresses of a device, and the way from them to a peer. Any thread.
+/// The addresses of a device, and the paths from them to peers. Any thread.
 public final class GidTable {
-    /// A route does not depend on the port.
+    /// Any port will do, because a route does not depend on it.
     private static final int ANY_PORT = 4791;
 
     private final String device;
@@ -24,8 +24,8 @@ public final class GidTable {
     /// The addresses that could be used when the network last changed.
     private volatile List<GidEntry> live;
 
-    /// @param device how messages call it
-    /// @param carrier whose addresses they are
+    /// @param device how messages name it
+    /// @param carrier the carrier whose addresses they are
     public GidTable(String device, Carrier carrier) {
         this.device = device;
         this.carrier = carrier;
@@ -41,7 +41,8 @@ public final class GidTable {
         return !live.isEmpty();
     }
 
-    /// The host's network has changed: what that means for the port; empty when it means nothing.
+    /// Updates the live addresses after a change of the host's network; returns what the change means for the
+    /// port, or empty.
     public synchronized Optional<AsyncEvent.Type> onNetworkChanged() {
         List<GidEntry> now = carrier.liveGids();
         List<GidEntry> before = live;
@@ -55,7 +56,7 @@ public final class GidTable {
         return Optional.of(before.isEmpty() ? AsyncEvent.Type.PORT_ACTIVE : AsyncEvent.Type.GID_CHANGE);
     }
 
-    /// The entry that a peer is reached from.
+    /// The entry from which a peer can be reached.
     ///
     /// @throws DeviceException when there is none
     public GidEntry towards(Gid peer) {
@@ -77,7 +78,7 @@ public final class GidTable {
                 .orElse(fitting.getFirst());
     }
 
-    /// The address that the host's routes would send from; `peer` itself when nothing tells. Sends nothing.
+    /// The address from which the host's routes would send; `peer` itself when that is unknown. Sends nothing.
     private static Gid routedSource(Gid peer) {
         try (var probe = DatagramChannel.open()) {
             probe.connect(new InetSocketAddress(peer.address(), ANY_PORT));
@@ -87,10 +88,10 @@ public final class GidTable {
         }
     }
 
-    /// The way that an address vector describes, when its two ends fit.
+    /// The path that an address vector describes, if the ends of the path fit.
     ///
-    /// @param verb what the message begins with
-    /// @param own the entry that it names
+    /// @param verb the beginning of the message
+    /// @param own the entry that the vector names
     public static Path path(String verb, GidEntry own, AddressVector to) {
         if (to.port() != 1) {
             throw new InvalidAttributesException(verb + ": port: 1 is the only one, got " + to.port());

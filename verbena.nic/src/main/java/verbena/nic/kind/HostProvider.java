@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import verbena.nic.link.Interfaces;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
@@ -14,15 +15,21 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.spi.Provider;
 
 /// A family of devices on the addresses of this host: one on loopback, one for each network interface with an
-/// address, and one for any local address by name. [Device] tells the names.
+/// address, and one for any local address by name. [Device] describes the names.
 public abstract class HostProvider implements Provider {
+    /// Each has a slot at the address. All processes that share the address have 256 slots together.
+    private static final int ENGINES_MAX = 64;
+
+    private static final int ENGINES_UNASKED_MAX = 8;
+    private static final int PROCESSORS_OF_ENGINE = 4;
+
     /// The device on the addresses of an interface.
     ///
-    /// @param options what stands behind the first comma of the name
-    /// @throws IllegalArgumentException when there is a mistake in them
+    /// @param options the text after the first comma of the name
+    /// @throws IllegalArgumentException when the options are invalid
     protected abstract Device on(HostInterface host, String name, String options);
 
-    /// The device on loopback, when its name says nothing of an address.
+    /// The device on loopback, when its name has no address.
     protected abstract Device onLoopback(HostInterface host, String name, String options);
 
     @Override
@@ -37,7 +44,7 @@ public abstract class HostProvider implements Provider {
                 }
             }
         } catch (LinkException e) {
-            return List.copyOf(devices); // a provider that cannot work here is silent
+            return List.copyOf(devices); // a provider that cannot work here lists no devices
         }
         return List.copyOf(devices);
     }
@@ -87,7 +94,7 @@ public abstract class HostProvider implements Provider {
             wanted = Gid.parse(address).address();
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "device " + name + ": \"" + address + "\" is no IPv4 or IPv6 address", e);
+                    "device " + name + ": \"" + address + "\" is not an IPv4 or IPv6 address", e);
         }
         Gid gid = Gid.of(wanted);
         var known = new ArrayList<String>();
@@ -106,12 +113,48 @@ public abstract class HostProvider implements Provider {
             throw new DeviceException("device " + name + ": this host has no address at all: set an interface up first"
                     + " (Linux: ip link set lo up)");
         }
-        throw new DeviceException("device " + name + ": " + address + " is no address of this host; it has " + known
+        throw new DeviceException("device " + name + ": " + address + " is not an address of this host; it has " + known
                 + " and 127.0.0.0/8");
     }
 
-    /// What stands between commas, with each part that has no `=` at the one before it.
-    public static List<String> settings(String text) {
+    /// Reads the options of a device, which stand behind the first comma of its name. A part without `=` goes on with
+    /// the option before it.
+    ///
+    /// @param text what stands there; empty for no option
+    /// @param none the options of a device that has none
+    /// @param with takes one more option, or throws because there is no such option or value
+    /// @throws IllegalArgumentException the same, with the name of the device and the option
+    public static <T> T options(String name, String text, T none, BiFunction<T, String, T> with) {
+        T options = none;
+        for (String setting : text.isEmpty() ? List.<String>of() : settings(text)) {
+            try {
+                options = with.apply(options, setting);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "device " + name + ": option \"" + setting + "\": " + e.getMessage(), e);
+            }
+        }
+        return options;
+    }
+
+    /// How many engines a device gets when its options do not say: one for four processors, because the threads of the
+    /// application drive too.
+    public static int fittingEngines() {
+        return Math.clamp(Runtime.getRuntime().availableProcessors() / PROCESSORS_OF_ENGINE, 1, ENGINES_UNASKED_MAX);
+    }
+
+    /// Reads the option `engines`.
+    ///
+    /// @throws IllegalArgumentException when it is no possible number
+    public static int parseEngines(String value) {
+        int engines = Integer.parseInt(value);
+        if (engines < 1 || engines > ENGINES_MAX) {
+            throw new IllegalArgumentException("1 to " + ENGINES_MAX + ", got " + engines);
+        }
+        return engines;
+    }
+
+    private static List<String> settings(String text) {
         var settings = new ArrayList<String>();
         for (String part : text.split(",", -1)) {
             if (settings.isEmpty() || part.contains("=")) {

@@ -6,33 +6,43 @@ import org.jspecify.annotations.Nullable;
 import verbena.nic.engine.Engine;
 import verbena.verbs.QueuePair;
 
-/// A queue pair of this device, as the connection that it is part of knows it. For the owner of its engine, but for
-/// the first two.
+/// A queue pair of this device, as its connection sees it. For the owner of its engine, except the first two
+/// methods.
 public interface LocalQueuePair extends QueuePair {
-    /// Where it lives. Any thread.
+    /// The engine that it lives on. Any thread.
     Engine engine();
 
-    /// What its [DeviceKind] has made for it. Any thread.
+    /// The driver that its [DeviceKind] has made for it. Any thread.
     QueuePairDriver driver();
 
-    /// When nothing has come from the peer for so long, it is asked whether it lives; zero for never.
+    /// Sets the silence after which the peer is asked whether it is alive; zero for never.
     void keepAlive(Duration silence);
 
-    /// Its connection has ended: to ERR, and what was posted is flushed.
+    /// Moves to ERR and flushes posted requests, because the connection has ended.
     ///
-    /// @param why in words
+    /// @param why the reason in words
     void disconnected(String why);
 
-    /// Has `listener` told why, in words, when the queue pair goes to ERR by itself; null for nothing.
+    /// The number of the peer's queue pair; 0 when there is none.
+    int peerQpn();
+
+    /// Moves to ERR, because the process at the other end has ended. The oldest request fails as after the last retry.
+    ///
+    /// @param why the reason in words
+    void peerGone(String why);
+
+    /// Sets the listener that is told, in words, why the queue pair goes to ERR by itself; null for none.
     void failureListener(@Nullable Consumer<String> listener);
 
-    /// Has `listener` told when the first request, and the first answer, of the peer has come; null for nothing.
+    /// Sets the listener that is called when the peer's first request, and its first response, has come; null for
+    /// none.
     void firstPacketListener(@Nullable FirstPacketListener listener);
 
-    /// Has `listener` told that the peer has asked for memory that it may not have; null for nothing.
+    /// Sets the listener that is called when the peer has asked for memory to which it has no right; null for
+    /// none.
     void accessErrorListener(@Nullable Runnable listener);
 
-    /// Is told of a peer's first packets.
+    /// Receives the peer's first packets.
     interface FirstPacketListener {
         void onFirstPacket(boolean isAnswer);
     }

@@ -2,11 +2,12 @@ package verbena.nic.kind;
 
 import verbena.nic.link.Interfaces.HostInterface;
 
-/// Node GUIDs (EUI-64) for devices that no vendor has numbered.
+/// Node GUIDs (EUI-64) for devices to which no vendor has assigned one.
 public final class NodeGuid {
     private NodeGuid() {}
 
-    /// From the hardware address as soft-RoCE does it; on loopback, which has none, from the device's name.
+    /// The GUID made from the hardware address, as soft-RoCE does it; on loopback, which has no hardware address,
+    /// from the device's name.
     public static long of(HostInterface host, String name) {
         long mac = host.mac();
         if (mac == 0) {
@@ -15,7 +16,7 @@ public final class NodeGuid {
         return (((mac >>> 24) ^ 0x02_0000L) << 40) | 0xFF_FE00_0000L | (mac & 0xFF_FFFF);
     }
 
-    /// Locally administered, for a device that has nothing but a name.
+    /// A locally administered GUID, for a device that has only a name.
     public static long of(String name) {
         return 0x0200_00FF_FE00_0000L | (name.hashCode() & 0xFF_FFFF);
     }

@@ -8,21 +8,22 @@ import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.verbs.Gid;
 
-/// What the log is told of peers that misbehave.
+/// Logs peers that misbehave.
 public final class PeerLog {
     private static final System.Logger LOG = System.getLogger("verbena.nic");
 
     private final String device;
     private final Counters counters;
-    private final Silence unproven = new Silence();
+    private final LogPause unproven = new LogPause();
 
-    /// @param device how messages call it
+    /// @param device how messages name it
     public PeerLog(String device, Counters counters) {
         this.device = device;
         this.counters = counters;
     }
 
-    /// A peer tries numbers of queue pairs or keys of any device ([verbena.nic.engine.Engine.Listener#onSearch]).
+    /// Logs that a peer guesses queue pair numbers or keys of any device
+    /// ([verbena.nic.engine.Engine.Listener#onSearch]).
     public static void search(String device, PacketFate last, long sourceHigh, long sourceLow) {
         LOG.log(
                 System.Logger.Level.WARNING,
@@ -33,15 +34,15 @@ public final class PeerLog {
                 last.label());
     }
 
-    /// A peer gets no connections for a while, because of what those that it had have asked for; or only this is
-    /// told, where its address is that of many.
+    /// Logs that a peer gets no connections for a while because of the requests of its earlier ones. An address
+    /// that many peers share is not blocked, but only logged.
     public void blocked(Gid peer) {
         counters.count(Counter.BLOCKED_PEERS);
         JfrEvents.blocked(device, peer);
         LOG.log(
                 System.Logger.Level.WARNING,
-                "device {0}: {1} may be guessing keys: {2} times in {3} s its connections asked for memory that they"
-                        + " may not have; it is blocked for {4} s, unless the address is this host''s own",
+                "device {0}: {1} may be guessing keys: {2} times in {3} s its connections asked for memory to which"
+                        + " they have no right; it is blocked for {4} s, unless the address is this host''s own",
                 device,
                 peer,
                 CmSuspects.BLOCKED_AT,
@@ -49,17 +50,17 @@ public final class PeerLog {
                 CmSuspects.BLOCK_NANOS / 1_000_000_000);
     }
 
-    /// A request for a connection was refused because it, or this side, has no secret, or another one. Logged now
-    /// and then: any host can cause it.
+    /// Logs that a request for a connection was refused because the two sides do not have the same secret. Logged
+    /// now and then, because any host can cause it.
     ///
     /// @param now the engine's time
     public void unproven(Gid peer, CmRefusal why, long now) {
-        if (unproven.isQuiet(now)) {
+        if (unproven.isPaused(now)) {
             return;
         }
         LOG.log(
                 System.Logger.Level.WARNING,
-                "device {0}: refuses connections, at last one of {1}: {2}; see the counter cm.unproven",
+                "device {0}: refuses connections, most recently from {1}: {2}; see the counter cm.unproven",
                 device,
                 peer,
                 switch (why) {

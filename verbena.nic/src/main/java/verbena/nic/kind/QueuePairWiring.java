@@ -15,17 +15,17 @@ import verbena.transport.rc.XrcQueue;
 import verbena.verbs.QpType;
 import verbena.wire.ib.Transport;
 
-/// What a new queue pair's driver is connected to.
+/// The objects that a new queue pair's driver is connected to.
 ///
-/// @param engine that it lives on
+/// @param engine the engine that it lives on
 /// @param parameters changed by commands to the engine
 /// @param receivesShared whether the receive queue is a shared one
 /// @param signalAll whether each request has a completion
-/// @param memory of that engine
-/// @param xrc of an XRC target; null of all others
-/// @param counters its own
+/// @param memory the memory table of that engine
+/// @param xrc the XRC domain of a target; null for all other types
+/// @param counters the queue pair's own counters
 /// @param events the queue pair
-/// @param owner is told when the driver's own code fails
+/// @param owner called when the driver's own code fails
 public record QueuePairWiring(
         QpType type,
         Engine engine,
@@ -43,11 +43,12 @@ public record QueuePairWiring(
         EngineTask.Owner owner) {
     /// The XRC domain of a target.
     ///
-    /// @param number by which the engine tells domains apart
-    /// @param queues the open shared receive queues of the device that have a number, other domains' included
+    /// @param number the number by which the engine distinguishes domains
+    /// @param queues the open shared receive queues of the device that have a number, including those of other
+    ///     domains
     public record XrcDomain(int number, XrcQueue.Finder queues) {}
 
-    /// That of a queue pair that is a target.
+    /// The XRC domain of a target.
     public XrcDomain xrcDomain() {
         return Objects.requireNonNull(xrc, "an XRC target has a domain");
     }

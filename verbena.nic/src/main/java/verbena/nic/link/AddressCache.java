@@ -6,10 +6,10 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 
-/// Socket addresses of GIDs, made once. The table has a fixed size: a new address replaces the one in its place, so
-/// no number of peers makes the table grow. For one thread.
+/// The socket addresses of GIDs, each made once. The table has a fixed size: a new address replaces the one in its
+/// place, so the table does not grow with the number of peers. For one thread.
 final class AddressCache {
-    /// Places, a power of two.
+    /// The number of places, a power of two.
     static final int CAPACITY = 1024;
 
     private static final long GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15L; // spreads consecutive addresses

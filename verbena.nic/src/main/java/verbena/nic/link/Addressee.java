@@ -11,21 +11,20 @@ import verbena.wire.cm.SidrReq;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 
-/// Which of the links that share an address a packet is for. The answer is read from where the headers have to be,
-/// before anything else looks at them. A packet that is not as it should be is for any link, whose device then
-/// refuses it.
+/// Finds which of the links that share an address a packet is for. It reads the fixed places of the headers, before
+/// any other check. A malformed packet is for any link; the device of that link then refuses it.
 ///
-/// Numbers that a device has given out begin with its slot. Management datagrams all go to queue pair 1: an answer
+/// Numbers that a device has assigned begin with its slot. Management datagrams all go to queue pair 1. A response
 /// names the communication ID or the request ID of the device that asked; a request names a service.
 final class Addressee {
-    /// The link that has it.
-    static final int ANYBODY = -1;
-    /// The link that has claimed its [#service(Frame)].
+    /// The packet is for any link: the one that has received it.
+    static final int ANY_LINK = -1;
+    /// The packet is for the link that has claimed its [#service(Frame)].
     static final int SERVICE = -2;
-    /// Every link: a REJ of a peer that does not know yet which number our side gave the connection.
-    static final int EVERYBODY = -3;
+    /// The packet is for every link: a REJ from a peer that does not know our number of the connection yet.
+    static final int EVERY_LINK = -3;
 
-    // Where the fields are in a packet.
+    // The positions of the fields in a packet.
     static final int QPN_AT = 5;
     static final int MAD_AT = Bth.BYTES + Deth.BYTES;
     static final int CLASS_AT = MAD_AT + 1;
@@ -36,8 +35,6 @@ final class Addressee {
     private static final int SERVICE_AT = MESSAGE_AT + 8;
     private static final int SERVICE_END = SERVICE_AT + 8;
 
-    private static final int MULTICAST_QPN = 0xFF_FFFF;
-
     private Addressee() {}
 
     /// The slot of the packet's receiver, or one of the constants.
@@ -47,11 +44,11 @@ final class Addressee {
         MemorySegment slot = frame.slot;
         int start = frame.start;
         int qpn = BigEndian.u24(slot, start + QPN_AT);
-        if (qpn > Mad.QPN && qpn != MULTICAST_QPN) {
+        if (qpn > Mad.QPN && qpn != Bth.MULTICAST_QP) {
             return qpn >>> 16;
         }
         if (qpn != Mad.QPN || frame.length < SERVICE_END || BigEndian.u8(slot, start + CLASS_AT) != Mad.CLASS_CM) {
-            return ANYBODY;
+            return ANY_LINK;
         }
         int attribute = BigEndian.u16(slot, start + ATTRIBUTE_AT);
         return switch (attribute) {
@@ -59,12 +56,12 @@ final class Addressee {
             case SidrRep.ATTRIBUTE -> BigEndian.u8(slot, start + REQUEST_ID_AT);
             default ->
                 attribute == Rej.ATTRIBUTE && BigEndian.u32(slot, start + REMOTE_COMM_ID_AT) == 0
-                        ? EVERYBODY
+                        ? EVERY_LINK
                         : BigEndian.u8(slot, start + REMOTE_COMM_ID_AT);
         };
     }
 
-    /// The service that a packet for [#SERVICE] asks for.
+    /// The service that a packet for [#SERVICE] names.
     static long service(Frame frame) {
         return BigEndian.i64(frame.slot, frame.start + SERVICE_AT);
     }

@@ -4,31 +4,33 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 
-/// What a [TcpSocket] asks of the system, directly or through a [TapStream] that looks at what passes.
+/// The calls that a [TcpSocket] makes to the system, directly or through a [TapStream] that shows the bytes to a
+/// tap.
 abstract sealed class ByteStream permits TcpSocket, TapStream {
-    /// The stream can be used from now on.
+    /// Called when the stream can be used.
     abstract void onOpened();
 
-    /// Reads once; the bytes read, 0 for the end of the stream, -1 when there is nothing now.
+    /// Reads once; returns the number of bytes, 0 at the end of the stream, -1 when there are none now.
     abstract long read(StreamBuffer buffer, int from, int to);
 
-    /// Reads once into a target, and what is more into a buffer; answers likewise.
+    /// Reads once, into a target first and then into a buffer. Returns the number of bytes, 0 at the end of the
+    /// stream, -1 when there are none now.
     abstract long read(StreamTarget first, StreamBuffer then, int from, int to);
 
-    /// Writes once; the bytes taken, -1 when the stream is broken.
+    /// Writes once; returns the number of bytes taken, -1 when the stream is broken.
     abstract long send(StreamBuffer bytes, int from, int to);
 
-    /// Writes what was gathered, once; answers likewise.
+    /// Writes the gathered bytes once; returns the number of bytes taken, -1 when the stream is broken.
     ///
     /// @throws LinkException when the memory cannot be read
     /// @throws IllegalStateException when the arena of the memory is closed
     abstract long send(StreamOutput output);
 
-    /// No more is sent.
+    /// Ends the output: nothing more is sent.
     abstract void endOutput();
 
-    /// Gives back what the system has of it.
+    /// Closes the stream's system resources.
     ///
-    /// @param reset whether the peer is to see that it broke off
+    /// @param reset whether the peer is to see that the connection was broken off
     abstract void release(boolean reset);
 }

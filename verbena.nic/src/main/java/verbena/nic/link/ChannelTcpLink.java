@@ -21,19 +21,19 @@ import verbena.verbs.GidEntry;
 
 /// TCP through [SocketChannel]: every platform, no native access.
 ///
-/// What is different from [LinuxTcpLink]: each piece of work looks at every socket, because a [Selector] serves
-/// one thread at a time and belongs to the sleeper; reading and writing allocates; what is not acknowledged breaks
-/// a stream only when the system gives it up, which takes minutes.
+/// It differs from [LinuxTcpLink] in three ways. Each piece of work checks every socket, because a [Selector] serves
+/// one thread at a time and belongs to the sleeper. Reading and writing allocates. Unacknowledged data breaks a
+/// stream only when the system gives up, which takes minutes.
 public final class ChannelTcpLink extends TcpLink {
-    private static final long LET_GO_RETRY_NANOS = 20_000;
+    private static final long RELEASE_RETRY_NANOS = 20_000;
 
     private final Selector selector;
     private final List<ChannelTcpSocket> sockets = new ArrayList<>();
     private final List<ChannelTcpPort> ports = new ArrayList<>();
-    /// A thread is in the selector, which serves one at a time.
+    /// Whether a thread is in the selector, which serves one thread at a time.
     private final AtomicBoolean selecting = new AtomicBoolean();
-    /// A channel was closed. The system has it until the selector has let go of it.
-    private boolean hasToLetGo;
+    /// Whether a closed channel is still registered: the system keeps it until the selector has released it.
+    private boolean hasClosedChannels;
 
     /// @throws LinkException when the system refuses
     ChannelTcpLink(List<GidEntry> addresses) {
@@ -50,14 +50,14 @@ public final class ChannelTcpLink extends TcpLink {
         return new LinkException(LinkException.Kind.FAILED, what + ": " + e.getMessage(), e);
     }
 
-    /// Has the selector tell of this.
+    /// Registers a channel with the selector.
     void register(SelectableChannel channel, int wanted) {
         try {
             channel.register(selector, wanted);
         } catch (IOException e) {
             throw failed("selector", e);
         }
-        wakeup(); // the sleeper does not know of it
+        wakeup(); // the sleeper does not know the new channel
     }
 
     // --- moving
@@ -65,7 +65,7 @@ public final class ChannelTcpLink extends TcpLink {
     @Override
     int moveWatched(long now) {
         int done = 0;
-        // By index, from behind: what is closed meanwhile leaves the lists.
+        // By index, from the end: a socket that is closed meanwhile leaves the list.
         for (int i = ports.size() - 1; i >= 0; i--) {
             done += i < ports.size() ? ports.get(i).accept(now) : 0;
         }
@@ -77,14 +77,14 @@ public final class ChannelTcpLink extends TcpLink {
     }
 
     private void letGo() {
-        if (hasToLetGo
+        if (hasClosedChannels
                 && selector.isOpen()
-                && selecting.compareAndSet(false, true)) { // else the sleeper does it, which has been woken
-            hasToLetGo = false;
+                && selecting.compareAndSet(false, true)) { // otherwise the woken sleeper does it
+            hasClosedChannels = false;
             try {
                 selector.selectNow(_ -> {});
             } catch (IOException _) {
-                // Then the next call does.
+                // Then the next call does it.
             } finally {
                 selecting.set(false);
             }
@@ -135,7 +135,7 @@ public final class ChannelTcpLink extends TcpLink {
         return true;
     }
 
-    /// From now on each piece of work looks at it.
+    /// Adds a socket, which each piece of work checks from now on.
     void add(ChannelTcpSocket socket, SocketChannel channel, int wanted) {
         register(channel, wanted);
         sockets.add(socket);
@@ -180,10 +180,10 @@ public final class ChannelTcpLink extends TcpLink {
         return new InetSocketAddress(UdpLink.scoped(gid, interfaceOf(local)), port);
     }
 
-    /// It is closed.
+    /// Removes a closed socket.
     void remove(ChannelTcpSocket socket) {
         sockets.remove(socket);
-        hasToLetGo = true;
+        hasClosedChannels = true;
         wakeup();
     }
 
@@ -208,20 +208,20 @@ public final class ChannelTcpLink extends TcpLink {
         }
     }
 
-    /// From now on each piece of work looks at it.
+    /// Adds a port, which each piece of work checks from now on.
     void add(ChannelTcpPort port, ServerSocketChannel channel) {
         ports.add(port);
         register(channel, SelectionKey.OP_ACCEPT);
     }
 
-    /// It is closed: when this returns, no connection gets as far as TCP.
+    /// Removes a closed port: when this returns, the system refuses new connections to it.
     void remove(ChannelTcpPort port) {
         ports.remove(port);
-        hasToLetGo = true;
-        while (hasToLetGo && selector.isOpen()) {
+        hasClosedChannels = true;
+        while (hasClosedChannels && selector.isOpen()) {
             selector.wakeup();
             letGo();
-            LockSupport.parkNanos(hasToLetGo ? LET_GO_RETRY_NANOS : 0);
+            LockSupport.parkNanos(hasClosedChannels ? RELEASE_RETRY_NANOS : 0);
         }
     }
 

@@ -8,7 +8,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import verbena.verbs.Gid;
 
-/// A port of a [ChannelTcpLink]. The JDK binds and listens in one: until [#begin()] what comes waits.
+/// A port of a [ChannelTcpLink]. The JDK binds and listens in one call, so connections wait until [#begin()].
 final class ChannelTcpPort extends TcpPort {
     private final ChannelTcpLink link;
     private final ServerSocketChannel channel;
@@ -24,7 +24,7 @@ final class ChannelTcpPort extends TcpPort {
         link.add(this, channel);
     }
 
-    /// Accepts what waits; returns how many streams that were.
+    /// Accepts the waiting streams; returns how many.
     int accept(long now) {
         int done = 0;
         try {
@@ -39,7 +39,7 @@ final class ChannelTcpPort extends TcpPort {
                 accepted(socket, now);
             }
         } catch (IOException _) {
-            // The next attempt tells whether it was one connection's trouble.
+            // The next attempt shows whether only one connection had failed.
         }
         return done;
     }

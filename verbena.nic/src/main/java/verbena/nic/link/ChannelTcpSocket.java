@@ -18,9 +18,9 @@ import verbena.verbs.Gid;
 
 /// A stream of a [ChannelTcpLink].
 final class ChannelTcpSocket extends TcpSocket {
-    /// Of TCP and IPv6 headers, and the timestamps that most systems send.
+    /// The size of TCP and IPv6 headers, with the timestamps that most systems send.
     private static final int HEADER_BYTES = 40 + 20 + 12;
-    /// When the interface is not known: that of Ethernet.
+    /// The MTU to assume when the interface is unknown: that of Ethernet.
     private static final int MTU_DEFAULT = 1_500;
 
     private final ChannelTcpLink link;
@@ -33,12 +33,12 @@ final class ChannelTcpSocket extends TcpSocket {
         this.channel = channel;
     }
 
-    /// It has broken for this reason.
+    /// Breaks the stream for this reason.
     void failed(IOException why) {
         failure = why;
     }
 
-    /// Does what there is to do; returns how much that was.
+    /// Does the work that there is at this socket; returns how much.
     int move(long now) {
         try {
             return isConnected() ? moveBytes(now) : finishConnecting(now);
@@ -107,7 +107,7 @@ final class ChannelTcpSocket extends TcpSocket {
         }
     }
 
-    /// The JDK says -1 for the end and 0 for nothing.
+    /// Translates the JDK's result, which is -1 at the end and 0 when there are no bytes.
     private static long answer(long read) {
         return read > 0 ? read : -1 - read;
     }
@@ -131,7 +131,7 @@ final class ChannelTcpSocket extends TcpSocket {
         try {
             long sent = 0;
             for (long n = channel.write(pieces); n > 0; n = channel.write(pieces)) {
-                sent += n; // the JDK hands no more than 16 pieces to the system at once
+                sent += n; // the JDK passes at most 16 pieces to the system at once
             }
             return sent;
         } catch (IOException e) {
@@ -173,7 +173,7 @@ final class ChannelTcpSocket extends TcpSocket {
                 return (at == null ? MTU_DEFAULT : at.getMTU()) - HEADER_BYTES;
             }
         } catch (IOException | IllegalArgumentException _) {
-            // It is not known.
+            // The MTU is unknown.
         }
         return MTU_DEFAULT - HEADER_BYTES;
     }
@@ -199,7 +199,7 @@ final class ChannelTcpSocket extends TcpSocket {
                 channel.setOption(StandardSocketOptions.SO_LINGER, 0);
             }
         } catch (IOException _) {
-            // Then it ends in order.
+            // Then the stream ends in order.
         }
         Channels.close(channel);
         link.remove(this);

@@ -7,7 +7,7 @@ import java.nio.channels.Selector;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/// What links over the channels of the JDK have in common.
+/// Methods shared by the links over the channels of the JDK.
 final class Channels {
     private Channels() {}
 
@@ -20,30 +20,30 @@ final class Channels {
         }
     }
 
-    /// Sleeps until a channel is ready, the selector is woken, or the time has passed (negative: no limit; 0: not at
-    /// all). May return early.
+    /// Sleeps until a channel is ready, the selector is woken, or the time is over (negative: no limit; 0: does not
+    /// sleep). May return early.
     ///
-    /// @param onReady is given the keys of channels that are ready
+    /// @param onReady receives the keys of channels that are ready
     static void sleep(Selector selector, long timeoutNanos, Consumer<SelectionKey> onReady) {
         try {
             if (timeoutNanos > 0) {
-                // Up: a sleep of less than a millisecond would be none, and the caller would spin.
+                // Rounded up: a sleep of less than a millisecond would be none, and the caller would spin.
                 long millis = TimeUnit.NANOSECONDS.toMillis(timeoutNanos - 1) + 1;
                 selector.select(onReady, millis);
             } else if (timeoutNanos < 0) {
                 selector.select(onReady);
             }
         } catch (IOException | ClosedSelectorException _) {
-            // Closed, or early: the caller looks for itself.
+            // The selector is closed, or the sleep ended early: the caller checks for itself.
         }
     }
 
-    /// A descriptor that cannot be closed is gone all the same.
+    /// Closes a resource. A failure does not matter, because the descriptor is gone in any case.
     static void close(AutoCloseable resource) {
         try {
             resource.close();
         } catch (Exception _) {
-            // As said.
+            // The descriptor is gone.
         }
     }
 }

@@ -23,26 +23,27 @@ import verbena.wire.roce.RoceV2;
 
 /// UDP through [DatagramChannel]: every platform, no native access.
 ///
-/// What the JDK does not offer, and so is different from [LinuxUdpLink]:
+/// The JDK does not offer everything, so this link differs from [LinuxUdpLink]:
 ///
 /// - IPv6 datagrams with UDP checksum 0, as soft-RoCE and hardware send them, do not arrive on Linux;
-/// - one packet a system call;
-/// - [Frame#trafficClass] and [Frame#hopLimit] of arrivals are 0, that is unknown; on the way out the traffic
-/// class is set, but for its lowest bit, which the JDK masks (an ECN codepoint of ECT(1) or CE cannot be sent),
-/// and the hop limit is the system's, but for multicasts;
+/// - each system call carries one packet;
+/// - [Frame#trafficClass] and [Frame#hopLimit] of arrivals are 0, which means unknown;
+/// - departures carry the traffic class without its lowest bit, which the JDK masks, so ECT(1) and CE (ECN) cannot
+///   be sent; except for multicasts, the hop limit is the system's;
 /// - the sleep is rounded up to milliseconds;
-/// - of an IPv6 group whose addresses reach beyond one network (not `ff02::` or `ff12::`) a member also gets what
-/// other interfaces bring, where a program of this host has joined there;
-/// - [#packetMax()] is at most one word less than a frame holds: a datagram that fills the frame might have been
-/// cut, so it counts as malformed.
+/// - a member of an IPv6 group may get packets from another interface, if a program of this host has joined there. It
+///   may not for groups of one network (`ff02::`, `ff12::`);
+/// - [#packetMax()] is at least one word less than a frame holds: a datagram that fills the frame might have been
+///   cut, so it counts as malformed.
 ///
 /// Steady traffic with one peer allocates nothing here; a change of the sender makes the JDK allocate an address.
 public final class DatagramChannelLink extends UdpLink {
     private static final int WORD = 4;
 
-    // Of the own addresses, in their order: what is sent leaves by these.
+    // One for each own address, in their order: departures leave by these.
     private final List<Endpoint> endpoints = new ArrayList<>();
-    // Those, then the ones of groups; never changed, but replaced. The closer reads it too.
+    // The endpoints, then the receivers of groups. The list never changes, but is replaced; the closing thread reads
+    // it too.
     private volatile List<Receiver> receivers;
     private final UdpChannels channels;
     private final Selector selector;
@@ -51,15 +52,15 @@ public final class DatagramChannelLink extends UdpLink {
     private final long sendBufferBytes;
     private int firstToReceive;
 
-    /// A channel and the address, or the group, that it is bound to.
+    /// A channel and the address or group that it is bound to.
     private static class Receiver {
         final DatagramChannel channel;
         final SelectionKey key;
         final long gidHigh;
         final long gidLow;
-        /// Of a group's channel; else null.
+        /// The membership of a group's channel; null for other channels.
         final @Nullable MembershipKey membership;
-        // The last one and what it means, so that steady traffic makes no GIDs.
+        // The last sender and its GID, so that steady traffic creates no GIDs.
         @Nullable
         SocketAddress sender;
 
@@ -76,7 +77,7 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    /// One that also sends.
+    /// A receiver that also sends.
     private static final class Endpoint extends Receiver {
         final AddressCache destinations;
         int trafficClass;
@@ -135,9 +136,9 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    /// Whether "don't fragment" could be set on every socket. Without it the IPv4 identification is unpredictable,
-    /// and peers that check the ICRC in full, soft-RoCE and hardware, drop this link's packets over IPv4; a peer
-    /// behind a socket, as every Verbena link is, does not see the identification and takes them.
+    /// Whether "don't fragment" could be set on every socket. Without it, the IPv4 identification is unpredictable.
+    /// Peers that check the whole ICRC (soft-RoCE and hardware) then drop this link's packets over IPv4. A peer
+    /// behind a socket, as every Verbena link is, does not see the identification and accepts the packets.
     public boolean isFragmentationForbidden() {
         return fragmentationForbidden;
     }
@@ -168,7 +169,7 @@ public final class DatagramChannelLink extends UdpLink {
                 all.add(openGroup(group, at));
             }
             receivers = List.copyOf(all);
-            listening = selector.isOpen(); // else the closer may have missed the new ones
+            listening = selector.isOpen(); // otherwise the closing thread may have missed the new channels
         } finally {
             if (!listening) {
                 close(all, group);
@@ -188,7 +189,7 @@ public final class DatagramChannelLink extends UdpLink {
             boolean bound = receiver.gidLow == group.low() && receiver.gidHigh == group.high();
             if (bound) {
                 if (receiver.membership != null) {
-                    receiver.membership.drop(); // now: the socket lives on until the selector is asked next
+                    receiver.membership.drop(); // at once: the socket lives on until the next call of the selector
                 }
                 Channels.close(receiver.channel);
             }
@@ -203,7 +204,7 @@ public final class DatagramChannelLink extends UdpLink {
         int received = 0;
         List<Receiver> all = receivers;
         int size = all.size();
-        int first = firstToReceive < size ? firstToReceive : 0; // there may be fewer than last time
+        int first = firstToReceive < size ? firstToReceive : 0; // there may be fewer receivers than last time
         firstToReceive = first + 1;
         for (int i = 0; i < size && received < count; i++) {
             Receiver receiver = all.get((first + i) % size);
@@ -252,7 +253,7 @@ public final class DatagramChannelLink extends UdpLink {
             seal.judge(frame, 0);
             return Arrival.PACKET;
         } catch (IOException _) {
-            // Closed, or late news about what was sent (ICMP): nothing arrived.
+            // The channel is closed, or reports an ICMP error of an earlier packet: nothing has arrived.
             return Arrival.NOTHING;
         } finally {
             buffer.clear();
@@ -300,7 +301,7 @@ public final class DatagramChannelLink extends UdpLink {
         return null;
     }
 
-    // False when the way out is full, or closed.
+    // Returns false when there is no room to send, or the channel is closed.
     private boolean send(Endpoint endpoint, Frame frame) {
         ByteBuffer buffer =
                 frame.buffer.clear().limit(frame.start + frame.length).position(frame.start);
@@ -318,7 +319,7 @@ public final class DatagramChannelLink extends UdpLink {
         } catch (ClosedChannelException | CancelledKeyException _) {
             return false;
         } catch (IOException _) {
-            // No route, too large, forbidden: the JDK has one exception for all.
+            // No route, too large, forbidden: the JDK throws one exception for all of these.
             refuse(frame);
             return true;
         } finally {
@@ -326,7 +327,7 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    // A system call, but only when it changes.
+    // A system call, made only when the traffic class changes.
     private static void setTrafficClass(Endpoint endpoint, int trafficClass) throws IOException {
         if (trafficClass != endpoint.trafficClass) {
             endpoint.channel.setOption(StandardSocketOptions.IP_TOS, trafficClass);
@@ -334,7 +335,7 @@ public final class DatagramChannelLink extends UdpLink {
         }
     }
 
-    // Likewise.
+    // A system call, made only when the hop limit changes.
     private static void setMulticastHops(Endpoint endpoint, int hops) throws IOException {
         if (hops != endpoint.multicastHops) {
             endpoint.channel.setOption(StandardSocketOptions.IP_MULTICAST_TTL, hops);
@@ -344,13 +345,13 @@ public final class DatagramChannelLink extends UdpLink {
 
     // --- sleeping
 
-    // Interest in room to send is for one sleep.
+    // Interest in room to send lasts for one sleep.
     private static void backToReading(SelectionKey key) {
         key.interestOps(SelectionKey.OP_READ);
     }
 
-    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was
-    /// given.
+    /// Sleeps as [Link#await(long)] does. Also returns when there is room again after [#transmit] took fewer frames
+    /// than it was given.
     @Override
     public void await(long timeoutNanos) {
         if (!selector.isOpen() || !signal.sleep()) {
@@ -375,7 +376,7 @@ public final class DatagramChannelLink extends UdpLink {
         closeAll(receivers, selector);
     }
 
-    // Channels first: a closed selector lets go of them.
+    // Closes the channels first: a closed selector releases them.
     private static void closeAll(List<? extends Receiver> receivers, Selector open) {
         for (Receiver receiver : receivers) {
             Channels.close(receiver.channel);

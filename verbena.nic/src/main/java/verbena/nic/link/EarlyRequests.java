@@ -6,17 +6,18 @@ import java.util.Iterator;
 import java.util.function.LongSupplier;
 import verbena.wire.Frame;
 
-/// Requests of connection management that came before any link serves what they ask for. They wait a moment: a
-/// server that has just told its client to connect may be about to listen. A JVM does slowly, the first time, what
-/// the client's kernel does at once ([decision
-/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then the
-/// link that serves it by now gets them, or this device, which refuses.
+/// Requests of connection management that arrived before any link served their service. They wait for a moment,
+/// because a server that has just told its client to connect may be about to listen. The first time, a JVM is slower
+/// to listen than the client's kernel is to connect ([decision
+/// 0048](../../../../../../../docs/decisions/0048-requests-that-come-early.md)). Then they go to the link that
+/// serves them by now, or to this device, which refuses them.
 ///
-/// For the thread that may receive on the link, but for what is said to be for any thread.
+/// For the thread that may receive on the link, except where a method allows any thread.
 final class EarlyRequests {
-    /// So long one waits.
-    static final long PATIENCE_NANOS = 100_000_000;
-    /// So many wait. More are refused at once: only clients in a hurry send them.
+    /// How long a request waits.
+    static final long WAIT_NANOS = 100_000_000;
+    /// How many requests wait. Further requests are refused at once; only clients that do not wait for the server
+    /// send them.
     static final int MAX = 16;
 
     private static final long LOOK_NANOS = 5_000_000;
@@ -26,10 +27,10 @@ final class EarlyRequests {
 
     /// Knows which links serve what.
     interface Servers {
-        /// Whether this link serves it.
-        boolean isServedHere(long serviceId);
+        /// Whether this link serves the service at the address that the request is for.
+        boolean isServedHere(Frame frame, long serviceId);
 
-        /// Passes a request to another link that serves it; false when no other link does.
+        /// Passes a request to another link that serves the service; false when no other link does.
         boolean passOn(Frame frame, long serviceId);
     }
 
@@ -37,9 +38,9 @@ final class EarlyRequests {
     private final LongSupplier clock;
     private final ArrayDeque<Early> waiting = new ArrayDeque<>();
     private final ArrayDeque<Frame> free = new ArrayDeque<>();
-    /// The thread that sleeps reads it.
+    /// Read by the sleeping thread.
     private volatile long due = NEVER;
-    /// Of [#waiting].
+    /// The number of requests in [#waiting].
     private volatile int size;
 
     /// @param clock nanoseconds
@@ -48,12 +49,12 @@ final class EarlyRequests {
         this.clock = clock;
     }
 
-    /// How many wait. Any thread.
+    /// How many requests wait. Any thread.
     int size() {
         return size;
     }
 
-    /// When to look again, by the clock; [Long#MAX_VALUE] when none waits. Any thread.
+    /// When to look again, by the clock; [Long#MAX_VALUE] when no request waits. Any thread.
     long due() {
         return due;
     }
@@ -62,7 +63,7 @@ final class EarlyRequests {
         return due != NEVER && clock.getAsLong() - due >= 0;
     }
 
-    /// Keeps a copy; false when there is no room.
+    /// Keeps a copy of a request; false when there is no room.
     boolean hold(Frame frame, long serviceId) {
         if (waiting.size() == MAX) {
             return false;
@@ -74,7 +75,7 @@ final class EarlyRequests {
         kept.copyFrom(frame);
         long now = clock.getAsLong();
         assert waiting.size() + free.size() <= MAX;
-        waiting.add(new Early(kept, serviceId, now + PATIENCE_NANOS));
+        waiting.add(new Early(kept, serviceId, now + WAIT_NANOS));
         size = waiting.size();
         if (due == NEVER) {
             due = now + LOOK_NANOS;
@@ -82,14 +83,14 @@ final class EarlyRequests {
         return true;
     }
 
-    /// Looks as soon as possible.
+    /// Makes the next look due at once.
     void hurry() {
         if (!waiting.isEmpty()) {
             due = clock.getAsLong();
         }
     }
 
-    /// Fills `frames[from]` and its successors with those that the device gets now, at most `count`; returns how
+    /// Fills `frames[from]` and its successors with requests that now go to the device, at most `count`; returns how
     /// many.
     int handOut(Frame[] frames, int from, int count, Servers servers) {
         if (!isDue()) {
@@ -99,7 +100,7 @@ final class EarlyRequests {
         int taken = 0;
         for (Iterator<Early> all = waiting.iterator(); all.hasNext() && taken < count; ) {
             Early early = all.next();
-            boolean isServedHere = servers.isServedHere(early.serviceId);
+            boolean isServedHere = servers.isServedHere(early.frame, early.serviceId);
             boolean isPassedOn = !isServedHere && servers.passOn(early.frame, early.serviceId);
             if (!isServedHere && !isPassedOn && now - early.until < 0) {
                 continue;

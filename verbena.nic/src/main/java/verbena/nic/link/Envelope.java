@@ -7,8 +7,9 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.Frame;
 
-/// What links at one address send each other ([PeerSockets]): a packet and what only the socket knew of it, or a
-/// word among neighbours. All fields are in native order: an envelope does not leave the host.
+/// The messages that links at one address exchange ([PeerSockets]). A message is a packet, with the facts that only
+/// the socket knew, or a word between neighbours. All fields are in native order, because an envelope does not leave
+/// the host.
 ///
 /// | byte | packet | hello | located |
 /// |---|---|---|---|
@@ -22,14 +23,14 @@ import verbena.wire.Frame;
 final class Envelope {
     /// Bytes before the packet.
     static final int BYTES = 24;
-    /// Where it is in a frame's slot.
+    /// The position of the envelope in a frame's slot.
     static final int START = Frame.HEADROOM - BYTES;
 
-    /// No kind.
+    /// Not an envelope.
     static final int NONE = 0;
     /// A packet.
     static final int PACKET = 1;
-    /// The first word of a link that has connected.
+    /// The first message of a link that has connected.
     static final int HELLO = 2;
     /// The answer to a probe ([Steering]).
     static final int LOCATED = 3;
@@ -67,7 +68,7 @@ final class Envelope {
         frame.sourceLow = frame.slot.get(JAVA_LONG, SOURCE_LOW);
     }
 
-    /// The kind of what has arrived in a frame's slot.
+    /// The kind of the message in a frame's slot.
     static int kind(Frame frame) {
         return frame.slot.get(JAVA_BYTE, START);
     }
@@ -77,7 +78,7 @@ final class Envelope {
         to.set(JAVA_BYTE, SLOT, (byte) slot);
     }
 
-    /// The sender of a hello; [PeerSocket#NO_SLOT] when it is none.
+    /// The slot of the sender of a hello; [PeerSocket#NO_SLOT] when the message is not a hello.
     static int helloSlot(MemorySegment word) {
         return word.get(JAVA_BYTE, 0) == HELLO ? word.get(JAVA_BYTE, SLOT) & 0xFF : PeerSocket.NO_SLOT;
     }

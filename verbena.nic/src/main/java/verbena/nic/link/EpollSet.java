@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi.EpollEvent;
 import verbena.foreign.linux.LinuxSockets;
 
-/// Descriptors that are watched together (epoll(7)), each with the object that it belongs to.
+/// Descriptors that are watched together (epoll(7)), each with the object that owns it.
 ///
-/// The kernel tells the number of a descriptor's entry. A number is used again, so each use of it has a stamp: an
-/// event that is left over from an earlier use finds nothing.
+/// The kernel reports the number of a descriptor's entry. Numbers are used again, so each use has a stamp: an event
+/// of an earlier use matches no entry.
 ///
-/// For one thread at a time; another may poll [#fd()].
+/// For one thread at a time; another thread may poll [#fd()].
 final class EpollSet<T> {
     private final LinuxSockets linux;
     private final int fd;
@@ -31,7 +31,7 @@ final class EpollSet<T> {
     private record Entry<T>(int fd, int stamp, T owner) {}
 
     /// @param arena to be closed after this
-    /// @param eventsMax descriptors that one [#ready()] tells of; the next call begins with the others
+    /// @param eventsMax how many descriptors one [#ready()] reports; the next call begins with the others
     EpollSet(LinuxSockets linux, Arena arena, int eventsMax) {
         this.linux = linux;
         this.eventsMax = eventsMax;
@@ -40,16 +40,16 @@ final class EpollSet<T> {
         fd = linux.watcher();
     }
 
-    /// To be polled: readable when [#ready()] finds something. Negative, the system's error, when it could not be
-    /// had.
+    /// The descriptor to poll: readable when [#ready()] has something to report. Negative, the system's error, if
+    /// there is none.
     int fd() {
         return fd;
     }
 
-    /// Adds a descriptor; it leaves the set when it is closed, and its entry by [#remove(int)]. Returns the number
-    /// of the entry, or the system's negated error.
+    /// Adds a descriptor; returns the number of its entry, or the system's negated error. Closing the descriptor
+    /// removes it from the set, and [#remove(int)] removes its entry.
     ///
-    /// @param wanted what to tell of it
+    /// @param wanted the events to report
     int add(int descriptor, T owner, int wanted) {
         Integer free = freeNumbers.poll();
         int number = free == null ? entries.size() : free;
@@ -69,7 +69,7 @@ final class EpollSet<T> {
         return number;
     }
 
-    /// From now on this is told of the descriptor.
+    /// Changes the events to report.
     void change(int number, int wanted) {
         Entry<T> entry = number < 0 ? null : entries.get(number);
         if (entry != null) {
@@ -84,19 +84,19 @@ final class EpollSet<T> {
         event.set(JAVA_INT, EpollEvent.DATA + 4L, stamp);
     }
 
-    /// Forgets an entry, whose descriptor is about to be closed.
+    /// Removes an entry, whose descriptor is about to be closed.
     void remove(int number) {
         assert entries.get(number) != null : "removed twice";
         entries.set(number, null);
         freeNumbers.add(number);
     }
 
-    /// How many descriptors have something to tell, at most as many as one call tells of.
+    /// How many descriptors have events, at most as many as one call reports.
     int ready() {
         return LinuxSockets.ready(fd, events, eventsMax);
     }
 
-    /// Whose descriptor the i-th of those is; null when it has left the set meanwhile.
+    /// The owner of the i-th of these descriptors; null when its entry was removed meanwhile.
     @Nullable
     T owner(int i) {
         long at = (long) i * EpollEvent.BYTES;
@@ -104,12 +104,12 @@ final class EpollSet<T> {
         return entry == null || entry.stamp != events.get(JAVA_INT, at + EpollEvent.DATA + 4) ? null : entry.owner;
     }
 
-    /// What the i-th of those has to tell.
+    /// The events of the i-th of these descriptors.
     int seen(int i) {
         return events.get(JAVA_INT, (long) i * EpollEvent.BYTES + EpollEvent.EVENTS);
     }
 
-    /// Each owner of an entry; `action` may remove entries.
+    /// Calls `action` with the owner of each entry; `action` may remove entries.
     void forEach(Consumer<T> action) {
         for (int i = 0; i < entries.size(); i++) {
             Entry<T> entry = entries.get(i);

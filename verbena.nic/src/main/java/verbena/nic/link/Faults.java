@@ -5,35 +5,35 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// What a [FaultyLink] does to packets. Each packet is judged by itself: a probability of 0.05 hits one in twenty.
+/// The faults that a [FaultyLink] makes. Each packet is judged by itself: a probability of 0.05 hits one in twenty.
 ///
-/// @param loss how probable it is that a packet is lost
-/// @param duplicate that it arrives twice
-/// @param reorder that it is held back for [#REORDER_NANOS], so that those behind it overtake it
-/// @param corrupt that one of its bits is turned over
+/// @param loss the probability that a packet is lost
+/// @param duplicate the probability that it arrives twice
+/// @param reorder the probability that it is held back for [#REORDER_NANOS], so that later packets overtake it
+/// @param corrupt the probability that one of its bits is inverted
 /// @param delayNanos how much later than without faults a packet arrives
-/// @param on which packets
-/// @param seed what the decisions come from: for the n-th packet sent, and the n-th received, they are the same with
-///     the same seed; empty for one that is drawn when the link is made
+/// @param on the packets that are judged
+/// @param seed the seed of the decisions: equal seeds decide equally for the n-th packet sent and the n-th received;
+///     empty for a seed that is drawn when the link is made
 public record Faults(
         double loss, double duplicate, double reorder, double corrupt, long delayNanos, On on, OptionalLong seed) {
-    /// Which packets.
+    /// Which packets are judged.
     public enum On {
-        /// Those that the link sends.
+        /// The packets that the link sends.
         SENT,
-        /// Those that it receives.
+        /// The packets that the link receives.
         RECEIVED,
-        /// Both.
+        /// The packets in both directions.
         BOTH
     }
 
     /// How long a packet is held back to be overtaken.
     public static final long REORDER_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /// Longer delays are refused: what is on its way has to be kept.
+    /// The longest delay; longer ones are refused, because packets on their way have to be kept.
     public static final long DELAY_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
-    /// None.
+    /// No faults.
     public static final Faults NONE = new Faults(0, 0, 0, 0, 0, On.BOTH, OptionalLong.empty());
 
     private static final Pattern PERCENTAGE = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)%");
@@ -52,7 +52,7 @@ public record Faults(
 
     /// Reads `loss:5%,duplicate:1%,reorder:3%,corrupt:0.1%,delay:2ms,on:received,seed:7`, any of these in any order.
     ///
-    /// @throws IllegalArgumentException when a name or a value is none; the message says what may be there
+    /// @throws IllegalArgumentException when a name or a value is invalid; the message lists the valid ones
     public static Faults parse(String text) {
         Faults faults = NONE;
         for (String one : text.split(",", -1)) {

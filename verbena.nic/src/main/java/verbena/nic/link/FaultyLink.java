@@ -9,25 +9,25 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import verbena.wire.Frame;
 
-/// A link around another that loses, doubles, holds back, damages and delays packets, by chance or by seed: to test
-/// a program, or this library, under a bad network without one.
+/// A link around another that loses, duplicates, holds back, damages and delays packets, by chance or by seed. It
+/// tests a program, or this library, under a bad network without needing one.
 ///
-/// Damage is what a wire does. On the way out [Seal] turns the bit over when the ICRC is in place
-/// ([Frame#damagedBit]). On the way in the ICRC has been judged already, so the packet is marked as one whose ICRC
-/// is wrong. The exception are the bits that the ICRC does not cover (FECN, BECN and the reserved bits beside them,
-/// IBTA 9.2): damage there arrives as valid, as it does from a wire.
+/// Damage is what a wire does to bits. For departures, [Seal] inverts the bit when the ICRC is in place
+/// ([Frame#damagedBit]). For arrivals, the ICRC has been judged already, so the packet is marked as one with a wrong
+/// ICRC. The exception are the bits that the ICRC does not cover (FECN, BECN and the reserved bits beside them, IBTA
+/// 9.2): a packet with damage there arrives as valid, as it does from a wire.
 ///
-/// Packets that are on their way are copies, at most [#HELD_MAX] in each direction. When there are so many, an
-/// arrival is dropped and counted, as in a full queue of the network, and the way out takes no more until there is
-/// room. Without delay and reordering packets leave and arrive in the call that brings them.
+/// Packets on their way are copies, at most [#HELD_MAX] in each direction. When there are that many, an arrival is
+/// dropped and counted, as in a full queue of the network, and no departure is taken until there is room. Without
+/// delay and reordering, packets leave and arrive within the call that brings them.
 ///
-/// Threads as [Link] says. Nothing is allocated for a packet.
+/// Threads as in [Link]. Allocates nothing for a packet.
 public final class FaultyLink extends ForwardingLink {
     /// How many packets can be on their way in each direction.
     public static final int HELD_MAX = 1_024;
 
     private static final int BATCH = 64;
-    /// What one packet can become.
+    /// The most copies of one packet.
     private static final int COPIES_MAX = 2;
     /// The byte of the packet that the ICRC does not cover: FECN, BECN, six reserved bits.
     private static final int UNCOVERED_BYTE = 4;
@@ -38,18 +38,18 @@ public final class FaultyLink extends ForwardingLink {
     private final Way received;
     private final Way sent;
     private final Frame[] arrivals = frames();
-    // Packets whose time has come and which the link below has not taken: from `departuresFrom` to `departuresTo`.
+    // Packets that are due and that the link below has not taken, from `departuresFrom` to `departuresTo`.
     private final Frame[] departures = frames();
     private int departuresFrom;
     private int departuresTo;
 
     private volatile boolean closed;
     // When the next copy is due. The thread that receives and transmits writes it, then reads `sleeping`. The thread
-    // that sleeps writes `sleeping`, then reads this. So one of the two sees what the other has written.
+    // that sleeps writes `sleeping`, then reads this field. So one of the two sees what the other has written.
     private volatile long nextDue = HeldFrames.NEVER;
     private volatile boolean sleeping;
 
-    /// One direction: what is on its way, where its chance comes from, and what was done.
+    /// One direction: the packets on their way, its random numbers, and its counters.
     private final class Way {
         final HeldFrames held = new HeldFrames(HELD_MAX);
         final AtomicLong lost = new AtomicLong();
@@ -63,7 +63,7 @@ public final class FaultyLink extends ForwardingLink {
             this.random = random;
         }
 
-        // The same number of draws for each packet, so that no decision depends on another.
+        // Draws the same number of random numbers for each packet, so that no decision depends on another.
         void judge(Frame frame, long now) {
             boolean lose = random.nextDouble() < faults.loss();
             boolean duplicate = random.nextDouble() < faults.duplicate();
@@ -112,7 +112,7 @@ public final class FaultyLink extends ForwardingLink {
     }
 
     /// @param link closed with this one
-    /// @param clock nanoseconds, monotonic; what delays are measured by
+    /// @param clock nanoseconds, monotonic; measures delays
     public FaultyLink(Link link, Faults faults, LongSupplier clock) {
         super(link);
         this.faults = faults;
@@ -127,7 +127,7 @@ public final class FaultyLink extends ForwardingLink {
         return Frame.allocate(Arena.ofAuto().allocate((long) BATCH * Frame.SLOT_BYTES, 64));
     }
 
-    /// As [Link#receive]; sends as well what was held back until now.
+    /// Receives as [Link#receive] does; also sends packets that were held back until now.
     @Override
     public int receive(Frame[] frames, int from, int count) {
         if (closed) {
@@ -157,12 +157,6 @@ public final class FaultyLink extends ForwardingLink {
         return given;
     }
 
-    /// None: a damaged packet that carries it would not be noticed.
-    @Override
-    public int stamp() {
-        return 0;
-    }
-
     @Override
     public int transmit(Frame[] frames, int from, int count) {
         if (closed) {
@@ -182,7 +176,7 @@ public final class FaultyLink extends ForwardingLink {
         return taken;
     }
 
-    // Hands packets whose time has come to the link below, until that takes no more.
+    // Hands packets that are due to the link below, until it takes no more.
     private void depart(long now) {
         while (true) {
             if (departuresFrom == departuresTo) {
@@ -207,7 +201,7 @@ public final class FaultyLink extends ForwardingLink {
     }
 
     private void publishDue() {
-        // What is due and has not gone waits for room below, not for a time.
+        // A packet that is due and has not left waits for room below, not for a time.
         long due = Math.min(
                 received.held.firstDue(), departuresFrom < departuresTo ? HeldFrames.NEVER : sent.held.firstDue());
         boolean earlier = due < nextDue;
@@ -217,7 +211,7 @@ public final class FaultyLink extends ForwardingLink {
         }
     }
 
-    /// As [Link#await(long)]; returns as well when something that was held back is due.
+    /// Sleeps as [Link#await(long)] does; also returns when a held-back packet is due.
     @Override
     public void await(long timeoutNanos) {
         sleeping = true;
@@ -234,14 +228,13 @@ public final class FaultyLink extends ForwardingLink {
         }
     }
 
-    /// A caller's poll(2) would not know when something that was held back is due.
+    /// Returns false: a caller's poll(2) would not know when a held-back packet is due.
     @Override
     public boolean canBePolled() {
         return false;
     }
 
-    /// What was done to packets, `faults.received.lost` and so on, beside the seed, `faults.seed`, with which it can be
-    /// done again.
+    /// The faults made, as `faults.received.lost` and so on, and the seed that repeats them, as `faults.seed`.
     @Override
     public Map<String, Long> counters() {
         var counters = new TreeMap<>(link.counters());

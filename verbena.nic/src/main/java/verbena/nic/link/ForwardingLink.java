@@ -7,8 +7,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// A link around another that hands everything on: what a wrapper that traces, captures or damages changes a
-/// method of. Threads as [Link] says.
+/// A link that forwards every call to another link. A wrapper that traces, captures or damages packets overrides
+/// some methods. Threads as in [Link].
 public abstract class ForwardingLink implements Link {
     /// The link below, closed with this one.
     protected final Link link;
@@ -68,28 +68,33 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
-    public boolean claimService(long serviceId) {
-        return link.claimService(serviceId);
+    public boolean claimService(long serviceId, Gid local) {
+        return link.claimService(serviceId, local);
     }
 
     @Override
-    public void openService(long serviceId) {
-        link.openService(serviceId);
+    public void openService(long serviceId, Gid local) {
+        link.openService(serviceId, local);
     }
 
     @Override
-    public void releaseService(long serviceId) {
-        link.releaseService(serviceId);
+    public void releaseService(long serviceId, Gid local) {
+        link.releaseService(serviceId, local);
     }
 
     @Override
-    public int stamp() {
-        return link.stamp();
+    public boolean carriesIcrc() {
+        return link.carriesIcrc();
     }
 
     @Override
     public int sourcePort() {
         return link.sourcePort();
+    }
+
+    @Override
+    public int move(long nowNanos) {
+        return link.move(nowNanos);
     }
 
     @Override

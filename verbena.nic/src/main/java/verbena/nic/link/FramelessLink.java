@@ -6,16 +6,16 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// A carrier without frames, as an engine takes it: no packet arrives, and none can be sent.
+/// A carrier without frames in the form that an engine needs: no packet arrives, and none can be sent.
 public final class FramelessLink implements Link {
     private final Carrier carrier;
 
-    /// @param carrier closed with this
+    /// @param carrier closed with this link
     public FramelessLink(Carrier carrier) {
         this.carrier = carrier;
     }
 
-    // ---- the carrier's
+    // ---- forwarded to the carrier
 
     @Override
     public List<GidEntry> gids() {

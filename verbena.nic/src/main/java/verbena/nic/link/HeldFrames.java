@@ -3,13 +3,13 @@ package verbena.nic.link;
 import java.lang.foreign.Arena;
 import verbena.wire.Frame;
 
-/// Frames that wait for their time: a heap by time, then by order of arrival, over a fixed number of slots. For one
-/// thread.
+/// Frames held back until their time: a heap by time, then by order of arrival, over a fixed number of slots. For
+/// one thread.
 final class HeldFrames {
-    /// What [#firstDue()] says when there is none.
+    /// The result of [#firstDue()] when no frame is held.
     static final long NEVER = Long.MAX_VALUE;
 
-    // Slots not in use are behind the heap's end: together the two are all there are.
+    // Slots that are not in use lie behind the heap's end; together the two are all slots.
     private final Frame[] frames;
     private final long[] due;
     private final long[] serials;
@@ -22,7 +22,7 @@ final class HeldFrames {
         serials = new long[capacity];
     }
 
-    /// How many more fit.
+    /// How many more frames fit.
     int room() {
         return frames.length - size;
     }
@@ -42,18 +42,18 @@ final class HeldFrames {
         return copy;
     }
 
-    /// When the first is due.
+    /// When the first frame is due.
     long firstDue() {
         return size == 0 ? NEVER : due[0];
     }
 
-    /// The one that is due first.
+    /// The frame that is due first.
     Frame first() {
         assert size > 0;
         return frames[0];
     }
 
-    /// Forgets that one.
+    /// Removes the frame that is due first.
     void removeFirst() {
         assert size > 0;
         swap(0, --size);

@@ -20,7 +20,7 @@ import verbena.verbs.Mtu;
 public final class Interfaces {
     private static final long BITS_PER_MEGABIT = 1_000_000;
 
-    /// The words by which the JDK says that there is none; it has no exception of its own for that.
+    /// The words by which the JDK reports that there are no interfaces; it has no exception of its own for that.
     private static final String NO_INTERFACES = "No network interfaces configured";
 
     private Interfaces() {}
@@ -28,12 +28,12 @@ public final class Interfaces {
     /// One interface.
     ///
     /// @param name for example `eth0`
-    /// @param index the operating system's
+    /// @param index the operating system's index of it
     /// @param mtu in bytes
     /// @param mac the 48 bits of its hardware address; 0 when it has none
     /// @param up whether it is up and has its link
     /// @param loopback whether it is the loopback interface
-    /// @param bitsPerSecond its speed, where the system knows
+    /// @param bitsPerSecond its speed, if the system knows it
     /// @param gids the GID table of a RoCE v2 device on it: link-local addresses first, then IPv4, then other IPv6,
     ///     as soft-RoCE has them; empty when the interface has no address
     public record HostInterface(
@@ -49,24 +49,29 @@ public final class Interfaces {
             gids = List.copyOf(gids);
         }
 
-        /// The largest path MTU it has room for, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80
-        /// bytes of headers.
+        /// The largest path MTU that fits, as soft-RoCE computes it: a payload of 4096, …, 256 bytes and 80 bytes of
+        /// headers.
         public Mtu pathMtu() {
             return PathMtu.ofInterface(mtu);
         }
 
-        /// The interface with another GID table, one IPv4 or IPv6 address: what a device on loopback has, where
-        /// every address of 127.0.0.0/8 is local though only one is listed.
+        /// The interface with another GID table.
+        HostInterface with(List<GidEntry> entries) {
+            return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, entries);
+        }
+
+        /// The interface with another GID table of one IPv4 or IPv6 address. Devices on loopback need it: every
+        /// address of 127.0.0.0/8 is local there, though only one is listed.
         public HostInterface withOnly(InetAddress address) {
             GidEntry entry = new GidEntry(0, Gid.of(address), GidType.ROCE_V2, name, index);
-            return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, List.of(entry));
+            return with(List.of(entry));
         }
     }
 
-    /// All of them, in the order of their indexes; none where not even loopback has an address, as in a new network
-    /// namespace.
+    /// All interfaces, in the order of their indexes. Empty where not even loopback has an address, as in a new
+    /// network namespace.
     ///
-    /// @throws LinkException when the system does not tell
+    /// @throws LinkException when the system does not report them
     public static List<HostInterface> all() {
         try {
             var found = new ArrayList<HostInterface>();
@@ -103,6 +108,28 @@ public final class Interfaces {
                         "there is no loopback interface, or it is down: set it up first (Linux: ip link set lo up)"));
     }
 
+    /// The loopback interface with the addresses of all interfaces that are up, loopback's first; without link-local
+    /// ones, which mean nothing without their interface.
+    ///
+    /// @throws LinkException when there is no loopback interface
+    public static HostInterface wholeHost() {
+        HostInterface loopback = loopback();
+        var entries = new ArrayList<>(loopback.gids());
+        for (HostInterface one : all()) {
+            for (GidEntry entry : one.up() && !one.loopback() ? one.gids() : List.<GidEntry>of()) {
+                if (!entry.gid().isLinkLocal()) {
+                    entries.add(new GidEntry(
+                            entries.size(),
+                            entry.gid(),
+                            entry.type(),
+                            entry.networkInterface(),
+                            entry.interfaceIndex()));
+                }
+            }
+        }
+        return loopback.with(entries);
+    }
+
     private static HostInterface describe(NetworkInterface one) throws SocketException {
         return new HostInterface(
                 one.getName(),
@@ -126,7 +153,7 @@ public final class Interfaces {
         return mac;
     }
 
-    // Linux only; -1, or an error on reading, where the driver does not know.
+    // Linux only: the file holds -1, or cannot be read, when the driver does not know the speed.
     private static OptionalLong bitsPerSecond(Path file) {
         try {
             long megabits = Long.parseLong(Files.readString(file).strip());

@@ -4,20 +4,20 @@ import org.jspecify.annotations.Nullable;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// A link cannot be opened, or cannot join a multicast group. The kind tells a program what to do next, the message
+/// A link cannot be opened, or cannot join a multicast group. The kind tells a program what to do next; the message
 /// tells a person.
 public final class LinkException extends RuntimeException {
-    /// Why.
+    /// The reason.
     public enum Kind {
         /// Another socket has the port at this address.
         PORT_IN_USE,
         /// The address belongs to no interface of this host.
         ADDRESS_NOT_LOCAL,
-        /// The operating system does not allow it to this process.
+        /// The operating system does not permit it to this process.
         NOT_PERMITTED,
         /// This platform, JVM or address family cannot do it.
         UNSUPPORTED,
-        /// Anything else; the message has the system's words.
+        /// Any other reason; the message has the system's words.
         FAILED
     }
 
@@ -40,7 +40,7 @@ public final class LinkException extends RuntimeException {
                 : "This process cannot share it: " + why + ".";
     }
 
-    /// The failure to bind `address` and `port`, with what may help; `detail` are the system's words.
+    /// The failure to bind `address` and `port`, with advice; `detail` holds the system's words.
     static LinkException ofBind(Kind kind, String address, int port, String detail, @Nullable Throwable cause) {
         String where = "UDP port " + port + " at " + address;
         String message = switch (kind) {
@@ -67,7 +67,7 @@ public final class LinkException extends RuntimeException {
         return new LinkException(kind, message, cause);
     }
 
-    /// The failure to become a member of `group` on the interface of `at`; `detail` are the system's words.
+    /// The failure to join `group` on the interface of `at`; `detail` holds the system's words.
     static LinkException ofJoin(Kind kind, Gid group, GidEntry at, String detail, @Nullable Throwable cause) {
         String where = "multicast group " + group + " on " + at.networkInterface();
         String message = switch (kind) {
@@ -80,7 +80,7 @@ public final class LinkException extends RuntimeException {
         return new LinkException(kind, message, cause);
     }
 
-    /// Why.
+    /// The reason.
     public Kind kind() {
         return kind;
     }

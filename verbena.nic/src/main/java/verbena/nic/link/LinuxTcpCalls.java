@@ -18,11 +18,11 @@ import verbena.transport.iwarp.StreamOutput;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 
-/// The system calls of TCP sockets, with the memory that they need: made once, used by all sockets of a link.
+/// The system calls of TCP sockets, with the memory that they need: created once and used by all sockets of a link.
 ///
 /// For one thread at a time.
 final class LinuxTcpCalls {
-    /// What [#send] and [#read] keep alive besides the link's own memory: the call takes three segments.
+    /// How many segments [#send] and [#read] keep alive besides the link's own memory: the call takes three.
     private static final int ALIVE_MAX = 3;
 
     private final LinuxSockets linux;
@@ -57,26 +57,26 @@ final class LinuxTcpCalls {
         return fd;
     }
 
-    /// For a connection.
+    /// Sets the options of a socket for a connection.
     void tune(int fd) {
-        // An FPDU that waits for a full segment waits for the peer's delayed acknowledgement.
+        // Without this, an FPDU that waits for a full segment waits for the peer's delayed acknowledgement.
         int _ = linux.setOption(fd, LinuxAbi.IPPROTO_TCP, LinuxAbi.TCP_NODELAY, 1);
         int _ = linux.setOption(fd, LinuxAbi.IPPROTO_TCP, LinuxAbi.TCP_USER_TIMEOUT, TcpLink.UNANSWERED_MILLIS_MAX);
     }
 
-    /// Binds to an address, and to the port that the system chooses when the connection begins.
+    /// Binds to an address; the system chooses the port when the connection begins.
     ///
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the address cannot be had
     void bindToAddress(int fd, Gid local, int scopeId) {
-        // Otherwise this takes a port that no other connection can have, to whichever peer.
+        // Without this, the socket takes a port that no other connection can have, whichever its peer.
         int _ = linux.setOption(fd, LinuxAbi.IPPROTO_IP, LinuxAbi.IP_BIND_ADDRESS_NO_PORT, 1);
         requireBound(linux.bind(fd, address(local, 0, scopeId)), local, 0);
     }
 
     /// @param port 0 for any that is free
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the port cannot be had
     void bindToPort(int fd, Gid local, int port, int scopeId) {
-        // What is left of earlier connections does not keep the port.
+        // Remains of earlier connections do not block the port.
         int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEADDR, 1);
         requireBound(linux.bind(fd, address(local, port, scopeId)), local, port);
     }
@@ -94,7 +94,7 @@ final class LinuxTcpCalls {
         }
     }
 
-    /// 0, or the system's negated error; EINPROGRESS is none.
+    /// Returns 0, or the system's negated error; EINPROGRESS counts as 0.
     int connect(int fd, Gid remote, int port, int scopeId) {
         return linux.connect(fd, address(remote, port, scopeId));
     }
@@ -105,14 +105,14 @@ final class LinuxTcpCalls {
 
     // --- names
 
-    /// A connection that waits at a port, with [#acceptedGid()] and [#acceptedPort()]; negative when none waits, or
-    /// no descriptor is left.
+    /// Accepts a connection that waits at a port; its peer is [#acceptedGid()] and [#acceptedPort()]. Negative when
+    /// no connection waits, or no descriptor is left.
     int accept(int fd) {
         nameLength.set(JAVA_INT, 0, SockaddrIn6.BYTES);
         return LinuxSockets.accept(fd, name, nameLength);
     }
 
-    /// Address of the peer that was accepted last.
+    /// The address of the peer that was accepted last.
     Gid acceptedGid() {
         if (name.get(JAVA_SHORT, SockaddrIn.SIN_FAMILY) == LinuxAbi.AF_INET) {
             return new Gid(0, 0xFFFFL << 32 | BigEndian.u32(name, SockaddrIn.SIN_ADDR));
@@ -120,14 +120,14 @@ final class LinuxTcpCalls {
         return new Gid(BigEndian.i64(name, SockaddrIn6.SIN6_ADDR), BigEndian.i64(name, SockaddrIn6.SIN6_ADDR + 8L));
     }
 
-    /// Port of that peer; for IPv6 at the same place.
+    /// The port of that peer, which IPv6 keeps at the same place.
     int acceptedPort() {
         return BigEndian.u16(name, SockaddrIn.SIN_PORT);
     }
 
-    /// Where a socket is bound.
+    /// The address that a socket is bound to.
     ///
-    /// @throws LinkException when the system does not tell
+    /// @throws LinkException when the system does not report it
     InetSocketAddress name(int fd) {
         nameLength.set(JAVA_INT, 0, SockaddrIn6.BYTES);
         int named = linux.name(fd, name, nameLength);
@@ -139,21 +139,21 @@ final class LinuxTcpCalls {
 
     // --- moving bytes
 
-    /// Reads once into `bytes` of a segment at `offset`, and what is more into a second one; the bytes read, 0 for
-    /// the end of the stream, -1 when there is nothing now.
+    /// Reads once, into `bytes` of a segment at `offset` and then into a second segment. Returns the number of
+    /// bytes, 0 at the end of the stream, -1 when there are none now.
     long read(int fd, MemorySegment first, long offset, long bytes, MemorySegment then, long thenOffset, long more) {
         putVector(0, first, offset, bytes);
         putVector(1, then, thenOffset, more);
         return LinuxSockets.readScattered(fd, vectors, 2, first);
     }
 
-    /// Reads once into memory of the link's own.
+    /// Reads once into the link's own memory.
     long read(int fd, MemorySegment own, long offset, long bytes) {
         putVector(0, own, offset, bytes);
         return LinuxSockets.readScattered(fd, vectors, 1, MemorySegment.NULL);
     }
 
-    /// Writes memory of the link's own, once; the bytes taken, -1 when the stream is broken.
+    /// Writes the link's own memory, once; returns the number of bytes taken, -1 when the stream is broken.
     ///
     /// @throws LinkException when the memory cannot be read
     long send(int fd, MemorySegment own, long offset, int bytes) {
@@ -161,8 +161,8 @@ final class LinuxTcpCalls {
         return sendVectors(fd, 1, MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);
     }
 
-    /// Writes what was gathered; answers likewise. One call names [#ALIVE_MAX] segments besides the link's own; what
-    /// names more goes in several.
+    /// Writes the gathered bytes; returns the number of bytes taken, -1 when the stream is broken. One call names
+    /// [#ALIVE_MAX] segments besides the link's own, so an output that names more needs several calls.
     ///
     /// @param own the link's own memory
     /// @throws LinkException when the memory cannot be read
@@ -201,7 +201,7 @@ final class LinuxTcpCalls {
         return false;
     }
 
-    /// The i-th of those that are named; the array forgets it, and with it the memory of a user.
+    /// The i-th of the segments that are named. The array drops it, so that no user memory is retained.
     private MemorySegment alive(int i, int named) {
         MemorySegment segment = i < named ? alive[i] : MemorySegment.NULL;
         alive[i] = MemorySegment.NULL;
@@ -230,7 +230,7 @@ final class LinuxTcpCalls {
 
     // --- a connection's state
 
-    /// The error that a socket has to tell, which that takes off it; 0 for none.
+    /// The pending error of a socket, which this call clears; 0 for none.
     int takeError(int fd) {
         return linux.option(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ERROR);
     }
@@ -253,7 +253,7 @@ final class LinuxTcpCalls {
         int _ = linux.shutdown(fd, LinuxAbi.SHUT_WR);
     }
 
-    /// The peer is to see that the connection broke off when it is closed.
+    /// Makes the later close show the peer that the connection was broken off.
     void resetOnClose(int fd) {
         linger.set(JAVA_INT, Linger.L_ONOFF, 1);
         linger.set(JAVA_INT, Linger.L_LINGER, 0);

@@ -15,16 +15,16 @@ import verbena.foreign.linux.Pollfds;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// TCP through Linux system calls: one epoll(7) set for all sockets, written to straight from registered memory
-/// and read from straight into it, nothing allocated for what moves.
+/// TCP through Linux system calls: one epoll(7) set for all sockets. The calls write straight from registered memory
+/// and read straight into it; moving bytes allocates nothing.
 public final class LinuxTcpLink extends TcpLink {
     private static final int NANOS_PER_SECOND = 1_000_000_000;
-    /// Sockets that are looked at in one piece of work; the others come first the next time.
+    /// How many sockets one piece of work serves; the others come first the next time.
     private static final int EVENTS_MAX = 64;
 
-    /// What the kernel tells of: a socket or a port.
+    /// What the kernel reports events of: a socket or a port.
     sealed interface Watched permits LinuxTcpSocket, LinuxTcpPort {
-        /// The kernel has something to tell.
+        /// Called when the kernel reports events.
         ///
         /// @param seen the events
         void onEvents(int seen, long now);
@@ -34,10 +34,10 @@ public final class LinuxTcpLink extends TcpLink {
     final LinuxTcpCalls calls = new LinuxTcpCalls(linux, arena);
     final EpollSet<Watched> watched = new EpollSet<>(linux, arena, EVENTS_MAX);
     private final EventCounter bell = new EventCounter(linux, arena);
-    /// Given up for a moment to accept, and refuse, when there is no other descriptor.
+    /// A spare descriptor, given up for a moment to accept and refuse a connection when no other descriptor is left.
     private int spareFd;
 
-    // The sleeper's own.
+    // Used by the sleeping thread only.
     private final MemorySegment sleepfds = arena.allocate(2L * Pollfd.BYTES, 8);
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
 
@@ -61,7 +61,7 @@ public final class LinuxTcpLink extends TcpLink {
         int ready = watched.ready();
         for (int i = 0; i < ready; i++) {
             Watched one = watched.owner(i);
-            if (one != null) { // else closed by what came before it
+            if (one != null) { // null: an earlier event has closed it
                 one.onEvents(watched.seen(i), now);
                 done++;
             }
@@ -71,7 +71,7 @@ public final class LinuxTcpLink extends TcpLink {
 
     /// Adds a descriptor to the set; returns its number there.
     ///
-    /// @throws LinkException when the system watches no more
+    /// @throws LinkException when the system can watch no more descriptors
     int watch(int fd, Watched one, int wanted) {
         int number = watched.add(fd, one, wanted);
         if (number < 0) {
@@ -145,8 +145,8 @@ public final class LinuxTcpLink extends TcpLink {
         return local.isLinkLocal() ? interfaceOf(local) : 0;
     }
 
-    /// Accepts a connection with the spare descriptor, and breaks it off: this process has no other descriptor, and
-    /// without that the port would never be quiet again.
+    /// Accepts a connection with the spare descriptor and breaks it off, because this process has no other
+    /// descriptor. Otherwise the port would report the connection for ever.
     void refuseOne(int listening) {
         if (spareFd >= 0) {
             LinuxSockets.close(spareFd);

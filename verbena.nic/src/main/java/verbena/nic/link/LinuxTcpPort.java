@@ -6,15 +6,15 @@ import verbena.verbs.Gid;
 
 /// A port of a [LinuxTcpLink].
 final class LinuxTcpPort extends TcpPort implements LinuxTcpLink.Watched {
-    /// Streams accepted in one piece of work.
+    /// How many streams one piece of work accepts.
     private static final int ACCEPTS_MAX = 64;
 
     private static final int NONE = -1;
 
     private final LinuxTcpLink link;
-    /// None when a stream has it, or when the port is closed.
+    /// The bound socket; NONE when a stream has taken it, or when the port is closed.
     private int fd;
-    /// In the epoll set.
+    /// Its number in the epoll set.
     private int watched = NONE;
 
     LinuxTcpPort(LinuxTcpLink link, int fd, Gid local, int port) {
@@ -31,7 +31,7 @@ final class LinuxTcpPort extends TcpPort implements LinuxTcpLink.Watched {
 
     /// The bound socket, for a stream that begins at this port.
     int takeSocket() {
-        assert watched == NONE : "a port that listens";
+        assert watched == NONE : "the port listens";
         int taken = fd;
         fd = NONE;
         return taken >= 0 ? taken : link.calls.open(local());

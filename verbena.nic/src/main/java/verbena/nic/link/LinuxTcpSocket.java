@@ -15,9 +15,9 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
     private final LinuxTcpLink link;
     private final LinuxTcpCalls calls;
     private final int fd;
-    /// In the epoll set.
+    /// Its number in the epoll set.
     private int number = NOT_WATCHED;
-    /// An end that is read from now on is none in order.
+    /// Whether an error was reported: an end of the stream that is read from now on is not an orderly end.
     private boolean wasBroken;
     /// Why the stream broke, an errno.
     private int error;
@@ -29,15 +29,15 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
         this.fd = fd;
     }
 
-    /// From now on the kernel tells of it.
+    /// Starts to watch the socket.
     ///
-    /// @throws LinkException when the system watches no more descriptors
+    /// @throws LinkException when the system can watch no more descriptors
     void begin(int wanted) {
         assert number == NOT_WATCHED;
         number = link.watch(fd, this, wanted);
     }
 
-    /// It has broken for this reason.
+    /// Breaks the stream for this reason.
     void failed(int errno) {
         error = errno;
     }
@@ -67,7 +67,7 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
         if ((seen & LinuxAbi.EPOLLOUT) != 0) {
             onRoom(now);
         }
-        // What has come before the stream broke still counts: a TERMINATE, for instance.
+        // Bytes that came before the stream broke still count: a TERMINATE, for instance.
         if (!isClosed() && (seen & ~LinuxAbi.EPOLLOUT) != 0) {
             wasBroken |= why != 0 || (!isEnding() && (seen & LinuxAbi.EPOLLHUP) != 0);
             onReadable(now);
@@ -97,7 +97,7 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
         return orBroken(calls.read(fd, first.segment, first.offset, first.bytes, then.segment, from, to - from));
     }
 
-    /// The end that follows an error is not the end that the peer meant.
+    /// Treats an end of the stream after an error as an error: the peer did not mean to end the stream.
     private long orBroken(long n) {
         return n == 0 && wasBroken ? -1 : n;
     }

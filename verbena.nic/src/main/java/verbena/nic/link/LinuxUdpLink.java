@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.EventCounter;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
@@ -18,41 +19,42 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets a call, straight from the frames'
-/// slots, with traffic class and hop limit both ways and nothing allocated per packet.
+/// UDP through Linux system calls: batches of up to [MessageBlock#COUNT] packets per call, straight from the frames'
+/// slots. It carries traffic class and hop limit both ways, and allocates nothing per packet.
 ///
-/// In addition to the portable link it receives IPv6 datagrams with checksum 0, which is what soft-RoCE and hardware
-/// send (UDP_NO_CHECK6_RX), and sleeps with nanoseconds of resolution.
+/// Unlike the portable link, it receives IPv6 datagrams with checksum 0 (UDP_NO_CHECK6_RX), as soft-RoCE and
+/// hardware send them, and sleeps with nanosecond resolution.
 ///
-/// Successive frames of one size for one host leave as one message, which the kernel, or the card, cuts again
-/// (UDP_SEGMENT; the ICRC of the i-th is sealed for IPv4 identification i). Packets that arrive together in that way
-/// are received together (UDP_GRO), into buffers of 64 KiB, and frames are views into them. Where the system knows
-/// neither, or a device cannot do it, one message carries one frame.
+/// Successive frames of one size for one host leave as one message, which the kernel or the card cuts again
+/// (UDP_SEGMENT); the ICRC of the i-th is sealed for IPv4 identification i. Packets that arrive together in this way
+/// are received together (UDP_GRO), into buffers of 64 KiB, and frames are views into these. Where the system knows
+/// neither option, or a device cannot do it, one message carries one frame.
 public final class LinuxUdpLink extends UdpLink {
-    /// Calls of [#receive] after which the link looks for news of neighbours, though the sleeper has not told of
-    /// any: seldom while no other link is there, so that it costs nothing, and often enough while others are.
+    /// After this many calls of [#receive], the link looks for messages of neighbours even if the sleeper has
+    /// reported none. The number is large while no other link is there, so that the look costs nothing, and small
+    /// while others are.
     private static final int LOOKS_ALONE = 64;
     private static final int LOOKS_AMONG_OTHERS = 16;
 
     private final Occupancy occupancy = new Occupancy();
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
-    /// What neighbours pass on.
+    /// Messages that neighbours pass on.
     private final MessageBlock envelopes = new MessageBlock(arena);
     private final MessageBlock outgoing = new MessageBlock(arena);
     private final UdpSockets sockets;
     private final UdpInbox inbox;
     private final UdpOutbox outbox;
 
-    /// Those of the own addresses, then those of groups. The array never changes, but is replaced. The sleeper reads
-    /// it.
+    /// The sockets of the own addresses, then those of groups. The array never changes, but is replaced. The
+    /// sleeping thread reads it.
     private volatile UdpSocket[] receivers;
 
-    /// The sleeper's: one entry for each receiver, then the event counter, the timer, and what neighbours connect
-    /// to.
+    /// Used by the sleeping thread: one entry for each receiver, then the event counter, the timer, and the
+    /// descriptors of shared addresses.
     private final MemorySegment sleepfds;
 
-    /// The sleeper's: how many receivers it sleeps on.
+    /// Used by the sleeping thread: how many receivers it sleeps on.
     private int asleepOn;
 
     private final EventCounter bell = new EventCounter(linux, arena);
@@ -60,11 +62,11 @@ public final class LinuxUdpLink extends UdpLink {
     private final long receiveBufferBytes;
     private final long sendBufferBytes;
 
-    /// One for each own address, none when the link is alone there.
+    /// One for each own address; empty when the link is alone there.
     private final SharedAddress[] shared;
 
     private int untilLook = LOOKS_ALONE;
-    /// The sleeper has seen that a neighbour has something to tell.
+    /// Whether the sleeping thread has seen that a neighbour has sent something.
     private volatile boolean neighboursRang;
 
     /// @throws LinkException when an address cannot be had
@@ -192,8 +194,8 @@ public final class LinuxUdpLink extends UdpLink {
         }
     }
 
-    /// Before the own sockets, and no more than half of what is asked for, so that neither source waits for the
-    /// other.
+    /// Receives from neighbours before the own sockets, and at most half of the requested number, so that neither
+    /// source waits for the other.
     private int receiveFromNeighbours(Frame[] frames, int from, int count) {
         boolean look = --untilLook <= 0 || neighboursRang;
         for (SharedAddress address : shared) {
@@ -203,7 +205,7 @@ public final class LinuxUdpLink extends UdpLink {
         if (!look) {
             return 0;
         }
-        neighboursRang = false; // before looking: what comes then is told anew
+        neighboursRang = false; // before the look: a later message sets it again
         int received = 0;
         int most = (count + 1) / 2;
         boolean others = false;
@@ -212,7 +214,7 @@ public final class LinuxUdpLink extends UdpLink {
             address.tick();
             others |= address.hasNeighbours();
         }
-        // Where something came there may be more.
+        // Where packets have arrived, there may be more.
         untilLook = received > 0 ? 1 : others ? LOOKS_AMONG_OTHERS : LOOKS_ALONE;
         return received;
     }
@@ -235,40 +237,44 @@ public final class LinuxUdpLink extends UdpLink {
     }
 
     @Override
-    public boolean claimService(long serviceId) {
-        if (shared.length == 0) {
-            return true;
-        }
+    public boolean claimService(long serviceId, Gid local) {
         try (Occupancy.Stay stay = occupancy.move()) {
             if (stay == null) {
                 throw new LinkException(LinkException.Kind.FAILED, "service: the link is closed");
             }
-            return SharedAddress.claimService(shared, serviceId);
+            SharedAddress address = sharedAt(local);
+            return address == null || address.claimService(serviceId);
         }
     }
 
     @Override
-    public void openService(long serviceId) {
+    public void openService(long serviceId, Gid local) {
         try (Occupancy.Stay stay = occupancy.move()) {
-            if (stay == null) {
-                return;
-            }
-            for (SharedAddress address : shared) {
+            SharedAddress address = stay == null ? null : sharedAt(local);
+            if (address != null) {
                 address.openService(serviceId);
             }
         }
     }
 
     @Override
-    public void releaseService(long serviceId) {
+    public void releaseService(long serviceId, Gid local) {
         try (Occupancy.Stay stay = occupancy.move()) {
-            if (stay == null) {
-                return;
-            }
-            for (SharedAddress address : shared) {
+            SharedAddress address = stay == null ? null : sharedAt(local);
+            if (address != null) {
                 address.releaseService(serviceId);
             }
         }
+    }
+
+    /// Null when this link has the address alone, or not at all.
+    private @Nullable SharedAddress sharedAt(Gid local) {
+        for (SharedAddress address : shared) {
+            if (address.gid().equals(local)) {
+                return address;
+            }
+        }
+        return null;
     }
 
     @Override
@@ -299,8 +305,8 @@ public final class LinuxUdpLink extends UdpLink {
 
     // --- sleeping
 
-    /// As [Link#await(long)]; returns as well when there is room again after [#transmit] took fewer than it was
-    /// given.
+    /// Sleeps as [Link#await(long)] does. Also returns when there is room again after [#transmit] took fewer frames
+    /// than it was given.
     @Override
     public void await(long timeoutNanos) {
         int count = fallAsleep(timeoutNanos);
@@ -308,7 +314,8 @@ public final class LinuxUdpLink extends UdpLink {
             return;
         }
         try {
-            int _ = LinuxSockets.poll(sleepfds, count, MemorySegment.NULL); // a signal may end it: may return early
+            int _ = LinuxSockets.poll(
+                    sleepfds, count, MemorySegment.NULL); // a signal may end the poll: await may return early
         } finally {
             awake();
         }
@@ -349,7 +356,7 @@ public final class LinuxUdpLink extends UdpLink {
         return count;
     }
 
-    /// Zero: some address wants to be looked after at once.
+    /// Returns zero when some address needs work at once.
     private int fillPollfds(long asked) {
         long timeoutNanos = asked;
         for (SharedAddress address : shared) {
@@ -405,7 +412,8 @@ public final class LinuxUdpLink extends UdpLink {
 
     // --- the end
 
-    /// As [Link#close()]; returns when a thread that slept is out and sockets and memory are given back.
+    /// Closes as [Link#close()] says; returns when the sleeping thread has left, and sockets and memory are
+    /// released.
     @Override
     public void close() {
         if (!occupancy.close(bell::ring)) {
@@ -417,7 +425,7 @@ public final class LinuxUdpLink extends UdpLink {
             LinuxSockets.close(socket.fd);
         }
         for (SharedAddress address : shared) {
-            address.close(); // last: until then neighbours need not know that this link has gone
+            address.close(); // last: until then neighbours need not know that this link closes
         }
         arena.close();
     }

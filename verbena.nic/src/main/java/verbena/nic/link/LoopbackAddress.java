@@ -11,26 +11,26 @@ import java.security.SecureRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
-/// An address of its own in 127.0.0.0/8 for each process that asks, so that many processes on one host can each have
-/// UDP port 4791.
+/// Finds an address of its own in 127.0.0.0/8 for each process that asks, so that many processes on one host can
+/// each have UDP port 4791.
 ///
-/// Candidates are drawn at random. They never are 127.0.x.y, where distributions put names of the host and
-/// resolvers, nor 127.255.x.y, nor have a last byte of 0 or 255.
+/// Candidates are drawn at random. They are never 127.0.x.y, where distributions put host names and resolvers, nor
+/// 127.255.x.y, and their last byte is neither 0 nor 255.
 public final class LoopbackAddress {
-    /// How many addresses are tried. Among 16 million, with a thousand taken, the first one fits.
+    /// How many addresses are tried. Among 16 million, with a thousand taken, the first one almost always fits.
     static final int ATTEMPTS_MAX = 64;
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private LoopbackAddress() {}
 
-    /// Opens something at an address of its own: calls `open` with one candidate after the other until it does not
-    /// fail with [LinkException.Kind#PORT_IN_USE], and returns what it returned. There is no moment between finding
-    /// an address and having it.
+    /// Opens something at an address of its own. Calls `open` with one candidate after the other while it fails with
+    /// [LinkException.Kind#PORT_IN_USE], and returns its result. No other process can take the address between the
+    /// search and the use.
     ///
-    /// Where only 127.0.0.1 is local (macOS, the BSDs) that is tried last; there the second process fails.
+    /// Where only 127.0.0.1 is local (macOS, the BSDs), that address is tried last; the second process fails there.
     ///
-    /// @throws LinkException what `open` threw, at the last candidate or for another reason
+    /// @throws LinkException the exception of `open` for the last candidate, or for another reason than the port
     public static <T> T claim(Function<Inet4Address, T> open) {
         return claim(open, RANDOM);
     }
@@ -69,7 +69,7 @@ public final class LoopbackAddress {
     }
 
     /// An address whose UDP `port` is free at this moment, to be shown before it is used. Another process may take
-    /// it before the caller does; [#claim(Function)] has no such gap.
+    /// it before the caller does; [#claim(Function)] leaves no such gap.
     ///
     /// @throws LinkException when none is found
     public static Inet4Address find(int port) {

@@ -18,15 +18,16 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// The memory of one `sendmmsg` or `recvmmsg`: [#COUNT] messages, each with a socket address and room for control
-/// messages; and [#COUNT] buffers (a frame's packet, in place, or memory of the link's), one for each message, or
-/// several in a row for one that is to be cut into segments. Laid out once; what does not change is written once.
+/// The memory of one `sendmmsg` or `recvmmsg` call: [#COUNT] messages, each with a socket address and room for
+/// control messages, and [#COUNT] buffers. A buffer is a frame's packet, in place, or memory of the link. A message
+/// has one buffer, or several in a row when it is to be cut into segments. The memory is laid out once, and constant
+/// fields are written once.
 final class MessageBlock {
-    /// Messages of one call.
+    /// The number of messages of one call.
     static final int COUNT = 64;
 
     private static final int NAME_BYTES = 32; // a sockaddr_in6, rounded up
-    // Traffic class, hop limit and the size of segments, and the time.
+    // Traffic class, hop limit, segment size, and arrival time.
     private static final int CONTROL_BYTES = 3 * Cmsghdr.SPACE_OF_INT + Cmsghdr.BYTES + Timespec.BYTES;
     private static final int IPV4_IN_GID = 0xFFFF;
 
@@ -34,7 +35,7 @@ final class MessageBlock {
     private final MemorySegment vectors;
     private final MemorySegment names;
     private final MemorySegment controls;
-    // What is left after the first i messages, so that a resumed sendmmsg makes no slice.
+    // The headers after the first i messages, so that a resumed sendmmsg allocates no slice.
     private final MemorySegment[] headersFrom = new MemorySegment[COUNT];
 
     MessageBlock(Arena arena) {
@@ -68,7 +69,7 @@ final class MessageBlock {
         return (long) i * CONTROL_BYTES;
     }
 
-    /// The `mmsghdr`s from the i-th.
+    /// The `mmsghdr`s from the i-th on.
     MemorySegment headersFrom(int i) {
         assert i >= 0 && i < COUNT : i;
         return headersFrom[i];
@@ -76,7 +77,7 @@ final class MessageBlock {
 
     // --- sending
 
-    /// Message `i` will carry the packet in the buffer with this number to the frame's destination.
+    /// Prepares message `i` to carry the packet in the buffer of this number to the frame's destination.
     void prepareSend(int i, int buffer, Frame frame, int port, int scopeId) {
         long header = header(i);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_IOV, vectors.address() + vector(buffer));
@@ -89,7 +90,7 @@ final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
-    /// Message `i` will carry this packet too, as one more segment in the buffer behind its last.
+    /// Adds this packet to message `i`, as one more segment in the buffer after its last.
     void addSegment(int i, int buffer, Frame frame) {
         long at = header(i) + Mmsghdr.MSG_IOVLEN;
         headers.set(JAVA_LONG, at, headers.get(JAVA_LONG, at) + 1);
@@ -103,14 +104,14 @@ final class MessageBlock {
         vectors.set(JAVA_LONG, vector + Iovec.IOV_LEN, frame.length);
     }
 
-    /// Has the kernel cut message `i` into packets of `bytes`, the last of which may be shorter (udp(7),
+    /// Makes the kernel cut message `i` into packets of `bytes`, the last of which may be shorter (udp(7),
     /// UDP_SEGMENT).
     void cutIntoSegments(int i, int bytes) {
         long at = control(i) + addControlHeader(i, Cmsghdr.LEN_OF_SHORT, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_SEGMENT);
         controls.set(JAVA_SHORT, at, (short) bytes);
     }
 
-    /// Message `i` will carry the frame's packet with its envelope through a side door, on a connected socket.
+    /// Prepares message `i` to carry the frame's packet with its envelope to a neighbour, on a connected socket.
     void prepareEnvelope(int i, Frame frame) {
         long header = header(i);
         long vector = vector(i);
@@ -122,12 +123,12 @@ final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
-    /// Adds to message `i` a control message with an integer.
+    /// Adds a control message with an integer to message `i`.
     void addControl(int i, int level, int type, int value) {
         controls.set(JAVA_INT, control(i) + addControlHeader(i, Cmsghdr.LEN_OF_INT, level, type), value);
     }
 
-    // Where its data go.
+    // Adds the header of a control message; returns the position of its data.
     private long addControlHeader(int i, int length, int level, int type) {
         long lengthAt = header(i) + Mmsghdr.MSG_CONTROLLEN;
         long used = headers.get(JAVA_LONG, lengthAt);
@@ -159,21 +160,21 @@ final class MessageBlock {
 
     // --- receiving
 
-    /// Message `i` will land in `bytes` of memory at `address`, once it is prepared.
+    /// Sets the memory in which message `i` will be received, once it is prepared: `bytes` at `address`.
     void landAt(int i, long address, long bytes) {
         vectors.set(JAVA_LONG, vector(i) + Iovec.IOV_BASE, address);
         vectors.set(JAVA_LONG, vector(i) + Iovec.IOV_LEN, bytes);
     }
 
-    /// Message `i` will land where it does, with whatever the system tells of it. What has been prepared stays so
-    /// until something arrives in it.
+    /// Prepares message `i` to be received in its memory, with all control messages that the system sends. It stays
+    /// prepared until something arrives in it.
     void prepareReceive(int i) {
         long header = header(i);
         headers.set(JAVA_INT, header + Mmsghdr.MSG_NAMELEN, NAME_BYTES);
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, CONTROL_BYTES);
     }
 
-    /// Message `i` will land in the frame's slot, its envelope before the packet.
+    /// Prepares message `i` to be received in the frame's slot, with the envelope before the packet.
     void prepareEnvelopeReceive(int i, Frame frame) {
         long header = header(i);
         long vector = vector(i);
@@ -183,7 +184,7 @@ final class MessageBlock {
         headers.set(JAVA_LONG, header + Mmsghdr.MSG_CONTROLLEN, 0);
     }
 
-    /// Bytes that message `i` has brought.
+    /// The length of message `i` as received.
     int length(int i) {
         return headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_LEN);
     }
@@ -193,8 +194,8 @@ final class MessageBlock {
         return (headers.get(JAVA_INT, header(i) + Mmsghdr.MSG_FLAGS) & LinuxAbi.MSG_TRUNC) != 0;
     }
 
-    /// Fills in the frame's source, traffic class and hop limit from message `i`; returns the bytes of each packet,
-    /// but the last perhaps, of which it consists: its length when it is one packet.
+    /// Fills in the frame's source, traffic class and hop limit from message `i`. Returns the length of each of its
+    /// packets, of which the last may be shorter; for one packet, the length of the message.
     int takeReceived(int i, Frame frame) {
         long name = name(i);
         if (names.get(JAVA_SHORT, name) == LinuxAbi.AF_INET) {
@@ -223,12 +224,12 @@ final class MessageBlock {
         return segment;
     }
 
-    // Each begins at a multiple of 8.
+    // Each control message begins at a multiple of 8.
     private long next(long control) {
         return control + ((controls.get(JAVA_LONG, control + Cmsghdr.CMSG_LEN) + 7) & ~7L);
     }
 
-    /// When message `i` came to this host, in milliseconds of the wall clock; 0 when it does not say
+    /// When message `i` came to this host, in milliseconds of the wall clock; 0 when the message has no time stamp
     /// ([LinuxAbi#SO_TIMESTAMPNS]).
     long arrivalMillis(int i) {
         long at = control(i);
@@ -243,7 +244,8 @@ final class MessageBlock {
         return 0;
     }
 
-    // The IPv4 traffic class comes as one byte, all others as an int: little-endian, so the first byte is it.
+    // The IPv4 traffic class is one byte, all other values are an int. The host is little-endian, so the byte is the
+    // first of an int.
     private static void takeControl(int level, int type, int value, Frame frame) {
         boolean ipv4 = level == LinuxAbi.IPPROTO_IP;
         if (type == (ipv4 ? LinuxAbi.IP_TOS : LinuxAbi.IPV6_TCLASS)) {

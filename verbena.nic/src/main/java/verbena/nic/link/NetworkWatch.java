@@ -14,10 +14,10 @@ import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxAbi.SockaddrNl;
 import verbena.foreign.linux.LinuxSockets;
 
-/// Tells when this host's network changes: an interface goes up or down, an address comes or goes (rtnetlink(7)).
-/// There is one thread for the whole process, asleep in the kernel; none while nothing watches. Where there are no
-/// Linux system calls ([UdpLinks#whyPortable()]), or the system does not let this process listen, nothing is ever
-/// told.
+/// Reports changes of this host's network: an interface goes up or down, an address comes or goes (rtnetlink(7)).
+/// The whole process has one thread for this, which sleeps in the kernel; it has none while nothing watches. Nothing
+/// is ever reported where there are no Linux system calls ([UdpLinks#whyPortable()]), or where the system does not
+/// let this process listen.
 public final class NetworkWatch {
     private static final int BUFFER_BYTES = 1 << 15;
 
@@ -27,7 +27,7 @@ public final class NetworkWatch {
 
     private NetworkWatch() {}
 
-    /// Has `onChange` called after every change, on the watch's own thread, until [#remove(Runnable)].
+    /// Calls `onChange` after every change, on the watch's own thread, until [#remove(Runnable)].
     public static void add(Runnable onChange) {
         synchronized (LOCK) {
             WATCHERS.add(onChange);
@@ -37,7 +37,7 @@ public final class NetworkWatch {
         }
     }
 
-    /// Ends that; a call under way may still come to its end.
+    /// Stops calling `onChange`; a call that is under way may still finish.
     public static void remove(Runnable onChange) {
         synchronized (LOCK) {
             WATCHERS.remove(onChange);
@@ -68,7 +68,7 @@ public final class NetworkWatch {
             pollfds.set(JAVA_SHORT, Pollfd.BYTES + Pollfd.EVENTS, (short) LinuxAbi.POLLIN);
         }
 
-        /// Null when the system does not allow it.
+        /// Starts the listener; null when the system does not permit it.
         static @Nullable Listener start() {
             try (Arena call = Arena.ofConfined()) {
                 var linux = new LinuxSockets(call);
@@ -98,8 +98,8 @@ public final class NetworkWatch {
         private void run() {
             while (!stopping) {
                 int _ = LinuxSockets.poll(pollfds, 2, MemorySegment.NULL);
-                // Also an error is news: there was so much that some was lost. What it is, is looked up anew by
-                // those who care.
+                // An error is a change too: some changes were lost because there were too many. Listeners look up
+                // the new state themselves.
                 boolean changed = pollfds.get(JAVA_SHORT, Pollfd.REVENTS) != 0;
                 while (LinuxSockets.read(socket, buffer) > 0) {}
                 if (changed && !stopping) {
@@ -113,7 +113,7 @@ public final class NetworkWatch {
             }
         }
 
-        /// The thread gives everything back, soon.
+        /// Makes the thread release everything soon.
         synchronized void stop() {
             LinuxSockets.addToEventCounter(bell, one);
             stopping = true;

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// Which threads use a link's sockets and memory at this moment: one that receives or sends, and another that
-/// sleeps, both for the length of a call; or the thread that has closed the link, for ever.
+/// Records which threads use a link's sockets and memory at this moment. One thread may receive or send, and another
+/// may sleep, each for the length of a call. A thread that has closed the link occupies it for ever.
 ///
 ///     try (Occupancy.Stay stay = occupancy.move()) {
 ///         if (stay == null) {
@@ -18,7 +18,7 @@ final class Occupancy {
     private static final int MOVING = 1;
     private static final int SLEEPING = 2;
     private static final int CLOSED = 4;
-    /// How long the closer gives threads that are inside to get out before it rings again.
+    /// How long the closing thread waits for threads inside to leave before it rings again.
     private static final long CLOSE_RETRY_NANOS = 20_000;
 
     private final AtomicInteger occupied = new AtomicInteger(FREE);
@@ -26,7 +26,7 @@ final class Occupancy {
     private final Stay moving = new Stay(MOVING);
     private final Stay sleeping = new Stay(SLEEPING);
 
-    /// A thread is inside until this is closed. There is one for each purpose, made once.
+    /// Keeps a thread inside until it is closed. There is one for each purpose, created once.
     final class Stay implements AutoCloseable {
         private final int purpose;
 
@@ -41,17 +41,17 @@ final class Occupancy {
         }
     }
 
-    /// Comes in to receive, to send, or to change the sockets; null when the link is closed.
+    /// Enters to receive, to send, or to change the sockets; null when the link is closed.
     ///
-    /// @throws IllegalStateException when another thread is inside for that
+    /// @throws IllegalStateException when another thread is inside for one of these purposes
     @Nullable
     Stay move() {
         return enter(moving);
     }
 
-    /// Comes in to sleep; null when the link is closed.
+    /// Enters to sleep; null when the link is closed.
     ///
-    /// @throws IllegalStateException when another thread is inside for that
+    /// @throws IllegalStateException when another thread is inside to sleep
     @Nullable
     Stay sleep() {
         return enter(sleeping);
@@ -80,7 +80,7 @@ final class Occupancy {
         return closing;
     }
 
-    /// Closes: waits until all threads are out. False when the link was closed already.
+    /// Closes and waits until all threads have left. False when the link was closed already.
     ///
     /// @param bell wakes a thread that sleeps
     boolean close(Runnable bell) {

@@ -2,14 +2,14 @@ package verbena.nic.link;
 
 /// A local socket of a shared address: one that other links connect to, or a connection to another link.
 final class PeerSocket {
-    /// Of a socket that leads to no neighbour, or not yet.
+    /// The slot of a socket that leads to no neighbour, or not yet.
     static final int NO_SLOT = -1;
 
     final int fd;
     final boolean isListening;
-    /// The neighbour at the other end, as [Presence] knows it.
+    /// The slot of the neighbour at the other end, as [Presence] knows it.
     int slot = NO_SLOT;
-    /// In the set of those that are watched.
+    /// Its number in the set of watched sockets.
     int number = -1;
 
     PeerSocket(int fd, boolean isListening) {

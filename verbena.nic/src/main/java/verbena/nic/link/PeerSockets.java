@@ -11,44 +11,64 @@ import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.SockaddrUn;
 import verbena.foreign.linux.LinuxSockets;
-import verbena.verbs.Gid;
-import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// The local sockets by which the links at one shared address talk to each other.
+/// The local sockets by which the links at one shared address communicate.
 ///
-/// A link listens at abstract names (unix(7)). A name belongs to one socket at a time, in one network namespace, as
-/// a UDP port does. The kernel takes a name away when its process ends, however it ends. The kernel also says which
-/// user is at the other end (SO_PEERCRED): a connection of another user is closed at once.
+/// A link listens at abstract names (unix(7)). A name belongs to one socket at a time in one network namespace, as a
+/// UDP port does. The kernel removes a name when its process ends in any way. The kernel also reports the user at
+/// the other end (SO_PEERCRED); a connection of another user is closed at once.
 ///
-/// For one thread at a time; another may poll [#watcher()].
+/// For one thread at a time; another thread may poll [#watcher()].
 final class PeerSockets {
-    /// Connections that wait to be let in; the system's limit (net.core.somaxconn) is often this.
+    /// How many connections wait to be accepted; the system's limit (net.core.somaxconn) is often the same.
     private static final int BACKLOG = 4_096;
-    /// Sockets that one [#ready()] tells of.
+    /// How many sockets one [#ready()] reports.
     private static final int EVENTS_MAX = 32;
 
     private final LinuxSockets linux;
     private final MessageBlock outgoing;
-    private final Gid gid;
+    private final String place;
     private final String prefix;
     private final int sendBufferBytes;
     private final int user = LinuxSockets.effectiveUser();
     private final EpollSet<PeerSocket> watched;
-    /// Counted here, read by any thread.
+    /// Written here, read by any thread.
     private final AtomicLong refused = new AtomicLong();
 
     /// @param outgoing free whenever no call of this object is under way
+    /// @param place what the links share, in words
+    /// @param prefix what all names begin with; other places have others
     /// @throws LinkException when the system gives no epoll set
-    PeerSockets(LinuxSockets linux, Arena arena, MessageBlock outgoing, GidEntry at, int port, int sendBufferBytes) {
+    PeerSockets(
+            LinuxSockets linux, Arena arena, MessageBlock outgoing, String place, String prefix, int sendBufferBytes) {
         this.linux = linux;
         this.outgoing = outgoing;
-        this.gid = at.gid();
-        this.prefix = "verbena/" + gid + (gid.isLinkLocal() ? "%" + at.interfaceIndex() : "") + "/" + port + "/";
+        this.place = place;
+        this.prefix = beginning(prefix);
         this.sendBufferBytes = sendBufferBytes;
         this.watched = new EpollSet<>(linux, arena, EVENTS_MAX);
         if (watched.fd() < 0) {
             throw failed("epoll", watched.fd());
+        }
+    }
+
+    private static String beginning(String prefix) {
+        return "verbena/" + prefix + "/";
+    }
+
+    /// Whether a socket of our user listens at a name. Its link hears of a connection that ends at once. Any thread.
+    static boolean isThere(String prefix, String name) {
+        try (Arena scratch = Arena.ofConfined()) {
+            var linux = new LinuxSockets(scratch);
+            int fd = linux.localSocket();
+            if (fd < 0) {
+                return false;
+            }
+            boolean isThere = linux.connect(fd, address(beginning(prefix) + name)) == 0
+                    && linux.peerUser(fd) == LinuxSockets.effectiveUser();
+            LinuxSockets.close(fd);
+            return isThere;
         }
     }
 
@@ -57,17 +77,17 @@ final class PeerSockets {
         return refused.get();
     }
 
-    /// To be polled: readable when [#ready()] finds something.
+    /// The descriptor to poll: readable when [#ready()] has something to report.
     int watcher() {
         return watched.fd();
     }
 
-    /// How many sockets have something to tell.
+    /// How many sockets have events.
     int ready() {
         return watched.ready();
     }
 
-    /// The i-th of those; null when it was closed meanwhile.
+    /// The i-th of these sockets; null when it was closed meanwhile.
     @Nullable
     PeerSocket ready(int i) {
         return watched.owner(i);
@@ -75,14 +95,14 @@ final class PeerSockets {
 
     /// Takes a name; null when another socket has it.
     ///
-    /// @throws LinkException when the system does not let this process
+    /// @throws LinkException when the system does not permit it to this process
     @Nullable
     PeerSocket listen(String name) {
         int fd = linux.localSocket();
         if (fd < 0) {
             throw failed("a local socket", fd);
         }
-        int result = linux.bind(fd, address(name));
+        int result = linux.bind(fd, address(prefix + name));
         if (result == 0) {
             result = linux.listen(fd, BACKLOG);
         }
@@ -96,7 +116,7 @@ final class PeerSockets {
         PeerSocket socket = watch(fd, true);
         if (socket == null) {
             throw new LinkException(
-                    LinkException.Kind.FAILED, "sharing " + gid + ": the system watches no more descriptors");
+                    LinkException.Kind.FAILED, "sharing " + place + ": the system watches no more descriptors");
         }
         return socket;
     }
@@ -105,26 +125,26 @@ final class PeerSockets {
         boolean forbidden = result == -LinuxAbi.EPERM || result == -LinuxAbi.EACCES;
         return new LinkException(
                 forbidden ? LinkException.Kind.NOT_PERMITTED : LinkException.Kind.FAILED,
-                "sharing " + gid + ": " + what + ": " + LinuxSockets.message(-result)
+                "sharing " + place + ": " + what + ": " + LinuxSockets.message(-result)
                         + (forbidden ? "; the portable link, which shares with no other, needs none" : ""));
     }
 
-    /// A name in the abstract namespace begins with a zero.
-    private MemorySegment address(String name) {
-        byte[] path = (prefix + name).getBytes(StandardCharsets.US_ASCII);
+    /// Names in the abstract namespace begin with a zero byte.
+    private static MemorySegment address(String name) {
+        byte[] path = name.getBytes(StandardCharsets.US_ASCII);
         MemorySegment address = Arena.ofAuto().allocate(SockaddrUn.SUN_PATH + 1L + path.length, 8);
         address.set(JAVA_SHORT, SockaddrUn.SUN_FAMILY, (short) LinuxAbi.AF_UNIX);
         MemorySegment.copy(path, 0, address, JAVA_BYTE, SockaddrUn.SUN_PATH + 1, path.length);
         return address;
     }
 
-    /// Connects to the socket of our user that has the name; returns a descriptor, or the system's negated error.
+    /// Connects to the socket of our user that has this name; returns a descriptor, or the system's negated error.
     int connect(String name) {
         int fd = linux.localSocket();
         if (fd < 0) {
             return fd;
         }
-        int result = linux.connect(fd, address(name));
+        int result = linux.connect(fd, address(prefix + name));
         if (result == 0 && !isOurUser(fd)) {
             result = -LinuxAbi.EPERM;
         }
@@ -148,15 +168,15 @@ final class PeerSockets {
         int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, sendBufferBytes);
     }
 
-    /// The next descriptor that has connected to a listening socket; negative when there is none, or no descriptor
-    /// left for it.
+    /// Accepts the next connection at a listening socket; returns its descriptor, negative when there is none, or no
+    /// descriptor is left.
     static int accept(PeerSocket at) {
         assert at.isListening;
         return LinuxSockets.accept(at.fd);
     }
 
-    /// Makes a connection of an accepted descriptor; null, and closed, when it is another user's, or cannot be
-    /// watched.
+    /// Makes a connection from an accepted descriptor. Closes it and returns null when it is another user's, or
+    /// cannot be watched.
     @Nullable
     PeerSocket admit(int fd) {
         if (!isOurUser(fd)) {
@@ -167,7 +187,7 @@ final class PeerSockets {
         return watch(fd, false);
     }
 
-    /// Watches a connected descriptor; null, and closed, when the system cannot.
+    /// Watches a connected descriptor. Closes it and returns null when the system cannot watch it.
     @Nullable
     PeerSocket watch(int fd) {
         return watch(fd, false);
@@ -183,7 +203,7 @@ final class PeerSockets {
         return socket;
     }
 
-    /// Sends a frame whose envelope is sealed; 1, or the system's negated error.
+    /// Sends a frame with a sealed envelope; returns 1, or the system's negated error.
     int send(int fd, Frame frame) {
         outgoing.prepareEnvelope(0, frame);
         return linux.sendMessages(fd, outgoing.headersFrom(0), 1);

@@ -5,17 +5,16 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Which slots of a shared address are taken: this link's own, and those of its neighbours, each with the connection
-/// that leads there.
+/// The slots of a shared address that are taken: this link's own, and those of its neighbours, each with the
+/// connection to it.
 ///
-/// For one thread at a time, but for [#count()].
+/// For one thread at a time, except [#count()].
 final class Presence {
     private final @Nullable PeerSocket[] neighbours = new @Nullable PeerSocket[SharedAddress.SLOTS];
     private volatile int count;
     private int slot = PeerSocket.NO_SLOT;
 
-    /// Tries the slots in an order that chance decides; returns the first that `take` takes, or
-    /// [PeerSocket#NO_SLOT].
+    /// Tries the slots in random order; returns the first that `take` accepts, or [PeerSocket#NO_SLOT].
     static int draw(RandomGenerator random, IntPredicate take) {
         int[] order = IntStream.range(0, SharedAddress.SLOTS).toArray();
         for (int i = 0; i < order.length; i++) {
@@ -29,7 +28,7 @@ final class Presence {
         return PeerSocket.NO_SLOT;
     }
 
-    /// This link has this slot from now on.
+    /// Sets the slot of this link.
     void settle(int own) {
         assert slot == PeerSocket.NO_SLOT && count == 0 : "a slot never changes";
         assert own >= 0 && own < neighbours.length : own;
@@ -56,11 +55,11 @@ final class Presence {
         return neighbours[other];
     }
 
-    /// The link at the other end of a connection says which slot it has. A neighbour that connects again is reached
-    /// by its new connection.
+    /// Notes which slot the link at the other end of a connection has announced. A neighbour that connects again is
+    /// reached by its new connection.
     ///
-    /// @param other [PeerSocket#NO_SLOT] when it has said something else
-    /// @return false when it cannot be: no slot, our own, or another one than it said before
+    /// @param other the slot; [PeerSocket#NO_SLOT] when the link sent anything else
+    /// @return false when the slot is not possible: no slot, our own, or not the one announced before
     boolean greet(PeerSocket socket, int other) {
         if (other < 0 || other == slot || (socket.slot != PeerSocket.NO_SLOT && socket.slot != other)) {
             return false;
@@ -73,7 +72,7 @@ final class Presence {
         return true;
     }
 
-    /// A connection is closed; true when a neighbour has left by that.
+    /// Removes a closed connection; returns whether a neighbour has left with it.
     boolean forget(PeerSocket socket) {
         if (socket.slot == PeerSocket.NO_SLOT || neighbours[socket.slot] != socket) {
             return false;
@@ -83,13 +82,14 @@ final class Presence {
         return true;
     }
 
-    /// Only this thread writes it.
+    /// Only one thread writes the count.
     private void setCount(int neighbourCount) {
         assert neighbourCount >= 0 && neighbourCount < SharedAddress.SLOTS : neighbourCount;
         count = neighbourCount;
     }
 
-    /// Whether there are neighbours, and all have higher slots: one of those who stay has to act when one leaves.
+    /// Whether there are neighbours and all have higher slots: when a link leaves, one of the remaining links has to
+    /// act.
     boolean isFirst() {
         for (int i = 0; i < slot; i++) {
             if (neighbours[i] != null) {

@@ -6,27 +6,27 @@ import java.util.function.LongSupplier;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.wire.Frame;
 
-/// Decides which link of a shared address gets what has arrived here, and passes it on.
+/// Decides which link of a shared address gets an arrival, and passes it on.
 ///
 /// The kernel hands a packet to any of the sockets. A packet with a number of another link's slot goes to that link,
-/// in an [Envelope]. A packet is passed on once only. A packet that has waited too long is not passed on: a process
-/// that was stopped would send out what is long out of date.
+/// in an [Envelope]. A packet is passed on only once. A packet that has waited too long is not passed on, because a
+/// stopped process would send packets that are long out of date.
 ///
-/// For one thread at a time, but for the counters.
+/// For one thread at a time, except the counters.
 final class Relay {
-    /// As long as a packet may have waited in the socket: by far more than a busy process needs, and by far less
-    /// than sequence numbers take to come round (2^24 packets).
+    /// How long a packet may have waited in the socket. A busy process needs far less, and sequence numbers take far
+    /// longer to wrap around (2^24 packets).
     static final long LATE_MILLIS = 1_000;
 
-    /// How packets get to neighbours.
+    /// The ways to neighbours.
     interface Ways {
-        /// Lets in the links that have just connected.
+        /// Accepts the links that have just connected.
         void letNeighboursIn();
 
-        /// Sends a frame whose envelope is sealed; 1, or the system's negated error.
+        /// Sends a frame with a sealed envelope; returns 1, or the system's negated error.
         int send(PeerSocket to, Frame frame);
 
-        /// A packet has come here that was for a neighbour.
+        /// Called when a packet for a neighbour has arrived here.
         void onMisdirected();
     }
 
@@ -35,13 +35,13 @@ final class Relay {
     private final Ways ways;
     private final LongSupplier wallMillis;
 
-    // Counted here, read by any thread.
+    // Written here, read by any thread.
     private final AtomicLong forwarded = new AtomicLong();
     private final AtomicLong full = new AtomicLong();
     private final AtomicLong gone = new AtomicLong();
     private final AtomicLong late = new AtomicLong();
 
-    /// @param wallMillis milliseconds of the wall clock, by which the kernel stamps arrivals
+    /// @param wallMillis milliseconds of the wall clock, with which the kernel stamps arrivals
     Relay(Presence presence, Services services, Ways ways, LongSupplier wallMillis) {
         this.presence = presence;
         this.services = services;
@@ -49,14 +49,14 @@ final class Relay {
         this.wallMillis = wallMillis;
     }
 
-    /// Whether nothing more is to be done here with a packet that is not for this link's slot. False when this link
-    /// is to judge it: it is for several, or for a service of this link, or for a slot that no link has.
+    /// Whether this link has nothing more to do with a packet that is not for its slot. False when this link has to
+    /// judge the packet: it is for several links, for a service of this link, or for a slot that no link has.
     ///
-    /// @param frame with addresses; its packet may be moved to its own slot
-    /// @param addressee of the frame: a slot, [Addressee#SERVICE] or [Addressee#EVERYBODY]
-    /// @param arrivalMillis when it came to this host, by the wall clock; 0 when that is not known
+    /// @param frame has its addresses; its packet may be moved to its own slot
+    /// @param addressee of the frame: a slot, [Addressee#SERVICE] or [Addressee#EVERY_LINK]
+    /// @param arrivalMillis when the packet came to this host, by the wall clock; 0 when unknown
     boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
-        assert addressee != presence.slot() && addressee != Addressee.ANYBODY : addressee;
+        assert addressee != presence.slot() && addressee != Addressee.ANY_LINK : addressee;
         if (addressee == Addressee.SERVICE && services.isServedHere(Addressee.service(frame))) {
             return false;
         }
@@ -66,11 +66,11 @@ final class Relay {
         if (!isInTime(arrivalMillis.getAsLong())) {
             return true;
         }
-        frame.moveToOwn(); // the envelope goes before it
+        frame.moveToOwn(); // the envelope goes before the packet
         Envelope.seal(frame);
         return switch (addressee) {
             case Addressee.SERVICE -> services.forward(frame, Addressee.service(frame)) || services.keep(frame);
-            case Addressee.EVERYBODY -> {
+            case Addressee.EVERY_LINK -> {
                 sendToAll(frame);
                 yield false;
             }
@@ -81,7 +81,8 @@ final class Relay {
         };
     }
 
-    /// Whether there is a neighbour with this slot, or any at all; it may have come this moment.
+    /// Whether a neighbour has this slot, or, for every link, whether there are neighbours; one may have connected
+    /// just now.
     private boolean isReachable(int addressee) {
         if (hasNeighbour(addressee)) {
             return true;
@@ -118,7 +119,7 @@ final class Relay {
         }
     }
 
-    /// Counts what has become of one packet that was sent to another link; true when that link will get it.
+    /// Counts what happened to a packet that was sent to another link; returns whether that link will get it.
     ///
     /// @param result 1, or the system's negated error
     boolean count(int result) {
@@ -128,7 +129,7 @@ final class Relay {
         return isSent;
     }
 
-    /// Adds what has been counted here. Any thread.
+    /// Adds the counters of this object. Any thread.
     void addCounters(Map<String, Long> to) {
         to.merge("shared.forwarded", forwarded.get(), Long::sum);
         to.merge("shared.dropped.full", full.get(), Long::sum);

@@ -3,41 +3,33 @@ package verbena.nic.link;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// Seals what leaves by a link of RoCE v2 and judges what has arrived there: the one place that knows what stands in
-/// the four bytes of the ICRC.
+/// Seals departures of a RoCE v2 link and judges its arrivals: the one place that knows what the four bytes of the
+/// ICRC hold.
 ///
-/// The ICRC covers the source port and the IPv4 identification, so a link seals where both are certain: when it
-/// knows which packets leave in one message of the operating system
-/// ([decision 0078](../../../../../../../docs/decisions/0078-where-a-frame-is-sealed.md)).
+/// The ICRC covers the source port and the IPv4 identification. So a link seals when both are certain: when it knows
+/// which packets leave in one message of the operating system ([decision
+/// 0078](../../../../../../../docs/decisions/0078-where-a-frame-is-sealed.md)).
 ///
-/// For one thread at a time. Nothing is allocated.
+/// For one thread at a time. Allocates nothing.
 public final class Seal {
     private final RoceV2 roce = new RoceV2();
     private final int sourcePort;
-    private final int stamp;
 
-    /// @param sourcePort UDP port that everything leaves from
-    /// @param stamp what arrivals may carry in place of the ICRC; 0 for nothing else ([Link#stamp()])
-    public Seal(int sourcePort, int stamp) {
-        assert sourcePort > 0 && sourcePort <= 0xFFFF && stamp >>> 24 == 0;
+    /// @param sourcePort the UDP port that every packet leaves from
+    public Seal(int sourcePort) {
+        assert sourcePort > 0 && sourcePort <= 0xFFFF;
         this.sourcePort = sourcePort;
-        this.stamp = stamp;
     }
 
-    /// UDP port that everything leaves from.
+    /// The UDP port that every packet leaves from.
     public int sourcePort() {
         return sourcePort;
     }
 
-    /// As [Link#stamp()].
-    public int stamp() {
-        return stamp;
-    }
-
-    /// Completes a packet as it leaves: its source port, its ICRC or its stamp, and then the damage that a
-    /// [FaultyLink] wants ([Frame#damagedBit]).
+    /// Completes a departing packet: its source port, then its ICRC, and then the damage that a [FaultyLink] asks for
+    /// ([Frame#damagedBit]).
     ///
-    /// @param identification that the packet leaves with over IPv4
+    /// @param identification the IPv4 identification that the packet leaves with
     public void seal(Frame frame, int identification) {
         frame.sourcePort = sourcePort;
         roce.seal(frame, identification);
@@ -46,17 +38,26 @@ public final class Seal {
         }
     }
 
-    /// Judges an arrival ([Frame#icrcValid]): it is whole when it has the stamp, or the right ICRC.
+    /// Judges an arrival ([Frame#icrcValid]).
     ///
-    /// @param likelyIdentification with the right one the judgement is found quicker
+    /// @param likelyIdentification the IPv4 identification to try first; the right one makes the judgement faster
     public void judge(Frame frame, int likelyIdentification) {
-        frame.icrcValid = (stamp != 0 && RoceV2.isStamped(frame, stamp)) || roce.verify(frame, likelyIdentification);
+        frame.icrcValid = roce.verify(frame, likelyIdentification);
     }
 
-    /// Completes a packet that its link has sent as a copy, as if it had left alone; one that is complete stays as
-    /// it is.
+    /// Gives an arrival the ICRC that it would have come with over a wire: a wrong one when it was damaged on its way.
+    /// For links without it ([Link#carriesIcrc()]).
+    void sealAsIfFromAWire(Frame frame) {
+        seal(frame, 0);
+        if (!frame.icrcValid) {
+            frame.flip(frame.length * Byte.SIZE - 1);
+        }
+    }
+
+    /// Completes a packet whose link has sent a copy, as if the packet had left alone. A complete packet stays
+    /// unchanged.
     void sealWhereACopyWas(Frame frame) {
-        if (frame.stamp == 0 && frame.damagedBit < 0 && !roce.verify(frame)) {
+        if (frame.damagedBit < 0 && !roce.verify(frame)) {
             seal(frame, 0);
         }
     }

@@ -7,15 +7,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.Frame;
 
-/// Which link of a shared address gets the requests of connection management for which service.
+/// Decides which of the links that share an address gets the requests of connection management for a service.
 ///
-/// A link claims a service by listening at its name, so that one link has it. When the service is open too, requests
-/// that arrive here are handed out. A request for a service of another link goes there; one for a service of no link
-/// waits a moment ([EarlyRequests]).
+/// A link claims a service by listening at its name, so only one link has the service. When the service is open too,
+/// its requests that arrive here are handed out. A request for a service of another link goes there; a request for a
+/// service of no link waits for a moment ([EarlyRequests]).
 ///
-/// For one thread at a time, but for [#due()] and [#waiting()].
+/// For one thread at a time, except [#due()] and [#waiting()].
 final class Services implements EarlyRequests.Servers {
-    /// What becomes of a request that is offered to another link.
+    /// What happens to a request that is offered to another link.
     enum Offer {
         /// The link has it.
         TAKEN,
@@ -25,7 +25,7 @@ final class Services implements EarlyRequests.Servers {
         UNWANTED
     }
 
-    /// How requests get to other links.
+    /// The ways to other links.
     @FunctionalInterface
     interface Ways {
         /// Offers a request to the link that listens at the name of the service.
@@ -42,52 +42,56 @@ final class Services implements EarlyRequests.Servers {
         this.early = early;
     }
 
-    /// Where the link listens that has claimed a service.
+    /// The name at which the link listens that has claimed a service.
     static String name(long serviceId) {
         return String.format("service-%016x", serviceId);
     }
 
-    // --- this link's
+    // --- services of this link
 
     boolean isClaimed(long serviceId) {
         return claimed.containsKey(serviceId);
     }
 
-    /// This link has the name of the service.
+    /// Notes that this link has the name of the service.
     void claim(long serviceId, PeerSocket socket) {
         PeerSocket before = claimed.put(serviceId, socket);
         assert before == null : "claimed already";
     }
 
-    /// Requests for the service are handed out from now on, those that wait as soon as possible.
+    /// Opens the service: its requests are handed out from now on, and waiting requests as soon as possible.
     void open(long serviceId) {
         open.add(serviceId);
         early.hurry();
     }
 
-    /// Ends both; returns the socket with the name, which is to be closed, or null.
+    /// Closes and releases the service; returns the socket with its name, which the caller has to close, or null.
     @Nullable
     PeerSocket release(long serviceId) {
         open.remove(serviceId);
         return claimed.remove(serviceId);
     }
 
-    @Override
-    public boolean isServedHere(long serviceId) {
+    boolean isServedHere(long serviceId) {
         return open.contains(serviceId);
     }
 
-    // --- those of others
+    @Override
+    public boolean isServedHere(Frame frame, long serviceId) {
+        return isServedHere(serviceId);
+    }
 
-    /// A request that has waited goes to the link that has the service now; false when no other link has it, or that
-    /// link has no room now.
+    // --- services of other links
+
+    /// Passes a waiting request to the link that now has the service. False when no other link has it, or that link
+    /// has no room now.
     @Override
     public boolean passOn(Frame frame, long serviceId) {
         return offer(frame, serviceId) == Offer.TAKEN;
     }
 
-    /// Passes a request to the link that has the service, or drops it when that link has no room; false when no
-    /// other link has it.
+    /// Passes a request to the link that has the service, or drops it when that link has no room. False when no
+    /// other link has the service.
     boolean forward(Frame frame, long serviceId) {
         return offer(frame, serviceId) != Offer.UNWANTED;
     }
@@ -96,10 +100,10 @@ final class Services implements EarlyRequests.Servers {
         return isClaimed(serviceId) ? Offer.UNWANTED : ways.offer(name(serviceId), frame);
     }
 
-    // --- those of no link
+    // --- services of no link
 
-    /// Keeps a request for a while that no link serves yet; false when the frame is none, when this link serves it,
-    /// or when too many wait.
+    /// Keeps a request that no link serves yet, for a while. False when the frame is not a request, when this link
+    /// serves it, or when too many requests wait.
     boolean keep(Frame frame) {
         if (Addressee.of(frame) != Addressee.SERVICE) {
             return false;
@@ -108,7 +112,7 @@ final class Services implements EarlyRequests.Servers {
         return !isServedHere(serviceId) && early.hold(frame, serviceId);
     }
 
-    /// Fills `frames[from]` and its successors with requests that have waited and are this link's now, at most
+    /// Fills `frames[from]` and its successors with requests that have waited and are now for this link, at most
     /// `count`; returns how many.
     int handOut(Frame[] frames, int from, int count) {
         return early.handOut(frames, from, count, this);
@@ -119,7 +123,7 @@ final class Services implements EarlyRequests.Servers {
         return early.isDue();
     }
 
-    /// When it has; [Long#MAX_VALUE] when no request waits. Any thread.
+    /// When [#handOut] has something to do; [Long#MAX_VALUE] when no request waits. Any thread.
     long due() {
         return early.due();
     }

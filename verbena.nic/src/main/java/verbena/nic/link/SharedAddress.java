@@ -15,25 +15,25 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// One address whose UDP port several links of this host have, in one process or in many of one user.
+/// One address whose UDP port several links of this host share, in one process or in several of one user.
 ///
-/// Each link holds a slot, a part of all numbers that are given out at this address ([Link#slot()]), by listening at
-/// its name ([PeerSockets]). A link that comes later connects to all links that are there. So each link knows its
+/// Each link holds a slot, a part of all numbers that are assigned at this address ([Link#slot()]), by listening at
+/// the slot's name ([PeerSockets]). A new link connects to all links that are there. So each link knows its
 /// neighbours ([Presence]), and the end of a link ends its connections.
 ///
-/// - **Forwarding makes it right.** The kernel hands an arriving packet to any of the sockets. [Relay] passes it on
-/// to the link that it is for; [Services] knows which link gets which requests of connection management.
+/// - **Forwarding makes it correct.** The kernel hands an arriving packet to any of the sockets. [Relay] passes it
+///   on to the link that it is for. [Services] knows which link gets which requests of connection management.
 /// - **Steering makes it fast.** With [Steering] the kernel hands packets to the right socket at once. It has to
-/// know the index of each socket in the kernel's group, which changes when a link leaves. A [Survey] finds them. A
-/// link that has joined surveys. When a link has left, the one with the lowest slot does. So does any link that has
-/// to forward much.
+///   know the index of each socket in the kernel's group, which changes when a link leaves. A [Survey] finds the
+///   indexes. A new link surveys; so does the link with the lowest slot when a link has left, and any link that
+///   forwards many packets.
 ///
-/// For the thread that may receive on the link, but for what is said to be for any thread. Nothing here blocks.
+/// For the thread that may receive on the link, except where a method allows any thread. Nothing here blocks.
 final class SharedAddress {
-    /// Parts that the numbers are divided into.
+    /// The number of parts that the numbers are divided into.
     static final int SLOTS = 256;
 
-    /// When the process has no descriptor left for a link that has connected, it tries again after this.
+    /// How long to wait before the next try when the process has no descriptor left for a new connection.
     private static final long STUCK_NANOS = 100_000_000;
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -48,14 +48,15 @@ final class SharedAddress {
     private final SocketGroup group;
     private final Survey survey;
 
-    /// Where neighbours connect.
+    /// The socket that neighbours connect to.
     private @Nullable PeerSocket slotSocket;
-    /// A link has connected and cannot be let in: this process has no descriptor left. The sleeper reads it.
+    /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
+    /// sleeping thread reads it.
     private volatile boolean isStuck;
 
     private final MemorySegment word;
 
-    // Counted here, read by any thread.
+    // Written here, read by any thread.
     private final AtomicLong arrived = new AtomicLong();
     private final AtomicLong stray = new AtomicLong();
 
@@ -74,16 +75,18 @@ final class SharedAddress {
         relay = new Relay(presence, services, new Neighbours(), System::currentTimeMillis);
         group = new SocketGroup(linux, arena, outgoing, presence, at, port, wakeup);
         survey = new Survey(group, System::nanoTime);
-        peers = new PeerSockets(linux, arena, outgoing, at, port, sendBufferBytes);
+        String place = gid.toString();
+        String name = place + (gid.isLinkLocal() ? "%" + at.interfaceIndex() : "") + "/" + port;
+        peers = new PeerSockets(linux, arena, outgoing, place, name, sendBufferBytes);
     }
 
-    // --- coming
+    // --- opening
 
-    /// Takes a slot, the same at all addresses, drawn from those that are free, and connects to the neighbours.
+    /// Takes a slot, the same at all addresses, drawn from the free ones, and connects to the neighbours.
     ///
     /// @param outgoing free whenever no call of these objects is under way
-    /// @param wakeup makes the link's sleeper look at [#sleepAtMost(long)] again
-    /// @throws LinkException when there is none, or the system does not allow it
+    /// @param wakeup makes the link's sleeping thread call [#sleepAtMost(long)] again
+    /// @throws LinkException when no slot is free, or the system does not permit it
     static SharedAddress[] claim(
             LinuxSockets linux,
             Arena arena,
@@ -102,7 +105,8 @@ final class SharedAddress {
             if (slot == PeerSocket.NO_SLOT) {
                 throw new LinkException(
                         LinkException.Kind.PORT_IN_USE,
-                        "address " + at.getFirst().gid() + ": all " + SLOTS + " slots of those who share it are taken");
+                        "address " + at.getFirst().gid() + ": all " + SLOTS
+                                + " slots of the links that share it are taken");
             }
             for (SharedAddress address : all) {
                 address.meet(slot);
@@ -128,7 +132,7 @@ final class SharedAddress {
         return "slot-" + slot;
     }
 
-    /// Null when another link has the name at one of the addresses.
+    /// Listens at the name at every address; null when another link has the name at one of them.
     private static @Nullable List<PeerSocket> listenEverywhere(List<SharedAddress> all, String name) {
         var opened = new ArrayList<PeerSocket>();
         boolean everywhere = false;
@@ -149,7 +153,7 @@ final class SharedAddress {
         }
     }
 
-    /// Connects to each link that is there already. Links that come later connect to this one.
+    /// Connects to each link that is there already. Later links connect to this one.
     private void meet(int ownSlot) {
         presence.settle(ownSlot);
         Envelope.putHello(word, ownSlot);
@@ -158,7 +162,8 @@ final class SharedAddress {
             if (fd < 0) {
                 continue;
             }
-            boolean _ = LinuxSockets.send(fd, word); // the neighbour may end this moment: then the watcher tells
+            // The neighbour may end at this moment: then the watcher reports it.
+            boolean _ = LinuxSockets.send(fd, word);
             PeerSocket connection = peers.watch(fd);
             if (connection != null) {
                 greet(connection, other);
@@ -186,12 +191,12 @@ final class SharedAddress {
         }
     }
 
-    /// The socket is about to be bound: what is bound is in the kernel's group.
+    /// Called with a socket that is about to be bound: bound sockets are in the kernel's group.
     void onSocket(int udpSocket) {
         group.onSocket(udpSocket, hasNeighbours());
     }
 
-    /// It is bound.
+    /// Called when the socket is bound.
     void onBound() {
         survey.begin();
     }
@@ -204,9 +209,9 @@ final class SharedAddress {
         return presence.count() > 0;
     }
 
-    // --- what comes from neighbours
+    // --- messages from neighbours
 
-    /// Fills frames as [Link#receive] does, with what neighbours have passed on.
+    /// Fills frames as [Link#receive] does, with packets that neighbours have passed on.
     int receive(Frame[] frames, int from, int count, MessageBlock incoming, Seal seal) {
         int received = services.handOut(frames, from, count);
         for (int i = 0; i < received; i++) {
@@ -217,7 +222,7 @@ final class SharedAddress {
         for (int i = 0; i < ready && received < count; i++) {
             PeerSocket one = peers.ready(i);
             if (one == null) {
-                continue; // closed by what came before it
+                continue; // an earlier message has closed it
             }
             if (one.isListening) {
                 isStuck = letIn(one) == 0;
@@ -228,13 +233,13 @@ final class SharedAddress {
         return received;
     }
 
-    /// Lets in all that have connected; returns how many that were.
+    /// Accepts all links that have connected; returns how many.
     private int letIn(PeerSocket listening) {
         int count = 0;
         for (int fd = PeerSockets.accept(listening); fd >= 0; fd = PeerSockets.accept(listening)) {
             count++;
             PeerSocket connection = peers.admit(fd);
-            // A neighbour says its slot at once. If it is late, the word is read like all that follows.
+            // A neighbour sends its slot at once. If the message is late, it is read like all later messages.
             if (connection != null && listening == slotSocket && LinuxSockets.read(fd, word) == Envelope.BYTES) {
                 greet(connection, Envelope.helloSlot(word));
             }
@@ -284,7 +289,8 @@ final class SharedAddress {
         return taken;
     }
 
-    /// Counts a packet that is not. It is not passed on again: so no packet goes round in a circle.
+    /// Whether a passed-on packet is for this link; counts it if not. It is not passed on again, so no packet
+    /// travels in a circle.
     private boolean isForHere(Frame frame) {
         if (frame.length >= UdpLink.PACKET_MIN) {
             int addressee = Addressee.of(frame);
@@ -305,11 +311,11 @@ final class SharedAddress {
         return services.keep(frame);
     }
 
-    // --- what goes to neighbours
+    // --- messages to neighbours
 
-    /// Whether nothing more is to be done here with an arrival that is not for this link's slot ([Relay#passesOn]).
+    /// Whether this link has nothing more to do with an arrival that is not for its slot ([Relay#passesOn]).
     boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
-        return addressee == Addressee.ANYBODY ? onProbe(frame) : relay.passesOn(frame, addressee, arrivalMillis);
+        return addressee == Addressee.ANY_LINK ? onProbe(frame) : relay.passesOn(frame, addressee, arrivalMillis);
     }
 
     private final class Neighbours implements Relay.Ways {
@@ -329,7 +335,7 @@ final class SharedAddress {
         }
     }
 
-    /// As [Services.Ways].
+    /// Offers a request as [Services.Ways] says.
     private Services.Offer offer(String name, Frame frame) {
         int fd = peers.connect(name);
         if (fd == -LinuxAbi.EAGAIN) {
@@ -347,50 +353,53 @@ final class SharedAddress {
 
     // --- services
 
-    /// As [Link#claimService(long)], at all addresses or at none.
-    static boolean claimService(SharedAddress[] all, long serviceId) {
-        if (all[0].services.isClaimed(serviceId)) {
+    Gid gid() {
+        return gid;
+    }
+
+    /// Claims a service as [Link#claimService] says.
+    boolean claimService(long serviceId) {
+        if (services.isClaimed(serviceId)) {
             return true;
         }
-        List<PeerSocket> opened = listenEverywhere(List.of(all), Services.name(serviceId));
-        if (opened == null) {
+        PeerSocket listening = peers.listen(Services.name(serviceId));
+        if (listening == null) {
             return false;
         }
-        for (int i = 0; i < all.length; i++) {
-            all[i].services.claim(serviceId, opened.get(i));
-        }
+        services.claim(serviceId, listening);
         return true;
     }
 
-    /// As [Link#openService(long)].
+    /// Opens a service as [Link#openService] says.
     void openService(long serviceId) {
         services.open(serviceId);
         wakeup.run();
     }
 
-    /// As [Link#releaseService(long)].
+    /// Releases a service as [Link#releaseService] says.
     void releaseService(long serviceId) {
         PeerSocket listening = services.release(serviceId);
         if (listening != null) {
-            letIn(listening); // what has come already is still for this link
+            letIn(listening); // connections that are there already are still for this link
             close(listening);
         }
     }
 
-    /// Whether requests that have waited are to be looked at.
+    /// Whether it is time to look at waiting requests.
     boolean isEarlyDue() {
         return services.isDue();
     }
 
     // --- sleeping
 
-    /// To be polled: readable when [#receive] has something to do; -1 for now when it could not do it.
+    /// The descriptor to poll: readable when [#receive] has something to do. -1 for now when [#receive] could not do
+    /// it.
     int watcher() {
         return isStuck ? -1 : peers.watcher();
     }
 
-    /// No longer than until the survey, or a request that waits, needs to be looked at, or a link to be let in. Any
-    /// thread.
+    /// Shortens a sleep, so that it ends when the survey, a waiting request or a waiting connection needs a look.
+    /// Any thread.
     long sleepAtMost(long timeoutNanos) {
         long at = earlier(survey.due(), services.due());
         if (at == Survey.NEVER && !isStuck) {
@@ -400,21 +409,21 @@ final class SharedAddress {
         return timeoutNanos < 0 ? left : Math.min(timeoutNanos, left);
     }
 
-    /// On a clock that may pass through its end.
+    /// The earlier of two times, on a clock that may overflow.
     private static long earlier(long a, long b) {
         return a == Survey.NEVER || (b != Survey.NEVER && b - a < 0) ? b : a;
     }
 
-    // --- where the others are
+    // --- the survey
 
-    /// Goes on with a survey, or begins one, when it is time.
+    /// Continues a survey, or begins one, when it is time.
     void tick() {
         survey.tick();
     }
 
-    /// Takes an arrival that is for any link, if it is a probe of a neighbour or of this link. Another user who
-    /// forges one (decision 0050) makes this link survey, or tell a neighbour what it did not ask; what is told
-    /// counts only with the cookie of a survey.
+    /// Handles an arrival for any link if it is a probe of a neighbour or of this link. Another user may forge a
+    /// probe (decision 0050). This link then surveys, or sends a neighbour an answer that it did not ask for; an
+    /// answer counts only with the cookie of a survey.
     private boolean onProbe(Frame frame) {
         if (!group.isProbe(frame)) {
             return false;
@@ -427,19 +436,19 @@ final class SharedAddress {
             return true;
         }
         if (presence.neighbour(asker) == null) {
-            letNeighboursIn(); // perhaps it has just come
+            letNeighboursIn(); // the neighbour may have just connected
         }
         PeerSocket to = presence.neighbour(asker);
         if (to != null) {
             Envelope.putLocated(word, slot(), index, itsCookie);
-            boolean _ = LinuxSockets.send(to.fd, word); // full: then the survey does not find this link
+            boolean _ = LinuxSockets.send(to.fd, word); // no room: then the survey does not find this link
         }
         return true;
     }
 
-    // --- figures, and the end
+    // --- counters, and the end
 
-    /// Adds what has been counted here. Any thread.
+    /// Adds the counters of this object. Any thread.
     void addCounters(Map<String, Long> to) {
         to.merge("shared.neighbours", (long) presence.count(), Long::sum);
         to.merge("shared.arrived", arrived.get(), Long::sum);
@@ -450,7 +459,7 @@ final class SharedAddress {
         relay.addCounters(to);
     }
 
-    /// Gives back slot, services and connections.
+    /// Releases slot, services and connections.
     void close() {
         peers.close();
     }

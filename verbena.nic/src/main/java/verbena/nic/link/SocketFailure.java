@@ -3,11 +3,11 @@ package verbena.nic.link;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 
-/// What the errno of a socket call means for a link.
+/// The meaning of a socket call's errno for a link.
 final class SocketFailure {
     private SocketFailure() {}
 
-    /// Why an address or a port could not be had.
+    /// Why an address or a port is not available.
     static LinkException.Kind kindOf(int errno) {
         return switch (errno) {
             case LinuxAbi.EADDRINUSE -> LinkException.Kind.PORT_IN_USE;
@@ -19,7 +19,7 @@ final class SocketFailure {
         };
     }
 
-    /// A call that always works, but for a system without room for more.
+    /// The failure of a call that fails only when the system has no room for more.
     static LinkException of(String what, int errno) {
         return new LinkException(LinkException.Kind.FAILED, what + ": " + LinuxSockets.message(errno));
     }

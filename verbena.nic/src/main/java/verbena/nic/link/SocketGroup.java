@@ -8,8 +8,8 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
 
-/// The kernel's group of the sockets that are bound to a shared address, as the link sees it whose socket is one of
-/// them. A [Survey] finds out which socket has which index there.
+/// The kernel's group of sockets bound to a shared address, as seen by the link of one of these sockets. A [Survey]
+/// finds out which socket has which index in the group.
 final class SocketGroup implements Survey.Ground {
     private static final int NONE = -1;
 
@@ -25,7 +25,7 @@ final class SocketGroup implements Survey.Ground {
     private boolean stampsArrivals;
 
     /// @param outgoing free whenever no call of this object is under way
-    /// @param wakeup makes the link's sleeper look when the survey is due
+    /// @param wakeup makes the link's sleeping thread look when the survey is due
     SocketGroup(
             LinuxSockets linux,
             Arena arena,
@@ -44,15 +44,15 @@ final class SocketGroup implements Survey.Ground {
         probe = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
     }
 
-    /// This link's UDP socket is about to be bound: what is bound is in the group.
+    /// Called when this link's UDP socket is about to be bound: bound sockets are in the group.
     void onSocket(int udpSocket, boolean hasNeighbours) {
         assert socket == NONE : "one socket at an address";
         socket = udpSocket;
         stampArrivals(hasNeighbours);
     }
 
-    /// Has the kernel take down when packets come, or not: it costs a little for each packet, and only what is
-    /// passed on to neighbours needs it.
+    /// Makes the kernel record when packets arrive, or stops it. Recording costs a little for each packet, and only
+    /// packets that are passed on to neighbours need it.
     void stampArrivals(boolean isWanted) {
         if (socket != NONE && isWanted != stampsArrivals) {
             stampsArrivals = isWanted;
@@ -60,7 +60,7 @@ final class SocketGroup implements Survey.Ground {
         }
     }
 
-    /// Whether an arrival is a probe of a link of the group: one from this very address and port.
+    /// Whether an arrival is a probe of a link of the group: one from this same address and port.
     boolean isProbe(Frame frame) {
         return Steering.isProbe(frame)
                 && frame.sourcePort == port
@@ -96,7 +96,7 @@ final class SocketGroup implements Survey.Ground {
     public boolean steer(int[] indexes) {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment program = Steering.layOut(Steering.program(indexes), call);
-            // A sandbox may forbid it: then everything is forwarded.
+            // A sandbox may forbid it: then all packets are forwarded.
             return linux.setOption(socket, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_ATTACH_REUSEPORT_CBPF, program) >= 0;
         }
     }

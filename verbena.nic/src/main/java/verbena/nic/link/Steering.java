@@ -32,40 +32,41 @@ import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
-/// The program by which the kernel chooses, among the sockets that share an address, the one that a packet is for:
-/// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). It is given what follows the UDP
-/// header and answers with an index in the kernel's group of sockets; an index that no socket has leaves the choice
-/// to a hash of the addresses and ports. It finds the slot as [Addressee] does.
+/// The program by which the kernel chooses the socket that a packet is for, among those that share an address. It is
+/// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). Its input begins after the UDP
+/// header, and its result is an index in the kernel's group of sockets. If no socket has that index, the kernel
+/// chooses by a hash of the addresses and ports. The program finds the slot as [Addressee] does.
 ///
-/// Besides, a probe goes to the index that it names. By that a [Survey] finds out which link has which index.
+/// A probe goes to the index that it names. With probes, a [Survey] finds out which link has which index.
 final class Steering {
-    /// Index of a slot for which it is not known.
+    /// The index of a slot when it is not known.
     static final int UNKNOWN = -1;
 
-    /// The first bytes of a probe: an opcode that no transport has (IBTA 9.2: left to manufacturers), and two more.
+    /// The first bytes of a probe: an opcode that no transport has (IBTA 9.2 leaves it to manufacturers), and two
+    /// more.
     static final int PROBE = 0xFF5642;
 
-    /// Where a probe says which index it is for; before it, [#PROBE], behind it the slot to answer to.
+    /// The position of the index in a probe. [#PROBE] stands before it, and the slot to answer to behind it.
     static final int PROBE_INDEX_AT = 3;
 
     static final int PROBE_SLOT_AT = 4;
     static final int PROBE_COOKIE_AT = 8;
-    /// As short as a packet may be, or a little longer.
+    /// The length of a probe: the smallest packet, or a little more.
     static final int PROBE_BYTES = 24;
 
     private static final int OPCODE_OF_PROBE = PROBE >>> 16;
 
     /// One instruction.
     ///
-    /// @param jumpTrue how many to pass over when the comparison holds
-    /// @param jumpFalse and when not
+    /// @param jumpTrue how many instructions to skip when the comparison is true
+    /// @param jumpFalse how many to skip when it is false
     record Instruction(int code, int jumpTrue, int jumpFalse, int k) {}
 
     private Steering() {}
 
-    /// Makes a probe of the frame's packet.
+    /// Writes a probe as the frame's packet.
     ///
-    /// @param slot to answer to
+    /// @param slot the slot to answer to
     static void putProbe(Frame frame, int index, int slot, long cookie) {
         frame.slot.asSlice(frame.start, PROBE_BYTES).fill((byte) 0);
         BigEndian.put24(frame.slot, frame.start, PROBE);

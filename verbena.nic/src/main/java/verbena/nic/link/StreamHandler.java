@@ -3,45 +3,46 @@ package verbena.nic.link;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamTarget;
 
-/// What a [TcpSocket] belongs to. The thread that moves the link tells it what happens on the socket. It may write
-/// to the socket and close it at once. After [#onEnd(long)] or [#onBroken] the socket is closed, and nothing more is
-/// told.
+/// The owner of a [TcpSocket]. The thread that moves the link calls it when something happens on the socket. The
+/// handler may write to the socket and close it at once. After [#onEnd(long)] or [#onBroken], the socket is closed
+/// and the handler is not called again.
 public interface StreamHandler {
     /// Why a stream broke.
     enum Cause {
-        /// No program listens there.
+        /// No program listens at the port.
         REFUSED,
-        /// There is no way, or no answer in time.
+        /// There is no route, or no answer in time.
         UNREACHABLE,
-        /// The peer broke it off.
+        /// The peer broke the connection off.
         RESET,
-        /// This host could not go on.
+        /// This host could not continue.
         LOCAL
     }
 
-    /// The connection that this side asked for is there.
+    /// Called when the connection that this side asked for is established.
     void onConnected(long nowNanos);
 
-    /// Bytes `from` to `to` are next in the stream. Returns how many of them are done with; the rest, not more than
-    /// [TcpLink#KEPT_BYTES_MAX], comes again with the bytes that follow.
+    /// Called with the next bytes of the stream, from `from` to `to`. Returns how many of them were consumed; the
+    /// rest, at most [TcpLink#KEPT_BYTES_MAX], comes again with the bytes that follow.
     int onBytes(StreamBuffer bytes, int from, int to, long nowNanos);
 
-    /// Where the next bytes of the stream may be put instead of being handed to [#onBytes]; false for nowhere.
+    /// Sets where the next bytes of the stream may be read to instead of being handed to [#onBytes]; false for
+    /// nowhere.
     default boolean direct(StreamTarget into) {
         return false;
     }
 
-    /// So many bytes have been put there.
+    /// Called when this many bytes were read to that place.
     default void onDirect(int bytes, long nowNanos) {}
 
-    /// There is room again for what is to be written.
+    /// Called when there is room again to write.
     void onWritable(long nowNanos);
 
-    /// The peer has ended the stream in order.
+    /// Called when the peer has ended the stream in order.
     void onEnd(long nowNanos);
 
-    /// The stream is broken.
+    /// Called when the stream is broken.
     ///
-    /// @param why in words
+    /// @param why the reason in words
     void onBroken(Cause cause, String why, long nowNanos);
 }

@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.iwarp.StreamBuffer;
 
-/// What has arrived on a stream and is not done with: in a buffer that all streams of the link share, or, when it is
-/// little and nothing else comes, in a small piece of memory. So thousands of connections that wait hold nothing, or
-/// little.
+/// The bytes that have arrived on a stream and were not consumed. They are in a buffer that all streams of the link
+/// share, or, when they are few and no more come, in a small piece of memory. So thousands of idle connections hold
+/// no memory, or little.
 ///
-/// Bytes `from` to `to` are kept: always 0 <= from <= to, and to is no further than the memory reaches.
+/// Bytes `from` to `to` are kept: always 0 <= from <= to, and `to` is within the memory.
 final class StreamInput {
     private final TcpLink link;
     private @Nullable StreamBuffer buffer;
@@ -16,7 +16,7 @@ final class StreamInput {
     private int from;
     private int to;
 
-    /// @param link whose buffers they are
+    /// @param link the link whose buffers they are
     StreamInput(TcpLink link) {
         this.link = link;
     }
@@ -25,12 +25,12 @@ final class StreamInput {
         return from == to;
     }
 
-    /// Where the next byte goes, in the buffer of [#roomy()].
+    /// The position of the next byte in the buffer of [#roomy()].
     int end() {
         return to;
     }
 
-    /// A buffer with what is kept in it, and room behind that.
+    /// A buffer that holds the kept bytes, with room behind them.
     StreamBuffer roomy() {
         StreamBuffer roomy = buffer;
         if (roomy == null) {
@@ -57,14 +57,14 @@ final class StreamInput {
         from = 0;
     }
 
-    /// So many bytes have been read to the end.
+    /// Notes that this many bytes have been read behind [#end()].
     void add(int bytes) {
         assert buffer != null && bytes >= 0;
         to += bytes;
         assert isSound();
     }
 
-    /// Presents what is kept to the handler, which says how much of it is done with.
+    /// Hands the kept bytes to the handler, which returns how many it has consumed.
     void deliver(StreamHandler handler, long now) {
         StreamBuffer presented = buffer;
         if (presented == null || isEmpty()) {
@@ -81,7 +81,7 @@ final class StreamInput {
         }
     }
 
-    /// Holds no more memory than what is kept needs.
+    /// Reduces the memory to what the kept bytes need.
     void settle() {
         StreamBuffer held = buffer;
         int kept = to - from;
@@ -100,7 +100,7 @@ final class StreamInput {
         assert isSound();
     }
 
-    /// Forgets what is kept and gives the memory back.
+    /// Drops the kept bytes and releases the memory.
     void release() {
         StreamBuffer held = buffer;
         if (held != null) {

@@ -5,16 +5,17 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 
-/// What was written to a stream and the system has not taken: a copy, so that no memory of a user is remembered.
+/// The bytes that were written to a stream and that the system has not taken yet: a copy, so that no user memory is
+/// retained.
 ///
-/// Bytes `from` to `to` of the buffer are left; there is a buffer only while that is one at least.
+/// Bytes `from` to `to` of the buffer are left; there is a buffer only while at least one byte is left.
 final class StreamRest {
     private final TcpLink link;
     private @Nullable StreamBuffer buffer;
     private int from;
     private int to;
 
-    /// @param link whose buffers they are
+    /// @param link the link whose buffers they are
     StreamRest(TcpLink link) {
         this.link = link;
     }
@@ -23,7 +24,7 @@ final class StreamRest {
         return buffer == null;
     }
 
-    /// Copies what was gathered, but its first `sent` bytes.
+    /// Copies the gathered bytes without the first `sent`.
     void keep(StreamOutput output, long sent) {
         StreamBuffer copy = link.take();
         long skip = sent;
@@ -41,16 +42,16 @@ final class StreamRest {
         keep(copy, 0, at);
     }
 
-    /// Keeps bytes `first` to `end` of a buffer, which is given back when they have left.
+    /// Keeps bytes `first` to `end` of a buffer, which is released when they have left.
     void keep(StreamBuffer copy, int first, int end) {
-        assert buffer == null : "what was written before leaves first";
+        assert buffer == null : "earlier bytes leave first";
         assert first >= 0 && first < end && end <= copy.size() : first + " to " + end;
         buffer = copy;
         from = first;
         to = end;
     }
 
-    /// Writes what is left; true when nothing is left.
+    /// Writes the rest; returns whether nothing is left.
     boolean send(ByteStream stream) {
         StreamBuffer rest = buffer;
         if (rest == null) {
@@ -58,7 +59,7 @@ final class StreamRest {
         }
         long sent = stream.send(rest, from, to);
         if (sent < 0) {
-            return false; // the stream is broken: reading tells
+            return false; // the stream is broken: reading will report it
         }
         from += (int) sent;
         assert from <= to;
@@ -69,7 +70,7 @@ final class StreamRest {
         return true;
     }
 
-    /// Forgets what is left and gives the buffer back.
+    /// Drops the rest and releases the buffer.
     void release() {
         StreamBuffer rest = buffer;
         if (rest != null) {

@@ -7,22 +7,22 @@ import java.util.function.LongSupplier;
 /// Finds out which index each of the links that share an address has in the kernel's group of their sockets, so that
 /// [Steering] can name it. The indexes change when a link leaves.
 ///
-/// A survey sends a probe to each index, and each link that gets one says so. It is over when all are found, or
-/// after [#SURVEY_NANOS]. One that has not found all is made again, some times. A survey that is wrong, or
-/// overtaken, costs forwarding only. One thread at a time, but for [#due()].
+/// A survey sends a probe to each index, and each link that gets a probe reports it. The survey ends when all links
+/// are found, or after [#SURVEY_NANOS]. A survey that has not found all links is repeated a few times. A wrong or
+/// outdated result only costs forwarding. One thread at a time, except [#due()].
 final class Survey {
     /// No survey is due.
     static final long NEVER = Long.MAX_VALUE;
     /// How long a survey waits for answers; a process that has not answered by then is stopped or busy.
     static final long SURVEY_NANOS = 20_000_000;
-    /// Probes beyond the number of known links, for links that are just coming.
+    /// Additional probes beyond the number of known links, for links that are just joining.
     static final int PROBES_MORE = 4;
-    /// A survey that did not find all links is made again after this, then after twice this, and so on.
+    /// The pause before an incomplete survey is repeated; it doubles with each repetition.
     static final long AGAIN_NANOS = 100_000_000;
 
     static final int AGAIN_MAX = 3;
-    /// So many forwarded packets are a reason for a survey, but not before the pause has passed. The pause is longer
-    /// each time that a survey finds nothing new.
+    /// This many forwarded packets cause a survey, but not before the pause is over. The pause grows each time that
+    /// a survey finds nothing new.
     static final int MISDIRECTED_MAX = 32;
 
     static final long PAUSE_NANOS_MIN = 100_000_000;
@@ -41,25 +41,25 @@ final class Survey {
         /// Sends a probe to the link with this index in the kernel's group.
         void probe(int index, long cookie);
 
-        /// Has the kernel choose by these indexes; false when the system forbids it.
+        /// Makes the kernel choose by these indexes; false when the system forbids it.
         ///
-        /// @param indexOf by slot, or [Steering#UNKNOWN]
+        /// @param indexOf the index of each slot, or [Steering#UNKNOWN]
         boolean steer(int[] indexOf);
 
-        /// [Survey#due()] is earlier now.
+        /// Called when [Survey#due()] has become earlier.
         void hurry();
     }
 
     private final Ground ground;
     private final LongSupplier clock;
 
-    /// The index of each slot, as far as this link knows; then what the survey under way has found.
+    /// The index of each slot as far as this link knows it; during a survey, as far as the survey has found it.
     private final int[] indexOf = unknown();
 
     private final int[] found = unknown();
     private long cookie;
     private boolean surveying;
-    /// Whether this survey has made sure that probes are steered.
+    /// Whether this survey has ensured that probes are steered.
     private boolean primed;
 
     private boolean steerable = true;
@@ -70,10 +70,10 @@ final class Survey {
     private long pauseNanos = PAUSE_NANOS_MIN;
     private long notBefore;
     private long surveys;
-    /// When the survey under way is over, or the next begins. The sleeper reads it.
+    /// When the current survey ends, or the next begins. The sleeping thread reads it.
     private volatile long due = NEVER;
 
-    /// @param clock nanoseconds, monotonic; it may pass through its end
+    /// @param clock nanoseconds, monotonic; it may overflow
     Survey(Ground ground, LongSupplier clock) {
         this.ground = ground;
         this.clock = clock;
@@ -91,12 +91,12 @@ final class Survey {
         return due;
     }
 
-    /// How many were begun.
+    /// How many surveys have begun.
     long surveys() {
         return surveys;
     }
 
-    /// A link has come, or left: a survey is made, unless one is under way.
+    /// Begins a survey unless one is under way, because a link has joined or left.
     void begin() {
         beginAt(clock.getAsLong());
     }
@@ -108,12 +108,12 @@ final class Survey {
         }
     }
 
-    /// The neighbour with this slot has left.
+    /// Notes that the neighbour with this slot has left.
     void onGone(int slot) {
         indexOf[slot] = Steering.UNKNOWN;
     }
 
-    /// So many packets came here that were for neighbours.
+    /// Notes that this many packets for neighbours have arrived here.
     void onMisdirected(int packets) {
         misdirected += packets;
         if (misdirected < MISDIRECTED_MAX || due != NEVER) {
@@ -125,25 +125,25 @@ final class Survey {
         }
     }
 
-    /// A link says that a probe for this index has come to it. Beyond the last index the kernel chooses by a hash,
-    /// so the same link may answer to many: its lowest index counts.
+    /// Notes that a link has received a probe for this index. For indexes beyond the last, the kernel chooses by a
+    /// hash, so the same link may answer several probes: its lowest index counts.
     ///
-    /// @param itsCookie of the probe; an answer with another one counts for no survey
+    /// @param itsCookie the cookie of the probe; an answer with another cookie counts for no survey
     void onLocated(int slot, int index, long itsCookie) {
         if (!surveying || itsCookie != cookie) {
             if (indexOf[slot] == Steering.UNKNOWN && due == NEVER && ground.isTaken(slot)) {
-                begin(); // a late answer: a process was stopped, and goes on
+                begin(); // a late answer: a stopped process has resumed
             }
             return;
         }
         found[slot] = found[slot] == Steering.UNKNOWN ? index : Math.min(found[slot], index);
         answers++;
-        if (isComplete() || isOneForAll()) {
+        if (isComplete() || isUnsteered()) {
             due = clock.getAsLong();
         }
     }
 
-    /// Goes on with a survey, or begins one, when it is time.
+    /// Continues a survey, or begins one, when it is time.
     void tick() {
         while (due != NEVER) {
             long now = clock.getAsLong();
@@ -178,14 +178,14 @@ final class Survey {
         surveying = false;
         boolean isComplete = isComplete();
         boolean isLast = again == AGAIN_MAX;
-        if (!primed && (isOneForAll() || (isLast && located() == 0))) {
+        if (!primed && (isUnsteered() || (isLast && located() == 0))) {
             primed = true;
             steer();
             due = steerable ? now : NEVER;
             return;
         }
-        // A link that was only busy may be steered to already, by another's program: a second look before that is
-        // lost.
+        // A link that was only busy may be steered to already, by the program of another link: survey again before
+        // dropping that.
         if (isComplete || (again > 0 && located() > 0)) {
             boolean isNew = !Arrays.equals(found, indexOf);
             System.arraycopy(found, 0, indexOf, 0, indexOf.length);
@@ -207,9 +207,9 @@ final class Survey {
         steerable = ground.steer(indexOf);
     }
 
-    /// There is no program yet: the kernel's hash sends all probes to the same link. With a program another link
-    /// would have got at least one.
-    private boolean isOneForAll() {
+    /// Whether the kernel's hash has sent all probes to one link, so there is no program yet. With a program,
+    /// another link would have received at least one probe.
+    private boolean isUnsteered() {
         return answers == probes && located() == 1;
     }
 

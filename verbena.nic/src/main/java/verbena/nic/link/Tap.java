@@ -5,58 +5,71 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.PacketFate;
 import verbena.wire.Frame;
 
-/// Is shown everything that a device sends and receives, as it is on the wire: for captures and traces. Packets of
-/// RoCE come as frames, with what became of them; iWARP's streams as bytes of their TCP connection. Attached with
+/// Observes everything that a device sends and receives as it is on the wire, for captures and traces. Packets of
+/// RoCE come as frames with their fate; streams of iWARP come as the bytes of their TCP connection. Attached with
 /// [verbena.nic.SoftContext#tap(Tap)].
 ///
-/// The thread that drives an engine calls it, and the engine does not go on meanwhile: so no two threads call at
-/// once for one engine, but those of a device with several engines may. Everything shown is valid during the call
-/// only, and not to be changed. Times are nanoseconds of the device's clock (`System.nanoTime`). What a tap throws
-/// stops the device.
+/// The thread that drives an engine calls the tap, and the engine does not go on meanwhile. So no two threads call
+/// at once for one engine, but threads of several engines of a device may. All arguments are valid only during the
+/// call and must not be changed. Times are nanoseconds of the device's clock (`System.nanoTime`). An exception of a
+/// tap stops the device.
 public interface Tap {
-    /// A packet was handed to the network. Its ICRC (or stamp, decision 0035) is in place, addresses and
-    /// [Frame#sourcePort] are those of its network headers; [Frame#hopLimit] 0 is the system's default. Packets of
-    /// one call of the link have one time. The IPv4 identification, which the ICRC covers and no socket shows, is
-    /// what [verbena.wire.roce.RoceV2#hiddenFields(Frame)] says.
+    /// Called when a packet was handed to the network. Its ICRC is in place, and its
+    /// addresses and [Frame#sourcePort] are those of its network headers; [Frame#hopLimit] 0 is the system's
+    /// default. Packets of one call of the link have the same time. The ICRC covers the IPv4 identification, which
+    /// no socket shows: [verbena.wire.roce.RoceV2#hiddenFields(Frame)] has its value.
     default void onSent(Frame packet, long nanos) {}
 
-    /// A packet could not be sent, ever: no route, too large for the interface, forbidden. It is complete as in
-    /// [#onSent].
+    /// Called when a packet can never be sent: no route, too large for the interface, forbidden. It is complete as
+    /// in [#onSent].
     default void onUnsendable(Frame packet, long nanos) {}
 
-    /// A packet has arrived, and this is what became of it. Told in the order of arrival, as soon as the engine
-    /// has judged what arrived together, and before anything that is sent thereafter. A wrong ICRC is
-    /// [PacketFate#DROPPED_ICRC], and headers that do not fit their opcode are [PacketFate#DROPPED_MALFORMED].
+    /// Called with a packet that has arrived, and its fate. The calls come in order of arrival, after the engine has
+    /// judged the packets that arrived together, and before anything that is sent afterwards. A wrong ICRC is
+    /// [PacketFate#DROPPED_ICRC]; headers that do not fit their opcode are [PacketFate#DROPPED_MALFORMED].
     ///
-    /// @param fate null when the packet was not judged: the engine has failed, or faults above the tap took the
+    /// @param fate null when the packet was not judged: the engine has failed, or a fault above the tap took the
     ///     packet
-    /// @param nanos when the link gave it out, which is before it was judged
+    /// @param nanos when the link delivered the packet, which is before it was judged
     default void onReceived(Frame packet, @Nullable PacketFate fate, long nanos) {}
 
-    /// So many arrivals were too short or too long to be packets at all: their bytes are gone.
+    /// Called when this side has carried out a request in the peer's memory, for each packet that the request
+    /// would have had on a wire. These are its own, and those of the answer that bring data. All have the same
+    /// time, which is before the request completes. PSNs begin with that of the next packet that is sent. The
+    /// peer's taps are not called.
+    ///
+    /// @param isAnswer whether it would have come from the peer
+    default void onDirect(Frame packet, boolean isAnswer, long nanos) {}
+
+    /// Called when a request without packets was too large for all of it to be shown: so many packets that it would
+    /// have had are left out.
+    default void onDirectLeftOut(int packets, long nanos) {}
+
+    /// Called when this many arrivals were too short or too long to be packets: their bytes are lost.
     default void onMalformed(long arrivals, long nanos) {}
 
-    /// A stream is there: this side has asked for it, or accepted it. Streams that were open before the tap was
-    /// attached are told of then.
+    /// Called when a stream was opened by this side, or accepted. Streams that were open before the tap was attached
+    /// are reported when it is attached.
     default void onStreamOpened(TcpSocket stream, long nanos) {}
 
-    /// The system has taken these bytes, which follow those before.
+    /// Called when the system has taken these bytes, which follow the bytes of earlier calls.
     ///
-    /// @param bytes memory that holds them
-    /// @param from where in it they begin
-    /// @param count of them, at least 1
+    /// @param bytes the memory that holds them
+    /// @param from their position in that memory
+    /// @param count how many, at least 1
     default void onStreamSent(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {}
 
-    /// These bytes have arrived, and follow those before. Told before anything looks at them; arguments as above.
+    /// Called when these bytes have arrived, before anything reads them; they follow the bytes of earlier calls.
+    /// Arguments as in [#onStreamSent].
     default void onStreamReceived(TcpSocket stream, MemorySegment bytes, long from, long count, long nanos) {}
 
-    /// Nothing more will be sent on it (a FIN).
+    /// Called when nothing more will be sent on a stream (a FIN).
     ///
-    /// @param byPeer whether the peer has said so, else this side
+    /// @param byPeer whether the peer has ended its direction, else this side
     default void onStreamEnded(TcpSocket stream, boolean byPeer, long nanos) {}
 
-    /// This side has closed it. Told of streams that never opened too.
+    /// Called when this side has closed a stream, even one that never opened.
     ///
-    /// @param reset whether it was broken off, by whichever side
+    /// @param reset whether either side broke the stream off
     default void onStreamClosed(TcpSocket stream, boolean reset, long nanos) {}
 }

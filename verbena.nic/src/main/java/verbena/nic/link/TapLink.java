@@ -1,29 +1,36 @@
 package verbena.nic.link;
 
+import java.lang.foreign.Arena;
 import java.util.function.LongSupplier;
+import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
 /// A link around another that shows a [Tap] every packet.
 ///
-/// An arrival is shown when the engine has judged it, which the engine notes in [Frame#fate]: that is when the
-/// engine next asks this link for anything. Until then the packets lie where they are.
+/// An arrival is shown after the engine has judged it, which the engine notes in [Frame#fate]. This link shows it at
+/// the engine's next call. Until then, the packets stay where they are.
 ///
-/// Right around the sockets this link shows what is on the wire. Around a [FaultyLink] it shows what the engine has
-/// sent before faults take their share, and what they let through: a packet that was lost on purpose is sent and
-/// never received. Such a packet has no ICRC yet, because the link below seals a copy. It gets the ICRC that it has
-/// when it leaves alone. What becomes of an arrival can be told only where the engine is given the frames of this
-/// link, not copies: around a [FaultyLink], or inside one that leaves arrivals alone.
+/// Directly around the sockets, this link shows packets as they are on the wire. Around a [FaultyLink], it shows
+/// what the engine has sent before any faults, and what the faults let through. So a packet that was lost on purpose
+/// is sent and never received. Such a packet has no ICRC yet, because the link below seals a copy; it gets the ICRC
+/// that it would have if it left alone. The fate of an arrival is known only where the engine gets the frames of
+/// this link and not copies: around a [FaultyLink], or inside a [FaultyLink] that leaves arrivals alone. Where packets
+/// carry no ICRC ([Link#carriesIcrc()]), each is shown with the ICRC that it would have on a wire.
 ///
-/// Threads as [Link] says. Nothing is allocated for a packet.
+/// Threads as in [Link]. Allocates nothing for a packet.
 public final class TapLink extends ForwardingLink {
+    /// The most packets that are shown of a request that needed none.
+    public static final int DIRECT_PACKETS_MAX = 2_048;
+
     private static final PacketFate[] FATES = PacketFate.values();
 
     private final Tap tap;
     private final LongSupplier clock;
-    private final Seal seal = new Seal(RoceV2.UDP_PORT, 0);
-    // What the last receive gave out and the tap was not shown yet, and when that was.
+    private final Seal seal = new Seal(RoceV2.UDP_PORT);
+    private final Frame direct = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+    // The frames of the last receive that the tap has not seen yet, and the time of that receive.
     private Frame[] judging = new Frame[0];
     private int judgingCount;
     private long judgingNanos;
@@ -38,8 +45,8 @@ public final class TapLink extends ForwardingLink {
         this.malformedSeen = link.malformed();
     }
 
-    /// This chain of links without the link that shows `tap`, which is shown what is left first. Called as
-    /// [Link#receive].
+    /// This chain of links without the link that shows packets to `tap`; the tap first gets the remaining packets.
+    /// Called as [Link#receive].
     public static Link without(Tap tap, Link chain) {
         if (!(chain instanceof TapLink outer)) {
             return chain;
@@ -72,8 +79,12 @@ public final class TapLink extends ForwardingLink {
     private void show() {
         int count = judgingCount;
         judgingCount = 0;
+        boolean carriesIcrc = link.carriesIcrc();
         for (int i = 0; i < count; i++) {
             Frame frame = judging[i];
+            if (!carriesIcrc) {
+                seal.sealAsIfFromAWire(frame);
+            }
             tap.onReceived(frame, frame.fate == Frame.NO_FATE ? null : FATES[frame.fate], judgingNanos);
         }
     }
@@ -84,7 +95,7 @@ public final class TapLink extends ForwardingLink {
         for (int i = from; i < from + count; i++) {
             frames[i].unsendable = false;
         }
-        long now = clock.getAsLong(); // before, so that nothing is received before it was sent
+        long now = clock.getAsLong(); // read first, so that no packet is received before it was sent
         int taken = link.transmit(frames, from, count);
         for (int i = from; i < from + taken; i++) {
             Frame frame = frames[i];
@@ -98,7 +109,35 @@ public final class TapLink extends ForwardingLink {
         return taken;
     }
 
-    /// As [Link#hasArrivals()]. The engine asks when it has judged what it received.
+    /// Shows a request that needed no packets as the packets that it would have had: the first
+    /// [#DIRECT_PACKETS_MAX], so that the engine's other work does not wait long. Called as [Link#transmit].
+    public void showDirect(DirectPackets packets) {
+        long now = clock.getAsLong();
+        for (int i = 0; i < DIRECT_PACKETS_MAX && packets.poll(direct); i++) {
+            seal.seal(direct, 0);
+            showDirect(direct, packets.isAnswer(), now);
+        }
+        if (packets.left() > 0) {
+            leaveOut(packets.left(), now);
+        }
+    }
+
+    private void showDirect(Frame frame, boolean isAnswer, long now) {
+        show();
+        tap.onDirect(frame, isAnswer, now);
+        if (link instanceof TapLink inner) {
+            inner.showDirect(frame, isAnswer, now);
+        }
+    }
+
+    private void leaveOut(int packets, long now) {
+        tap.onDirectLeftOut(packets, now);
+        if (link instanceof TapLink inner) {
+            inner.leaveOut(packets, now);
+        }
+    }
+
+    /// As [Link#hasArrivals()]. The engine calls it when it has judged the received packets.
     @Override
     public boolean hasArrivals() {
         show();

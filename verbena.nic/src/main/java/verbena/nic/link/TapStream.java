@@ -6,7 +6,7 @@ import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamTarget;
 
-/// Shows a [Tap] what passes between a [TcpSocket] and the system.
+/// Shows the bytes between a [TcpSocket] and the system to a [Tap].
 final class TapStream extends ByteStream {
     private final TcpSocket socket;
     private final ByteStream below;
@@ -14,8 +14,8 @@ final class TapStream extends ByteStream {
     private final LongSupplier clock;
     private boolean endSeen;
 
-    /// @param socket whose bytes they are
-    /// @param below what it would ask if this were not there
+    /// @param socket the socket whose bytes they are
+    /// @param below the stream that the socket would use without this one
     TapStream(TcpSocket socket, ByteStream below, Tap tap, LongSupplier clock) {
         this.socket = socket;
         this.below = below;
@@ -57,7 +57,7 @@ final class TapStream extends ByteStream {
 
     @Override
     long send(StreamBuffer bytes, int from, int to) {
-        long now = clock.getAsLong(); // before, so that nothing is received before it was sent
+        long now = clock.getAsLong(); // read first, so that no byte is received before it was sent
         long n = below.send(bytes, from, to);
         if (n > 0) {
             tap.onStreamSent(socket, bytes.segment, from, n, now);

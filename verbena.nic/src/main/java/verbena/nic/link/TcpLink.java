@@ -16,38 +16,37 @@ import verbena.transport.iwarp.StreamOutput;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// TCP streams, many of them, moved by the thread that drives the engine: no stream has a thread, and nothing blocks
-/// but [#await(long)].
+/// TCP streams, moved by the thread that drives the engine: no stream has a thread, and only [#await(long)] blocks.
 ///
-/// A stream belongs to a [StreamHandler], which is told what happens by [#move(long)]. What is read goes through
-/// buffers that all streams share; a stream has one only while it holds something back.
+/// A stream belongs to a [StreamHandler], which [#move(long)] calls when something happens. Bytes are read into
+/// buffers that all streams share; a stream has a buffer only while it keeps bytes back.
 public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, ChannelTcpLink {
-    /// What is read, or written, at once.
+    /// The most bytes that are read or written at once.
     static final int BUFFER_BYTES = 256 << 10;
-    /// What may be kept back of what has arrived: the longest FPDU, and its marks (RFC 5044).
+    /// The most bytes that a handler may leave unconsumed: the longest FPDU with its markers (RFC 5044).
     public static final int KEPT_BYTES_MAX = 66 << 10;
-    /// When there is less room behind what is kept, it is moved to the front.
+    /// When there is less room than this behind the kept bytes, they are moved to the front.
     static final int ROOM_BYTES_MIN = BUFFER_BYTES - KEPT_BYTES_MAX - (64 << 10);
-    /// What is kept outside of a buffer.
+    /// The most bytes that are kept outside of a buffer.
     static final int LITTLE_BYTES = 4 << 10;
-    /// Pieces of memory that are written at once (IOV_MAX of Linux is 1,024).
+    /// The most pieces of memory that are written at once (IOV_MAX of Linux is 1,024).
     static final int PIECES_MAX = 256;
-    /// What can be written at once, because so much can be kept.
+    /// The most bytes that can be written at once, because that many can be kept.
     public static final int BURST_BYTES_MAX = BUFFER_BYTES;
-    /// Connections that the system holds for a port before they are accepted.
+    /// How many connections the system holds for a port before they are accepted.
     static final int LISTEN_BACKLOG = 1_024;
-    /// Unanswered for so long, a stream breaks (TCP_USER_TIMEOUT, RFC 5482): iWARP has no timers of its own that
-    /// would notice a dead peer.
+    /// A stream breaks when its data stay unacknowledged for this long (TCP_USER_TIMEOUT, RFC 5482). iWARP has no
+    /// timers of its own that would notice a dead peer.
     static final int UNANSWERED_MILLIS_MAX = 10_000;
 
-    /// How often an idle peer is asked whether it lives before it counts as dead.
+    /// How many keep-alive probes an idle peer may miss before it counts as dead.
     static final int KEEP_ALIVE_PROBES = 3;
 
     final Arena arena = Arena.ofShared();
     private final Occupancy occupancy = new Occupancy();
     private final WakeSignal signal = new WakeSignal();
     private final List<GidEntry> gids;
-    /// Where what is written is put together, but for what lies in regions.
+    /// The buffer in which output is put together, except for bytes in memory regions.
     final StreamBuffer own = new StreamBuffer(arena.allocate(BUFFER_BYTES, 64));
 
     private final StreamOutput output = new StreamOutput(own, PIECES_MAX);
@@ -57,7 +56,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
     private final ArrayDeque<TcpSocket> stillborn = new ArrayDeque<>();
     private final List<Attached> taps = new ArrayList<>();
     private Consumer<Throwable> containedTo = _ -> {};
-    // Written by the thread that moves, read by any.
+    // Written by the thread that moves, read by any thread.
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong connected = new AtomicLong();
     private final AtomicLong broken = new AtomicLong();
@@ -70,7 +69,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         gids = List.copyOf(addresses);
     }
 
-    /// Opens one: the Linux link where it works, else the portable one, or that of a kind.
+    /// Opens a link: the Linux link where it works, else the portable one, or a link of the given kind.
     ///
     /// @throws LinkException when the kind asked for does not work here
     public static TcpLink open(List<GidEntry> addresses, UdpLinks.Kind kind) {
@@ -89,8 +88,8 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
 
     // ---- failures
 
-    /// Is told when our own code fails at what happens on one stream, which then ends alone. Set before the link is
-    /// used.
+    /// Sets the listener that is called when our own code fails at an event of one stream, which then ends alone.
+    /// Set before the link is used.
     public final void onContained(Consumer<Throwable> to) {
         containedTo = to;
     }
@@ -103,7 +102,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
 
     private record Attached(Tap tap, LongSupplier clock) {}
 
-    /// Shows `tap` all streams from now on. Called like [#move].
+    /// Shows all streams to `tap` from now on. Called like [#move].
     ///
     /// @param clock nanoseconds, monotonic
     public final void tap(Tap tap, LongSupplier clock) {
@@ -116,13 +115,13 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         }
     }
 
-    /// Shows it nothing any more. Called like [#move].
+    /// Stops showing streams to `tap`. Called like [#move].
     public final void untap(Tap tap) {
         taps.removeIf(attached -> attached.tap == tap);
         sockets().forEach(this::lead);
     }
 
-    /// Leads a stream's bytes past all taps.
+    /// Leads a stream's bytes through all taps.
     private ByteStream lead(TcpSocket socket) {
         ByteStream stream = socket;
         for (Attached attached : taps) {
@@ -132,17 +131,17 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         return stream;
     }
 
-    /// Those that are open, or about to be.
+    /// The streams that are open, or about to be.
     private List<TcpSocket> sockets() {
         var all = new ArrayList<>(stillborn);
         all.addAll(watchedSockets());
         return all;
     }
 
-    /// A copy of those that the system is asked about, but for the stillborn.
+    /// A copy of the list of streams that the system watches, without the stillborn ones.
     abstract List<? extends TcpSocket> watchedSockets();
 
-    /// A copy of the ports that are listened at.
+    /// A copy of the list of ports with listeners.
     abstract List<? extends TcpPort> listeningPorts();
 
     // ---- moving
@@ -164,30 +163,30 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         return done + moveWatched(nowNanos);
     }
 
-    /// Does what there is to do at sockets and ports; returns how much that was.
+    /// Does the work that there is at sockets and ports; returns how much.
     abstract int moveWatched(long now);
 
     // ---- streams
 
-    /// Takes a port.
+    /// Binds a port.
     ///
     /// @param port 0 for any that is free
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the port cannot be had
     public abstract TcpPort bind(Gid local, int port);
 
     /// Opens a stream; [StreamHandler#onConnected(long)] or [StreamHandler#onBroken] follows.
     ///
-    /// @param from the port to open it from, which then is its own; null for any
+    /// @param from the port to open it from, which the stream then owns; null for any
     /// @throws LinkException when this host cannot even try
     public abstract TcpSocket connect(@Nullable TcpPort from, Gid local, Gid remote, int port, StreamHandler handler);
 
-    /// What is to be written is gathered here, empty to begin with.
+    /// The output in which the next write is gathered, empty at first.
     public final StreamOutput output() {
         output.clear();
         return output;
     }
 
-    /// It is closed.
+    /// Removes a closed stream.
     final void forget(TcpSocket socket) {
         stillborn.remove(socket);
     }
@@ -210,14 +209,14 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         freeLittle.addLast(little);
     }
 
-    /// A stream that a peer has opened.
+    /// Adds a stream that a peer has opened.
     final void onAccepted(TcpSocket socket) {
         accepted.lazySet(accepted.get() + 1);
         open.lazySet(open.get() + 1);
         lead(socket).onOpened();
     }
 
-    /// A stream that this side opens.
+    /// Adds a stream that this side opens.
     ///
     /// @param hasFailed whether it broke at once
     final void onConnecting(TcpSocket socket, boolean hasFailed) {
@@ -263,7 +262,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         }
     }
 
-    /// Sleeps until there is something to do, [#ring()] was called, or the time has passed (negative: no limit).
+    /// Sleeps until there is something to do, [#ring()] was called, or the time is over (negative: no limit).
     abstract void sleep(long timeoutNanos);
 
     /// Ends the current or the next sleep. Any thread.
@@ -278,7 +277,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
 
     // ---- the end
 
-    /// As [Link#close()]; streams that are open are reset.
+    /// Closes as [Link#close()] says; open streams are reset.
     @Override
     public final void close() {
         if (!occupancy.close(this::ring)) {
@@ -293,7 +292,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         arena.close();
     }
 
-    /// Gives back what the system has given, but for sockets and ports, which are closed. No thread sleeps.
+    /// Releases all system resources except sockets and ports, which are closed already. No thread sleeps.
     abstract void release();
 
     // ---- addresses
@@ -308,7 +307,7 @@ public abstract sealed class TcpLink implements Carrier permits LinuxTcpLink, Ch
         return UdpLink.live(gids);
     }
 
-    /// Index of the interface that has an address of this link; 0 when none has.
+    /// The index of the interface that has this address of the link; 0 when none has.
     final int interfaceOf(Gid local) {
         for (GidEntry entry : gids) {
             if (entry.gid().equals(local)) {

@@ -5,7 +5,7 @@ import verbena.verbs.Gid;
 
 /// A TCP port of one of this link's addresses. For the thread that may move the link, one at a time.
 public abstract sealed class TcpPort permits LinuxTcpPort, ChannelTcpPort {
-    /// Says what becomes of the streams that others open.
+    /// Decides about the streams that peers open.
     @FunctionalInterface
     public interface Acceptor {
         /// Returns the handler of a stream; null refuses it, and it is reset.
@@ -44,17 +44,17 @@ public abstract sealed class TcpPort permits LinuxTcpPort, ChannelTcpPort {
         }
     }
 
-    /// Streams are accepted from now on.
+    /// Accepts streams from now on.
     ///
-    /// @throws LinkException when another socket listens there, and let others bind the port too
+    /// @throws LinkException when another socket listens at the port, and both were allowed to bind it
     public final void listen(Acceptor to) {
         acceptor = to;
         begin();
     }
 
-    /// Listens.
+    /// Begins to listen.
     abstract void begin();
 
-    /// The port is free again. Idempotent.
+    /// Releases the port. Idempotent.
     public abstract void close();
 }

@@ -11,18 +11,18 @@ import verbena.verbs.Gid;
 
 /// One TCP stream. For the thread that may move its link, one at a time.
 ///
-/// What the system does not take at once is copied and leaves later ([StreamRest]). What arrives in pieces is kept
-/// until the handler has all that it needs ([StreamInput]).
+/// Bytes that the system does not take at once are copied and leave later ([StreamRest]). Bytes that arrive in
+/// pieces are kept until the handler has all that it needs ([StreamInput]).
 public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket, ChannelTcpSocket {
-    /// A payload of at least this goes straight to its place, with little room behind it for what follows, because
-    /// that is copied.
+    /// A payload of at least this length is read straight to its place, with little room behind it for the bytes
+    /// that follow, because these are copied.
     private static final int DIRECT_BYTES_MIN = 16 << 10;
 
     private static final int BEHIND_DIRECT_BYTES = 4 << 10;
-    /// Bytes that one stream may bring before the next has its turn.
+    /// How many bytes one stream may bring before the next has its turn.
     private static final int TURN_BYTES = 512 << 10;
 
-    /// How often, and after which pauses, the system is asked to take the rest when the link closes: 0.5 s.
+    /// How often a closing link asks the system to take the rest; with the pauses, this takes at most 0.5 s.
     private static final int LAST_ATTEMPTS = 500;
 
     private static final long LAST_PAUSE_NANOS = 1_000_000;
@@ -41,7 +41,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
     private boolean hasEnded;
     private boolean isPaused;
 
-    // What moves the bytes.
+    // The stream that moves the bytes.
     private ByteStream stream = this;
 
     TcpSocket(TcpLink link, Gid remote, int remotePort, boolean isConnected) {
@@ -69,7 +69,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         return isConnected;
     }
 
-    /// What its bytes pass through from now on: the socket itself, or what is around it.
+    /// Sets the stream that moves the bytes from now on: the socket itself, or a wrapper.
     final void through(ByteStream around) {
         stream = around;
     }
@@ -77,56 +77,57 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
     @Override
     final void onOpened() {}
 
-    /// Tells this handler from now on.
+    /// Sets the handler that is called from now on.
     public final void handler(StreamHandler to) {
         handler = to;
     }
 
-    // ---- what each implementation brings, beside the stream itself
+    // ---- for each implementation
 
-    /// Ends the stream for the reason that the system gave.
+    /// Ends the stream with the error that the system reported.
     abstract void breakUp(long now);
 
-    /// What is to be told from now on: arrivals, room.
+    /// Sets which events are reported from now on: arrivals, room.
     abstract void watch(boolean arrivals, boolean room);
 
-    /// The address and port of this side, as long as it is not closed.
+    /// The address and port of this side, until the socket is closed.
     ///
-    /// @throws LinkException when the system does not tell
+    /// @throws LinkException when the system does not report it
     public abstract InetSocketAddress localAddress();
 
-    /// Bytes of a TCP segment that the connection may fill now (EMSS, RFC 5044, 4.1).
+    /// The bytes of a TCP segment that the connection can fill now (EMSS, RFC 5044, 4.1).
     public abstract int segmentBytes();
 
-    /// Asks the peer whether it lives when nothing has come for so many seconds; 0: never.
+    /// Makes the system probe an idle peer after this many seconds without arrivals; 0 for never.
     public abstract void keepAlive(int seconds);
 
     // ---- writing
 
-    /// Whether what was written last has not left yet: [#write] has to wait for [StreamHandler#onWritable].
+    /// Whether bytes of the last write have not left yet: the next [#write] has to wait for
+    /// [StreamHandler#onWritable].
     public final boolean isFull() {
         return !rest.isEmpty();
     }
 
-    /// Writes all that `output` has gathered, not more than [TcpLink#BURST_BYTES_MAX]. Remembers nothing of the
-    /// memory that it names. Not while [#isFull()].
+    /// Writes all that `output` has gathered, at most [TcpLink#BURST_BYTES_MAX]. Retains none of the memory that
+    /// `output` names. Not while [#isFull()].
     public final void write(StreamOutput output, long now) {
         if (isClosed || output.total() == 0) {
             return;
         }
         try {
             long sent = stream.send(output);
-            if (sent >= 0 && sent < output.total()) { // that a stream is broken, reading tells
+            if (sent >= 0 && sent < output.total()) { // if the stream is broken, reading reports it
                 rest.keep(output, sent);
                 watch(!isPaused, true);
             }
         } catch (LinkException | IllegalStateException | InternalError e) {
-            // Memory that is not there any more: a closed arena, a mapped file that was cut short.
-            break_(StreamHandler.Cause.LOCAL, "what was to be sent is gone: " + e.getMessage(), now);
+            // The memory is gone: its arena was closed, or a mapped file was truncated.
+            break_(StreamHandler.Cause.LOCAL, "the memory to send is gone: " + e.getMessage(), now);
         }
     }
 
-    /// Writes a copy of little: not more than [TcpLink#LITTLE_BYTES]. Not while [#isFull()].
+    /// Writes a copy of a few bytes, at most [TcpLink#LITTLE_BYTES]. Not while [#isFull()].
     public final void write(MemorySegment bytes) {
         if (isClosed) {
             return;
@@ -143,7 +144,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         watch(!isPaused, true);
     }
 
-    /// Nothing more is written: what was leaves, then the end of the stream.
+    /// Ends the output: the written bytes leave, then the end of the stream.
     public final void end() {
         if (isClosed) {
             return;
@@ -156,12 +157,12 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         }
     }
 
-    /// Whether everything has been said: closing it then takes nothing from the peer.
+    /// Whether everything was written and the end as well, so that closing takes nothing from the peer.
     final boolean isEnding() {
         return hasEnded || endsWhenEmpty;
     }
 
-    /// The system has room.
+    /// Called when the system has room.
     final void onRoom(long now) {
         if (!rest.send(stream)) {
             return;
@@ -177,7 +178,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
 
     // ---- reading
 
-    /// Something has arrived, perhaps the end. Returns the number of bytes.
+    /// Called when bytes have arrived, or the end of the stream. Returns the number of bytes.
     final int onReadable(long now) {
         int got = 0;
         while (!isClosed && !isPaused && got < TURN_BYTES) {
@@ -214,15 +215,15 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
                 close(false);
                 to.onEnd(now);
             } else if (n < room) {
-                break; // that was all
+                break; // everything was read
             }
         }
         input.settle();
         return got;
     }
 
-    /// Reads no more until it is to go on: what the peer sends stays with the system, and when that is full with
-    /// the peer.
+    /// Stops reading until it is resumed: the system keeps what the peer sends, and when the system is full, the
+    /// peer has to wait.
     public final void pause(boolean isWanted) {
         if (isPaused != isWanted) {
             isPaused = isWanted;
@@ -236,7 +237,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         return isPaused;
     }
 
-    /// Presents again what was kept.
+    /// Hands the kept bytes to the handler again.
     public final void again(long now) {
         if (!isClosed && !input.isEmpty()) {
             input.roomy();
@@ -254,7 +255,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
 
     // ---- the end
 
-    /// The connection that was asked for is there.
+    /// Called when the requested connection is established.
     final void onConnected(long now) {
         isConnected = true;
         stream.onOpened();
@@ -264,16 +265,17 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         }
     }
 
-    /// The system has given the stream up.
+    /// Called when the system has given the stream up.
     ///
-    /// @param isRefused whether it never came to be, because no program listens there
-    /// @param detail what the system says, behind the name of the peer; null when the peer has broken it off
+    /// @param isRefused whether the connection was refused, because no program listens at the port
+    /// @param detail the system's words, to follow the name of the peer; null when the peer has broken the
+    ///     connection off
     final void breakUp(boolean isRefused, @Nullable String detail, long now) {
         String peer = remote + " port " + remotePort;
         if (isRefused) {
-            break_(StreamHandler.Cause.REFUSED, "nobody listens at " + peer, now);
+            break_(StreamHandler.Cause.REFUSED, "no program listens at " + peer, now);
         } else if (detail == null) {
-            break_(StreamHandler.Cause.RESET, peer + " has broken the TCP connection off", now);
+            break_(StreamHandler.Cause.RESET, peer + " has broken off the TCP connection", now);
         } else {
             var cause = isConnected ? StreamHandler.Cause.RESET : StreamHandler.Cause.UNREACHABLE;
             break_(cause, peer + detail, now);
@@ -291,7 +293,7 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         }
     }
 
-    /// Our own code has failed at what happened on this socket: it alone ends.
+    /// Ends this socket alone, because our own code has failed at one of its events.
     final void contain(Throwable cause, long now) {
         link.contained(cause);
         try {
@@ -301,8 +303,8 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         }
     }
 
-    /// The link closes: what has been said to its end still gets to the peer, for which the system cares once it
-    /// has it all; everything else breaks off.
+    /// Closes the socket when its link closes. A stream that was ended in order still reaches the peer: the system
+    /// sees to it once it has all bytes. Any other stream is broken off.
     final void closeAtLast() {
         for (int i = 0; i < LAST_ATTEMPTS && isFull() && endsWhenEmpty && !isClosed; i++) {
             onRoom(0);
@@ -311,9 +313,9 @@ public abstract sealed class TcpSocket extends ByteStream permits LinuxTcpSocket
         close(!hasEnded);
     }
 
-    /// Closes at once; the handler hears nothing more. Idempotent.
+    /// Closes at once; the handler is not called any more. Idempotent.
     ///
-    /// @param reset whether the peer is to see that it broke off
+    /// @param reset whether the peer is to see that the stream was broken off
     public final void close(boolean reset) {
         if (isClosed) {
             return;

@@ -12,7 +12,7 @@ import jdk.net.ExtendedSocketOptions;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// Opens the channels of a [DatagramChannelLink], with what the JDK offers of the options that RoCE v2 wants.
+/// Opens the channels of a [DatagramChannelLink], with those options for RoCE v2 that the JDK offers.
 final class UdpChannels {
     private final int port;
     private final UdpLinks.Options options;
@@ -20,15 +20,15 @@ final class UdpChannels {
     /// A channel and its membership in a group.
     record Joined(DatagramChannel channel, MembershipKey membership) {}
 
-    /// @param port of all of them
+    /// @param port the port of all channels
     UdpChannels(int port, UdpLinks.Options options) {
         this.port = port;
         this.options = options;
     }
 
-    /// A channel that is bound to an own address, for all that is sent from there and comes there.
+    /// Opens a channel that is bound to an own address, for all packets from and to that address.
     ///
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the address cannot be had
     DatagramChannel openOwn(GidEntry entry) {
         Gid gid = entry.gid();
         DatagramChannel channel = openChannel(gid);
@@ -54,9 +54,9 @@ final class UdpChannels {
         }
     }
 
-    /// A channel that is bound to a group, so that it gets nothing else.
+    /// Opens a channel that is bound to a group, so that it gets no other packets.
     ///
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the membership cannot be had
     Joined openGroup(Gid group, GidEntry at) {
         DatagramChannel channel = openChannel(group);
         boolean joined = false;
@@ -87,18 +87,18 @@ final class UdpChannels {
         }
     }
 
-    @SuppressWarnings("AddressSelection") // of one address, and it is bound, not looked for
+    @SuppressWarnings("AddressSelection") // the group has one address, which is bound, not resolved
     private void bind(DatagramChannel channel, Gid gid, GidEntry at) throws IOException {
         channel.bind(new InetSocketAddress(UdpLink.scoped(gid, at.interfaceIndex()), port));
     }
 
-    /// What it means that a channel could not be bound.
+    /// The reason why a channel could not be bound.
     static LinkException bindFailed(InetAddress address, int port, IOException e) {
         String words = String.valueOf(e.getMessage());
         return LinkException.ofBind(kindOf(words), address.getHostAddress(), port, words, e);
     }
 
-    /// The JDK tells causes apart by the system's words only.
+    /// The JDK distinguishes causes only by the system's words.
     private static LinkException.Kind kindOf(String words) {
         if (words.contains("in use")) {
             return LinkException.Kind.PORT_IN_USE;
@@ -112,8 +112,8 @@ final class UdpChannels {
         return LinkException.Kind.FAILED;
     }
 
-    /// IPv4 identification 0 and DF on Linux: what the ICRC is sealed for. False where the platform has no such
-    /// option; then peers that check the ICRC strictly drop what is sent over IPv4.
+    /// Forbids fragmentation, so that Linux sends IPv4 identification 0 and DF: the ICRC is sealed for these. False
+    /// where the platform has no such option; peers that check the ICRC strictly then drop packets over IPv4.
     static boolean forbidFragmentation(DatagramChannel channel) throws IOException {
         if (!channel.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
             return false;

@@ -13,55 +13,66 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
 import verbena.wire.Frame;
 
-/// What has arrived at the sockets of a [LinuxUdpLink]: messages of one or more packets, which are handed out one by
-/// one.
+/// The messages that have arrived at the sockets of a [LinuxUdpLink]. Each has one or more packets, which are handed
+/// out one by one.
 ///
-/// Messages from `message` to `arrived` of the block are left, the first of them without its first `consumed` bytes.
+/// Messages from `message` to `arrived` of the block are left; the first `consumed` bytes of the first of them are
+/// done.
 ///
-/// For one thread at a time, but for [#aboutToSleep()].
+/// For one thread at a time, except [#aboutToSleep()].
 final class UdpInbox {
-    /// Room for one, whatever it is, and not a power of two, so that the beginnings of all buffers do not compete
-    /// for the same few lines of the cache.
+    /// The size of a buffer, which holds any message. It is not a power of two, so that the beginnings of all
+    /// buffers do not compete for the same few cache lines.
     private static final int LANDING_BYTES = Frame.HEADROOM + (1 << 16) + 192;
-    /// Messages asked for at once while packets arrive coalesced: a few are more than a batch.
+    /// How many messages to ask for at once while packets arrive coalesced: a few of these are more than a batch.
     private static final int MESSAGES_COALESCED = 4;
+    /// How often in a row the favourite is asked and the other sockets are not.
+    private static final int FAVOURS_MAX = 8;
+    private static final int NONE = -1;
 
     private final Seal seal;
     private final AtomicLong malformed;
     private final MessageBlock incoming;
 
-    // One buffer for each message of `incoming`. Pages that nothing has arrived in cost nothing.
+    // One buffer for each message of `incoming`. Pages in which nothing has arrived cost nothing.
     private final MemorySegment[] landings = new MemorySegment[MessageBlock.COUNT];
     private final ByteBuffer[] landingBytes = new ByteBuffer[MessageBlock.COUNT];
     private final UdpSocket[] arrivedAt = new UdpSocket[MessageBlock.COUNT];
     private int arrived;
     private int message;
     private int consumed;
-    /// How that message came, which is how all packets in it did, and the bytes of each.
+    /// The source, traffic class and hop limit of that message, which all its packets share, and the length of each
+    /// packet.
     private final Frame origin;
 
     private int segment;
     /// When that message came to this host.
     private final LongSupplier arrivalMillis = this::arrivalMillis;
 
-    /// What arrived last was coalesced.
+    /// Whether the last arrival was coalesced.
     private boolean coalesced;
-    // A program that exchanges single messages gets one after each sleep, and to ask for a second, too, costs a
-    // quarter of the call. Guesses: the sleeper writes them as well.
+    // A program that exchanges single messages gets one after each sleep. Asking for a second message as well would
+    // cost a quarter of the call. These numbers are guesses, because the sleeping thread writes them too.
     private int landedSinceSleep;
     private boolean isOneLikely;
-    /// Messages to ask for: twice as many as came the last time.
+    /// How many messages to ask for: twice as many as came the last time.
     private int expected = 1;
-    /// A socket has brought as many as it was asked for.
+    /// Whether a socket has brought as many messages as it was asked for.
     private boolean more;
     private int firstToReceive;
+    /// The socket that alone had messages at the last poll of all: the peers of a program tend to use one address.
+    private int favourite = NONE;
+    /// How often it was asked since that poll.
+    private int favours;
+    /// Whether a thread has slept since, which ends for a message at any socket. A guess, as above.
+    private boolean hasSlept;
     /// One entry for each socket.
     private final MemorySegment pollfds;
 
     private final MemorySegment nothing; // a timeout of 0
 
-    /// @param socketsMax so many at most will be received from
-    /// @param malformed where arrivals are counted that are no packets
+    /// @param malformed counts arrivals that are not packets
+    /// @param socketsMax the largest number of sockets to receive from
     UdpInbox(Seal seal, AtomicLong malformed, Arena arena, long socketsMax) {
         this.seal = seal;
         this.malformed = malformed;
@@ -77,14 +88,14 @@ final class UdpInbox {
         prepareReceive(MessageBlock.COUNT);
     }
 
-    /// From these sockets it receives from now on.
+    /// Receives from these sockets from now on.
     void receiveFrom(UdpSocket[] all) {
         for (int i = 0; i < all.length; i++) {
             Pollfds.watch(pollfds, i, all[i].fd, LinuxAbi.POLLIN);
         }
     }
 
-    /// Whether something has arrived and was not handed out.
+    /// Whether packets have arrived that were not handed out.
     boolean hasArrivals() {
         return message < arrived;
     }
@@ -94,15 +105,16 @@ final class UdpInbox {
         return more;
     }
 
-    /// A thread is about to sleep; any thread may say so.
+    /// Notes that a thread is about to sleep; any thread may call it.
     void aboutToSleep() {
         isOneLikely = landedSinceSleep == 1;
         landedSinceSleep = 0;
+        hasSlept = true;
     }
 
-    /// Takes messages from the sockets, when none is left.
+    /// Takes messages from the sockets when none are left.
     ///
-    /// @param all those of the last [#receiveFrom]
+    /// @param all the sockets of the last [#receiveFrom]
     void land(UdpSocket[] all, int wanted) {
         assert !hasArrivals() : "what has arrived is handed out first";
         prepareReceive(arrived);
@@ -117,33 +129,46 @@ final class UdpInbox {
         }
     }
 
-    /// One poll tells which of several sockets are worth a call. Each gets its share of what is wanted, and another
-    /// socket is the first each time, for fairness.
+    /// One poll tells which of several sockets are worth a call. For fairness each gets its share of `wanted`, and each
+    /// time another socket is the first. The poll costs as much as a message, so for a while the favourite is asked
+    /// without one.
     private void landFromReady(UdpSocket[] all, int wanted) {
+        if (favourite != NONE && favourite < all.length && favours < FAVOURS_MAX) {
+            favours++;
+            land(all[favourite], wanted);
+            if (arrived > 0 || !hasSlept) {
+                more = true; // at the others
+                hasSlept = false;
+                return;
+            }
+        }
+        hasSlept = false;
+        favours = 0;
         int ready = LinuxSockets.poll(pollfds, all.length, nothing);
         if (ready <= 0) {
             return;
         }
         int share = Math.max(1, wanted / ready);
-        int first = firstToReceive < all.length ? firstToReceive : 0; // there may be fewer than last time
+        int first = firstToReceive < all.length ? firstToReceive : 0; // there may be fewer sockets than last time
         firstToReceive = first + 1;
         for (int i = 0; i < all.length && arrived < MessageBlock.COUNT; i++) {
             int at = first + i < all.length ? first + i : first + i - all.length;
             if (Pollfds.isReadable(pollfds, at)) {
+                favourite = ready == 1 ? at : NONE;
                 land(all[at], share);
             }
         }
     }
 
-    /// The first messages of the block can be received into again: nothing looks at them any more.
+    /// Prepares the first messages of the block to be received into again: nothing reads them any more.
     private void prepareReceive(int messages) {
         for (int i = 0; i < messages; i++) {
             incoming.prepareReceive(i);
         }
     }
 
-    /// Messages of this socket behind those that have landed. When few come, few are asked for: the system looks
-    /// once more after the last one, which costs half as much as to receive it.
+    /// Receives messages of this socket behind those that have landed. When few messages come, few are asked for:
+    /// the system looks once more after the last one, which costs half as much as receiving it.
     private void land(UdpSocket socket, int wanted) {
         int most = Math.min(coalesced ? MESSAGES_COALESCED : wanted, MessageBlock.COUNT - arrived);
         int asked = Math.min(isOneLikely ? 1 : expected, most);
@@ -158,7 +183,7 @@ final class UdpInbox {
         }
     }
 
-    /// Packets among what has arrived, as many as there are or fit.
+    /// Hands out packets that have arrived, as many as there are or fit.
     int handOut(Frame[] frames, int from, int count) {
         int taken = 0;
         while (message < arrived && taken < count) {
@@ -187,7 +212,7 @@ final class UdpInbox {
         return taken;
     }
 
-    /// False when it is too long for anything.
+    /// Begins a message; false when it is too long for any packet.
     private boolean beginMessage(UdpSocket socket) {
         origin.destinationHigh = socket.gidHigh;
         origin.destinationLow = socket.gidLow;
@@ -209,7 +234,7 @@ final class UdpInbox {
         return frame.length >= UdpLink.PACKET_MIN && frame.length <= Frame.PACKET_MAX;
     }
 
-    /// Whether no more needs to be done here: the packet is another link's.
+    /// Whether this link has nothing more to do with the packet, because it is another link's.
     private boolean isPassedOn(SharedAddress sharing, Frame frame) {
         int addressee = Addressee.of(frame);
         if (addressee == sharing.slot()) {

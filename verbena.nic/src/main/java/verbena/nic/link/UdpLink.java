@@ -10,7 +10,6 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.DatagramChannel;
-import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -25,31 +24,29 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// RoCE v2 through UDP sockets: what both kinds of link have in common.
+/// RoCE v2 through UDP sockets: the common part of both kinds of link.
 ///
-/// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket
-/// Linux sends IPv4 identification 0, which the ICRC covers and a socket cannot choose. The source port of what is
-/// sent is the link's own port, whatever [Frame#sourcePort] says on the way in; the link writes it there. Every
-/// arriving frame's destination is the address of the socket it came through.
+/// There is one socket per address, bound to it and never connected, with "don't fragment" set. On such a socket,
+/// Linux sends IPv4 identification 0; the ICRC covers the identification, and a socket cannot choose it. Packets
+/// leave from the link's own port, whatever [Frame#sourcePort] says; the link writes its port there. The destination
+/// of an arriving frame is the address of the socket that received it.
 ///
-/// What is sent to a multicast group leaves by these sockets too, and without a hop limit it goes no further than
-/// the network of its source (RFC 1112, 6.1). It arrives through further sockets, because one that is bound to an
-/// address gets nothing else: one for each group and interface, bound to the group and shared with every program
-/// that binds it likewise.
+/// Packets to a multicast group leave by these sockets too; without a hop limit they go no further than the network
+/// of their source (RFC 1112, 6.1). They arrive through further sockets, because a socket that is bound to an
+/// address receives only packets to that address. There is one for each group and interface, bound to the group and
+/// shared with every program that binds it the same way.
 ///
-/// Safe for one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call.
-/// After [#close()] nothing is received or taken and [#await(long)] returns at once.
+/// For one thread at a time, except [#wakeup()], [#close()] and the counters, which any thread may call. After
+/// [#close()], nothing is received or taken, and [#await(long)] returns at once.
 public abstract sealed class UdpLink implements Link permits LinuxUdpLink, DatagramChannelLink {
-    /// Bytes of the smallest packet: BTH and ICRC.
+    /// The length of the smallest packet: BTH and ICRC.
     static final int PACKET_MIN = Bth.BYTES + 4;
 
-    /// Groups that a link can be in at once: each costs a socket at each interface.
+    /// How many groups a link can be a member of at once: each costs a socket at each interface.
     public static final int GROUPS_MAX = 256;
 
-    /// What a multicast without a hop limit leaves a socket with (RFC 1112, 6.1; RFC 3493, 5.2).
+    /// The hop limit of a multicast that has none of its own (RFC 1112, 6.1; RFC 3493, 5.2).
     static final int MULTICAST_HOPS_DEFAULT = 1;
-
-    private static final int STAMP_MAX = 0xFF_FFFF;
 
     private final List<GidEntry> gids;
     private final Set<Gid> groups = new HashSet<>();
@@ -58,7 +55,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
 
     final Seal seal;
     final WakeSignal signal = new WakeSignal();
-    // Written by the engine on paths that are rare; read by any thread.
+    // Written by the engine on rare paths; read by any thread.
     final AtomicLong malformed = new AtomicLong();
     final AtomicLong unsendable = new AtomicLong();
 
@@ -81,15 +78,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         // Packets are whole words (IBTA 9.2, PadCnt).
         this.packetMax = packetMax & ~3;
         this.pathMtu = pathMtu;
-        boolean isLoopback =
-                gids.stream().allMatch(entry -> entry.gid().address().isLoopbackAddress());
-        int stamp = options.stamped() && isLoopback ? 1 + new SecureRandom().nextInt(STAMP_MAX) : 0;
-        this.seal = new Seal(port, stamp);
-    }
-
-    @Override
-    public final int stamp() {
-        return seal.stamp();
+        this.seal = new Seal(port);
     }
 
     @Override
@@ -105,7 +94,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
             }
             return at == null ? PathMtu.UNKNOWN_INTERFACE : at.getMTU();
         } catch (SocketException e) {
-            // The interface has gone this moment: binding will tell.
+            // The interface has just gone: the bind will fail.
             return PathMtu.UNKNOWN_INTERFACE;
         }
     }
@@ -114,7 +103,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     private static @Nullable NetworkInterface interfaceOf(GidEntry entry) throws SocketException {
         InetAddress address = entry.gid().address();
         NetworkInterface at = NetworkInterface.getByInetAddress(address);
-        // 127.0.0.0/8 is all local, but only 127.0.0.1 is listed.
+        // All of 127.0.0.0/8 is local, but only 127.0.0.1 is listed.
         return at == null && address.isLoopbackAddress() ? NetworkInterface.getByIndex(entry.interfaceIndex()) : at;
     }
 
@@ -123,7 +112,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return live(gids);
     }
 
-    /// Those that the host has now, on an interface that is up.
+    /// The entries that the host has now, on an interface that is up.
     static List<GidEntry> live(List<GidEntry> gids) {
         return gids.stream().filter(UdpLink::isLive).toList();
     }
@@ -133,7 +122,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
             NetworkInterface at = interfaceOf(entry);
             return at != null && at.isUp();
         } catch (SocketException e) {
-            return false; // it has gone this moment
+            return false; // the interface has just gone
         }
     }
 
@@ -142,7 +131,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return gids;
     }
 
-    /// The UDP port, source and destination of everything.
+    /// The UDP port: source and destination of all packets.
     public final int port() {
         return seal.sourcePort();
     }
@@ -157,17 +146,17 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return pathMtu;
     }
 
-    /// Bytes of the smallest receive buffer among the sockets, as the operating system accounts them: what may
-    /// wait while no thread calls [#receive].
+    /// The size of the smallest receive buffer among the sockets, in bytes as the operating system counts them: this
+    /// much may wait while no thread calls [#receive].
     public abstract long receiveBufferBytes();
 
-    /// Bytes of the smallest send buffer among the sockets.
+    /// The size of the smallest send buffer among the sockets, in bytes.
     public abstract long sendBufferBytes();
 
     @Override
     public final void join(Gid group) {
         if (!group.isMulticast()) {
-            throw new IllegalArgumentException("group: " + group + " is no multicast address");
+            throw new IllegalArgumentException("group: " + group + " is not a multicast address");
         }
         if (groups.contains(group)) {
             return;
@@ -189,26 +178,26 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         }
         listen(group, interfaces);
         groups.add(group);
-        wakeup(); // a thread that sleeps does not know the new sockets yet
+        wakeup(); // a sleeping thread does not know the new sockets yet
     }
 
     @Override
     public final void leave(Gid group) {
         if (groups.remove(group)) {
             ignore(group);
-            wakeup(); // a thread that sleeps keeps the sockets, and with them the membership
+            wakeup(); // a sleeping thread keeps the sockets open, and with them the membership
         }
     }
 
-    /// The network stack will never take this one.
+    /// Counts a frame that the network stack will never take.
     final void refuse(Frame frame) {
         frame.unsendable = true;
         unsendable.incrementAndGet();
     }
 
-    /// Opens a socket for the group at the interface of each of `interfaces`, or none.
+    /// Opens a socket for the group at each of `interfaces`, or at none of them.
     ///
-    /// @throws LinkException when one cannot be had
+    /// @throws LinkException when one of the sockets cannot be had
     abstract void listen(Gid group, Collection<GidEntry> interfaces);
 
     /// Closes the group's sockets, which ends the membership.
@@ -225,8 +214,8 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return interfaces.values();
     }
 
-    // To connect is to look for the route. Without one nothing can be sent to the group, and a member would wait for
-    // ever: so it is with IPv6 on loopback, where Linux makes no route for groups by itself.
+    // Connecting a socket looks for a route. Without a route nothing can be sent to the group, and a member would
+    // wait for ever. IPv6 on loopback is such a case: Linux makes no route for groups there by itself.
     private static void requireRoute(Gid group, GidEntry from) {
         var family = group.isIpv4() ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6;
         try (DatagramChannel probe = DatagramChannel.open(family)) {
@@ -252,7 +241,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         }
     }
 
-    /// The interface of `at`, an address that is to be a member of `group`.
+    /// The interface of `at`, an address that is to join `group`.
     static NetworkInterface networkInterface(Gid group, GidEntry at) throws SocketException {
         NetworkInterface found = NetworkInterface.getByIndex(at.interfaceIndex());
         if (found == null) {
@@ -262,7 +251,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return found;
     }
 
-    /// The address of `gid`, with its interface where an address alone says too little.
+    /// The address of `gid`, with its interface where the address alone is ambiguous.
     static InetAddress scoped(Gid gid, int interfaceIndex) {
         if (gid.isIpv4() || !(gid.isLinkLocal() || gid.isMulticast())) {
             return gid.address();
@@ -284,7 +273,8 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         return unsendable.get();
     }
 
-    // A frame can leave by a socket of its own family only: the ICRC is laid out by the destination's.
+    // A frame can leave only by a socket of its own family, because the family of the destination decides the layout
+    // of the ICRC.
     static boolean isSameFamily(Frame frame) {
         return RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
                 == RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);

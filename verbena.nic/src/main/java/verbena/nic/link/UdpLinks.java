@@ -7,11 +7,11 @@ import verbena.verbs.GidEntry;
 
 /// Opens UDP links: the Linux one where it works, else the portable one.
 public final class UdpLinks {
-    /// Which implementation.
+    /// The implementations of a UDP link.
     public enum Kind {
         /// The Linux one where it works, else the portable one.
         AUTO,
-        /// [LinuxUdpLink], or an error. Without granted native access the JVM warns or refuses, as it is told to.
+        /// [LinuxUdpLink], or an error. Without granted native access, the JVM warns or refuses, as its options say.
         LINUX,
         /// [DatagramChannelLink].
         PORTABLE;
@@ -27,20 +27,18 @@ public final class UdpLinks {
         }
     }
 
-    /// How to open.
+    /// The options of a link.
     ///
-    /// @param kind which implementation
-    /// @param receiveBufferBytes what to ask the system for, per address; it may give less
+    /// @param kind the implementation
+    /// @param receiveBufferBytes the receive buffer to ask the system for, per address; the system may give less
     ///     ([UdpLink#receiveBufferBytes()])
-    /// @param sendBufferBytes likewise
-    /// @param shared whether other processes of the same user may open a link at the same addresses, and must then
-    ///     say so too; [DatagramChannelLink] cannot and does not
-    /// @param stamped whether packets may come with a stamp in place of the ICRC ([Link#stamp()]), where all
-    ///     addresses are loopback's
-    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared, boolean stamped) {
-        /// [Kind#AUTO], not shared; 16 MiB of receive buffer (a full packet is accounted with up to twice its
-        /// size: some 2,000 of them may wait) and 4 MiB of send buffer.
-        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20, false, false);
+    /// @param sendBufferBytes the send buffer to ask the system for; it may give less
+    /// @param shared whether other processes of the same user may open a link at the same addresses, with the same
+    ///     option; [DatagramChannelLink] ignores it
+    public record Options(Kind kind, int receiveBufferBytes, int sendBufferBytes, boolean shared) {
+        /// [Kind#AUTO], not shared; 16 MiB of receive buffer and 4 MiB of send buffer. The system counts a full
+        /// packet with up to twice its size, so some 2,000 of them may wait.
+        public static final Options DEFAULT = new Options(Kind.AUTO, 16 << 20, 4 << 20, false);
 
         public Options {
             if (receiveBufferBytes < 1 || sendBufferBytes < 1) {
@@ -49,28 +47,23 @@ public final class UdpLinks {
             }
         }
 
-        /// These, with another kind.
+        /// These options with another kind.
         public Options with(Kind other) {
-            return new Options(other, receiveBufferBytes, sendBufferBytes, shared, stamped);
+            return new Options(other, receiveBufferBytes, sendBufferBytes, shared);
         }
 
-        /// These, for a link at addresses that other links have too.
+        /// These options, for a link that shares its addresses with other links.
         public Options share() {
-            return new Options(kind, receiveBufferBytes, sendBufferBytes, true, stamped);
-        }
-
-        /// These, for a link that takes stamps on loopback.
-        public Options stamp() {
-            return new Options(kind, receiveBufferBytes, sendBufferBytes, shared, true);
+            return new Options(kind, receiveBufferBytes, sendBufferBytes, true);
         }
     }
 
     private UdpLinks() {}
 
-    /// A link with one socket for each of `addresses`, in this order.
+    /// Opens a link with one socket for each of `addresses`, in this order.
     ///
-    /// @param port UDP port of both ends; 4791 but in tests
-    /// @throws LinkException when an address cannot be had, or the implementation asked for does not work here
+    /// @param port the UDP port of both ends; always 4791 except in tests
+    /// @throws LinkException when an address cannot be had, or the requested implementation does not work here
     public static UdpLink open(List<GidEntry> addresses, int port, Options options) {
         return switch (options.kind()) {
             case PORTABLE -> new DatagramChannelLink(addresses, port, options);
@@ -96,7 +89,7 @@ public final class UdpLinks {
         }
     }
 
-    /// Why [Kind#AUTO] takes the portable link in this JVM; null when it takes the Linux one.
+    /// Why [Kind#AUTO] chooses the portable link in this JVM; null when it chooses the Linux one.
     public static @Nullable String whyPortable() {
         String wrongPlatform = wrongPlatform();
         if (wrongPlatform != null) {
@@ -105,8 +98,8 @@ public final class UdpLinks {
         return isNativeAccessGranted() ? null : nativeAccessHint();
     }
 
-    // Asked here and not in LinuxSockets: that one cannot even be loaded where the answer is no, and by loading it
-    // the JVM would grant, with a warning, what was not granted.
+    // Checked here and not in LinuxSockets. That class cannot be loaded where the answer is no, and by loading it
+    // the JVM would grant native access, with a warning.
     private static boolean isNativeAccessGranted() {
         return LinuxAbi.class.getModule().isNativeAccessEnabled();
     }

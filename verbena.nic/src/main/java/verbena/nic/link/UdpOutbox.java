@@ -11,12 +11,12 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.roce.RoceV2;
 
-/// Frames on their way out of a [LinuxUdpLink]: makes messages of them, each of as many packets as can travel
-/// together, and hands these to the system. For one thread at a time.
+/// The frames that leave a [LinuxUdpLink]. It puts as many packets into a message as can travel together, and hands
+/// the messages to the system. For one thread at a time.
 final class UdpOutbox {
-    /// Packets in one message at most: so many every Linux takes (UDP_MAX_SEGMENTS).
+    /// The most packets in one message: every Linux takes this many (UDP_MAX_SEGMENTS).
     private static final int SEGMENTS_MAX = 64;
-    /// Bytes of one message at most: what an IPv4 datagram can carry.
+    /// The most bytes of one message: as many as an IPv4 datagram can carry.
     private static final int MESSAGE_MAX = 65_507;
     /// The first byte of loopback addresses (RFC 1122, 3.2.1.3).
     private static final int IPV4_LOOPBACK = 127;
@@ -26,21 +26,21 @@ final class UdpOutbox {
     private final Seal seal;
     private final UdpSocket[] sockets;
     private final Consumer<Frame> refused;
-    /// Packets in each message of `outgoing`.
+    /// The number of packets in each message of `outgoing`.
     private final int[] packetsOf = new int[MessageBlock.COUNT];
     /// Whether messages of several packets can be sent at all.
     private boolean segmenting;
     /// Packets that the system did not take together.
     private int together;
-    /// Packets that are to leave one by one for that reason.
+    /// Packets that have to leave one by one for that reason.
     private int oneByOne;
-    /// The way out is full.
+    /// Whether the socket has no room.
     private boolean full;
 
     /// @param outgoing free whenever no call of this object is under way
-    /// @param sockets of the own addresses: what is sent leaves by these
+    /// @param sockets the sockets of the own addresses, by which packets leave
     /// @param segmenting whether all of them can send messages of several packets
-    /// @param refused is told of frames that the network stack will never take
+    /// @param refused called with frames that the network stack will never take
     UdpOutbox(
             LinuxSockets linux,
             MessageBlock outgoing,
@@ -56,7 +56,7 @@ final class UdpOutbox {
         this.refused = refused;
     }
 
-    /// As [Link#transmit].
+    /// Sends as [Link#transmit] says.
     int transmit(Frame[] frames, int from, int count) {
         int done = 0;
         full = false;
@@ -85,8 +85,8 @@ final class UdpOutbox {
         return null;
     }
 
-    /// As many successive frames as leave by this socket, sealed, at most a block; returns how many messages that
-    /// makes.
+    /// Prepares as many successive frames as leave by this socket, sealed, at most a block; returns the number of
+    /// messages.
     private int prepareRun(UdpSocket socket, Frame[] frames, int from, int count) {
         int most = Math.min(count, MessageBlock.COUNT);
         int messages = 0;
@@ -109,7 +109,7 @@ final class UdpOutbox {
                 segments++;
                 bytes += next.length;
                 if (next.length < first.length) {
-                    break; // only the last may be shorter
+                    break; // only the last packet may be shorter
                 }
             }
             if (segments > 1) {
@@ -128,7 +128,8 @@ final class UdpOutbox {
                 : SEGMENTS_MAX;
     }
 
-    /// To the same host, in the same way, and there to the same slot: steering looks at the first only.
+    /// Whether a packet goes to the same host, in the same way, and to the same slot there: steering looks at the
+    /// first one only.
     private static boolean travelsWith(Frame first, Frame next) {
         return next.length <= first.length
                 && next.destinationLow == first.destinationLow
@@ -171,8 +172,8 @@ final class UdpOutbox {
         }
     }
 
-    /// How many packets of the prepared messages were taken; fewer than all when the way out is full, or when a
-    /// message has to be prepared anew.
+    /// Sends the prepared messages; returns how many of their packets were taken. That is fewer than all when there
+    /// is no room, or when a message has to be prepared again.
     private int sendRun(UdpSocket socket, int messages, Frame[] frames, int from) {
         int sent = 0;
         int packets = 0;
@@ -185,7 +186,7 @@ final class UdpOutbox {
                 continue;
             }
             switch (-result) {
-                // ECONNREFUSED: late news about an earlier packet, cleared by being told.
+                // ECONNREFUSED: a late error of an earlier packet, cleared by this report.
                 case LinuxAbi.EINTR, LinuxAbi.ECONNREFUSED -> {}
                 case LinuxAbi.EAGAIN, LinuxAbi.ENOBUFS, LinuxAbi.ENOMEM -> {
                     socket.full = true;
@@ -195,8 +196,8 @@ final class UdpOutbox {
                 // EMSGSIZE, ENETUNREACH, EHOSTUNREACH, ENETDOWN, EPERM (a firewall), EACCES (a broadcast), EINVAL, …
                 default -> {
                     if (packetsOf[sent] > 1) {
-                        // EIO: this device cannot even have it done for it (no checksum offload); EINVAL, EMSGSIZE:
-                        // a packet is too long for the way, or for being cut. One by one each gets its own answer.
+                        // EIO: this device cannot cut messages (no checksum offload). EINVAL, EMSGSIZE: a packet is
+                        // too long for the path, or for being cut. Sent one by one, each packet gets its own result.
                         segmenting &= -result != LinuxAbi.EIO;
                         together = packetsOf[sent];
                         return packets;

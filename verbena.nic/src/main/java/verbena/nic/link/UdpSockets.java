@@ -14,9 +14,9 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 
-/// Opens the sockets of a link, with all options that RoCE v2 wants of them.
+/// Opens the sockets of a link, with all options that RoCE v2 needs.
 final class UdpSockets {
-    /// What a frame without a hop limit leaves with (RFC 1700; what rdma_cm uses too).
+    /// The hop limit of a frame that has none of its own (RFC 1700; rdma_cm uses the same).
     static final int HOP_LIMIT_DEFAULT = 64;
 
     private final LinuxSockets linux;
@@ -24,7 +24,7 @@ final class UdpSockets {
     private final UdpLinks.Options options;
     private boolean segmenting = true;
 
-    /// @param port of all of them
+    /// @param port the port of all sockets
     UdpSockets(LinuxSockets linux, int port, UdpLinks.Options options) {
         this.linux = linux;
         this.port = port;
@@ -36,16 +36,16 @@ final class UdpSockets {
         return segmenting;
     }
 
-    /// A socket that is bound to an own address, for all that is sent from there and comes there.
+    /// Opens a socket that is bound to an own address, for all packets from and to that address.
     ///
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the address cannot be had
     UdpSocket openOwn(GidEntry entry, @Nullable SharedAddress sharing) {
         Gid gid = entry.gid();
         int fd = openSocket(gid);
         try {
             if (gid.isIpv4()) {
-                // With this, and not connected, the kernel sends identification 0 and DF: what the ICRC is sealed
-                // for.
+                // With this option, and unconnected, the kernel sends identification 0 and DF: the ICRC is sealed
+                // for these.
                 require(fd, IPPROTO_IP, LinuxAbi.IP_MTU_DISCOVER, LinuxAbi.IP_PMTUDISC_DO, "IP_MTU_DISCOVER");
                 require(fd, IPPROTO_IP, LinuxAbi.IP_TTL, HOP_LIMIT_DEFAULT, "IP_TTL");
             } else {
@@ -61,8 +61,8 @@ final class UdpSockets {
             int scopeId = gid.isLinkLocal() ? entry.interfaceIndex() : 0;
             int bound = bind(fd, gid, scopeId);
             if (bound == -LinuxAbi.EADDRNOTAVAIL && !gid.isIpv4() && Interfaces.has(entry)) {
-                // The kernel still asks the network whether another host has it; until it knows, nothing arrives
-                // there.
+                // The kernel still asks the network whether another host has the address; nothing arrives there
+                // until it knows.
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_FREEBIND, 1, "IPV6_FREEBIND");
                 bound = bind(fd, gid, scopeId);
             }
@@ -80,11 +80,11 @@ final class UdpSockets {
         }
     }
 
-    /// By the interface of this address, and back to this host's members.
+    /// Makes multicasts leave by the interface of this address, and come back to members on this host.
     private void sendMulticasts(int fd, GidEntry entry) {
         Gid gid = entry.gid();
         if (gid.isIpv4()) {
-            // An address in network order names the interface that has it.
+            // An address in network order names its interface.
             int address = Integer.reverseBytes((int) gid.low());
             require(fd, IPPROTO_IP, LinuxAbi.IP_MULTICAST_IF, address, "IP_MULTICAST_IF");
             require(fd, IPPROTO_IP, LinuxAbi.IP_MULTICAST_LOOP, 1, "IP_MULTICAST_LOOP");
@@ -94,11 +94,11 @@ final class UdpSockets {
         }
     }
 
-    /// A socket that is bound to the group, so that it gets nothing else, and to the interface. Before Linux 5.7
-    /// only root may do the latter. Without it, what other interfaces bring arrives here too, when a program has
-    /// joined there.
+    /// Opens a socket that is bound to the group, so that it gets no other packets, and to the interface. Before
+    /// Linux 5.7 only root may bind to an interface. Without that, packets of other interfaces arrive here too,
+    /// when a program has joined the group there.
     ///
-    /// @throws LinkException when it cannot be had
+    /// @throws LinkException when the membership cannot be had
     UdpSocket openGroup(Gid group, GidEntry at) {
         int fd = openSocket(group);
         try (Arena call = Arena.ofConfined()) {
@@ -123,7 +123,7 @@ final class UdpSockets {
         }
     }
 
-    /// With what a socket needs for receiving.
+    /// Opens a socket with the options that it needs to receive.
     private int openSocket(Gid gid) {
         int fd = linux.socket(gid.isIpv4() ? LinuxAbi.AF_INET : LinuxAbi.AF_INET6);
         if (fd < 0) {
@@ -138,10 +138,10 @@ final class UdpSockets {
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_V6ONLY, 1, "IPV6_V6ONLY");
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVTCLASS, 1, "IPV6_RECVTCLASS");
                 require(fd, IPPROTO_IPV6, LinuxAbi.IPV6_RECVHOPLIMIT, 1, "IPV6_RECVHOPLIMIT");
-                // RoCE v2 leaves the UDP checksum 0 (IBTA A17), which Linux throws away without this.
+                // RoCE v2 leaves the UDP checksum 0 (IBTA A17); without this option, Linux drops such packets.
                 require(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_NO_CHECK6_RX, 1, "UDP_NO_CHECK6_RX");
             }
-            // Linux before 5.0 has neither this nor UDP_SEGMENT (4.18).
+            // Linux before 5.0 has no UDP_GRO, and before 4.18 no UDP_SEGMENT.
             int _ = linux.setOption(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_GRO, 1);
             segmenting &= linux.option(fd, LinuxAbi.IPPROTO_UDP, LinuxAbi.UDP_SEGMENT) >= 0;
             askForBuffer(fd, LinuxAbi.SO_RCVBUFFORCE, LinuxAbi.SO_RCVBUF, options.receiveBufferBytes());
@@ -167,7 +167,8 @@ final class UdpSockets {
         }
     }
 
-    /// By force needs CAP_NET_ADMIN; without, the system's limit (net.core.rmem_max, wmem_max) cuts it silently.
+    /// Forcing the size needs CAP_NET_ADMIN; otherwise the system's limit (net.core.rmem_max, wmem_max) silently
+    /// reduces it.
     private void askForBuffer(int fd, int force, int ask, int bytes) {
         if (linux.setOption(fd, LinuxAbi.SOL_SOCKET, force, bytes) < 0) {
             int _ = linux.setOption(fd, LinuxAbi.SOL_SOCKET, ask, bytes);
@@ -179,7 +180,7 @@ final class UdpSockets {
                 SocketFailure.kindOf(errno), entry.gid().toString(), port, LinuxSockets.message(errno), null);
     }
 
-    /// Bytes of the smallest buffer of this kind among sockets.
+    /// The size of the smallest buffer of this kind among sockets, in bytes.
     long smallestBuffer(UdpSocket[] sockets, int option) {
         long smallest = Long.MAX_VALUE;
         for (UdpSocket socket : sockets) {

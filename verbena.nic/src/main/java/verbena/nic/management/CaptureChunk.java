@@ -3,8 +3,8 @@ package verbena.nic.management;
 /// A piece of a capture.
 ///
 /// @param blocks enhanced packet blocks of pcapng, whole, of interface 0; empty when nothing has come
-/// @param captured packets since the capture began, and events of streams
-/// @param lost not captured since then, because there was no room
+/// @param captured the number of packets, and events of streams, since the capture began
+/// @param lost how many were not captured since then, because there was no room
 /// @param ended whether nothing more will come
-@SuppressWarnings("ArrayRecordComponent") // what JMX transfers; nobody compares chunks
+@SuppressWarnings("ArrayRecordComponent") // JMX transfers it; chunks are never compared
 public record CaptureChunk(byte[] blocks, long captured, long lost, boolean ended) {}

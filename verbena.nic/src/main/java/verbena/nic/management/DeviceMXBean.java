@@ -3,34 +3,34 @@ package verbena.nic.management;
 import java.util.List;
 import java.util.Map;
 
-/// An opened device, as `verbena:type=Device,name=NAME,id=N`. Registered a second after the first device of a
-/// process was opened, later ones at once; gone when the device is closed.
+/// An opened device, as `verbena:type=Device,name=NAME,id=N`. The first device of a process is registered a second
+/// after it was opened, later ones at once; all until they are closed.
 ///
-/// Reading takes no lock of the device and waits for nobody, so it answers for a device that stands still as well.
-/// What belongs together may be a moment apart.
+/// Reading takes no lock of the device and never waits, so it also works for a device that has stopped. Values
+/// that belong together may be a moment apart.
 public interface DeviceMXBean {
-    /// The first part of every [javax.management.ObjectName] of these.
+    /// The first part of the [javax.management.ObjectName] of each device.
     String DOMAIN = "verbena";
 
     /// As [verbena.verbs.Device#name()].
     String getName();
 
-    /// The process.
+    /// The number of the process.
     long getPid();
 
-    /// When it was opened, milliseconds since 1970.
+    /// When it was opened, in milliseconds since 1970.
     long getOpenedMillis();
 
     /// `INFINIBAND` or `IWARP`.
     String getTransport();
 
-    /// 16 hexadecimal digits.
+    /// The node GUID as 16 hexadecimal digits.
     String getNodeGuid();
 
-    /// `ACTIVE` or `DOWN` of port 1, or why the device stands still.
+    /// The state of port 1, `ACTIVE` or `DOWN`, or why the device has stopped.
     String getState();
 
-    /// Bytes.
+    /// The active MTU in bytes.
     int getActiveMtu();
 
     /// The GID table of port 1.
@@ -39,24 +39,25 @@ public interface DeviceMXBean {
     /// As [verbena.verbs.Context#counters()].
     Map<String, Long> getCounters();
 
-    /// In the order of their numbers.
+    /// The queue pairs in the order of their numbers.
     List<QueuePairStatus> getQueuePairs();
 
-    /// Begins to capture what the device sends and receives; returns the capture's number. Whoever has begun it
-    /// takes it in pieces, and does not stay away for longer than ten seconds: it ends then.
+    /// Begins to capture the device's traffic; returns the capture's number. The client takes the capture in
+    /// pieces. When the client stays away for longer than ten seconds, the capture ends.
     ///
-    /// @param bufferBytes that wait to be taken at most, 64 KiB to 1 GiB; what has no room is lost, and counted
-    /// @param packetBytesMax that are kept of a packet of RoCE, from its BTH on: 64 and more
+    /// @param bufferBytes the most bytes that wait to be taken, 64 KiB to 1 GiB; packets without room are lost and
+    ///     counted
+    /// @param packetBytesMax the most bytes kept of a packet of RoCE, from its BTH on: at least 64
     long startCapture(int bufferBytes, int packetBytesMax);
 
-    /// Takes what has been captured; some `enough` bytes of it.
+    /// Takes captured blocks, about `enough` bytes of them.
     ///
     /// @throws IllegalArgumentException when there is no such capture
     CaptureChunk readCapture(long id, int enough);
 
-    /// Ends a capture and gives back all it has. No such capture: does nothing.
+    /// Ends a capture and releases its memory. Does nothing when there is no such capture.
     void stopCapture(long id);
 
-    /// The clock that rates are counted by, in nanoseconds.
+    /// The clock for computing rates, in nanoseconds.
     long getNanoTime();
 }

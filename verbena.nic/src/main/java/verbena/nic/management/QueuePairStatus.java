@@ -1,19 +1,19 @@
 package verbena.nic.management;
 
-/// A queue pair at one moment. Totals are since it was made: the difference of two looks, by the difference of
-/// their [DeviceMXBean#getNanoTime()], is a rate.
+/// A queue pair at one moment. Totals count from its creation: the difference of two samples, divided by the
+/// difference of their [DeviceMXBean#getNanoTime()], is a rate.
 ///
 /// @param peer the address that it is connected to; empty when there is none
-/// @param peerQpn 0 when there is none, or nobody knows
-/// @param retransmittedPackets sent more than once
-/// @param ackTimeouts times that no answer came
-/// @param sequenceNaks gaps that the peer has told of
-/// @param rnrNaks times that the peer had no receive
+/// @param peerQpn 0 when there is none, or it is unknown
+/// @param retransmittedPackets packets sent more than once
+/// @param ackTimeouts how often no response came in time
+/// @param sequenceNaks gaps that the peer has reported
+/// @param rnrNaks how often the peer had no receive
 /// @param errors requests that failed or were flushed
-/// @param sendsOutstanding posted and not done
-/// @param receivesPosted posted and not used; of a shared receive queue all
-/// @param completionsWaiting in the completion queues, not yet polled
-/// @param cause why it is in ERR or SQE by itself, in words; empty otherwise
+/// @param sendsOutstanding sends that are posted and not completed
+/// @param receivesPosted receives that are posted and not used; for a shared receive queue, all of its receives
+/// @param completionsWaiting completions in the completion queues that were not polled yet
+/// @param cause why it went to ERR or SQE by itself, in words; empty otherwise
 public record QueuePairStatus(
         int qpn,
         String type,

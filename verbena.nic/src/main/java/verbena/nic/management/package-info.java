@@ -1,3 +1,3 @@
-/// What a process that uses Verbena shows of itself by JMX: an MXBean for each device that it has opened. Nothing
-/// here listens; whoever looks attaches to the process, or the program has opened a JMX port itself.
+/// How a process that uses Verbena can be observed by JMX: an MXBean for each device that it has opened. Nothing
+/// here listens; an observer attaches to the process, or the program opens a JMX port itself.
 package verbena.nic.management;

@@ -21,22 +21,22 @@ import verbena.verbs.cm.EndedBy;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// What the JDK's Flight Recorder is told: the control path, and what goes wrong. Nothing of a packet that goes
-/// right.
+/// Events for the JDK's Flight Recorder: the control path, and failures. A packet without failures causes no
+/// event.
 ///
-/// The classes of events are not loaded before there has been a recording, because that alone costs a tenth of a
-/// second ([decision 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)). Whoever calls asks
-/// [#isOn()] first where an argument costs something.
-@SuppressWarnings("UnusedVariable") // the fields of events: the recorder reads them
+/// The event classes are not loaded before the first recording, because loading them takes a tenth of a second
+/// ([decision 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)). A caller asks [#isOn()] first
+/// where an argument is costly.
+@SuppressWarnings("UnusedVariable") // the recorder reads the fields of events
 public final class JfrEvents {
     private JfrEvents() {}
 
-    /// Whether there is, or has been, a recording; the event itself knows whether it is in it.
+    /// Whether there is, or has been, a recording; an event itself knows whether it is recorded.
     public static boolean isOn() {
         return FlightRecorder.isInitialized();
     }
 
-    // ---- what events have in common
+    // --- common fields
 
     private abstract static class OfDevice extends Event {
         @Label("Device")
@@ -64,7 +64,7 @@ public final class JfrEvents {
         String peer;
 
         @Label("Queue Pair Number")
-        @Description("0 when the program brings its own")
+        @Description("0 when the program provides the queue pair")
         int qpn;
 
         final void of(String device, Exchange exchange, int qpn) {
@@ -102,7 +102,7 @@ public final class JfrEvents {
 
     @Name("verbena.AsyncEvent")
     @Label("Asynchronous Event")
-    @Description("Something happened that belongs to no request (ibv_get_async_event)")
+    @Description("An event that belongs to no request (ibv_get_async_event)")
     @Category({"Verbena", "Device"})
     @StackTrace(false)
     private static final class Asynchronous extends OfDevice {
@@ -111,7 +111,7 @@ public final class JfrEvents {
         String type;
 
         @Label("Subject")
-        @Description("What it happened to")
+        @Description("The object of the event")
         @Nullable
         String subject;
 
@@ -189,7 +189,7 @@ public final class JfrEvents {
         String peer;
 
         @Label("By Itself")
-        @Description("The protocol or the connection did it, not a call")
+        @Description("The change was made by the protocol or the connection, not by a call")
         boolean byItself;
 
         @Label("Reason")
@@ -249,11 +249,11 @@ public final class JfrEvents {
         }
     }
 
-    // ---- what goes wrong
+    // --- failures
 
     @Name("verbena.Retransmission")
     @Label("Retransmission")
-    @Description("A reliable connection sends again what has no answer")
+    @Description("A reliable connection retransmits packets without a response")
     @Category({"Verbena", "Errors"})
     @StackTrace(false)
     private static final class Repeated extends OfQueuePair {
@@ -266,7 +266,7 @@ public final class JfrEvents {
         String reason;
 
         @Label("From PSN")
-        @Description("The oldest packet without an answer")
+        @Description("The oldest packet without a response")
         int psn;
 
         @Label("Retries Left")
@@ -291,7 +291,7 @@ public final class JfrEvents {
         long waitTime;
 
         @Label("Retries Left")
-        @Description("2147483647: without limit")
+        @Description("2147483647 means no limit")
         int retriesLeft;
     }
 
@@ -306,7 +306,7 @@ public final class JfrEvents {
         String peer;
 
         @Label("Work Request")
-        @Description("The number that it was posted with")
+        @Description("The number with which it was posted")
         long wrId;
 
         @Label("Operation")
@@ -442,7 +442,7 @@ public final class JfrEvents {
 
     @Name("verbena.ConnectionRejected")
     @Label("Connection Rejected")
-    @Description("There will be no connection: the peer has refused, or cannot be reached, or this side has refused")
+    @Description("A connection failed: the peer has refused it or cannot be reached, or this side has refused it")
     @Category({"Verbena", "Connection"})
     @StackTrace(false)
     private static final class ConnectionRejected extends OfConnection {
@@ -495,7 +495,7 @@ public final class JfrEvents {
     @Name("verbena.PeerBlocked")
     @Label("Peer Blocked")
     @Description(
-            "A peer gets no connections for a while: those that it had have asked for memory that they may not have")
+            "A peer gets no connections for a while: its earlier ones have asked for memory to which they have no right")
     @Category({"Verbena", "Connection"})
     @StackTrace(false)
     private static final class PeerBlocked extends OfDevice {

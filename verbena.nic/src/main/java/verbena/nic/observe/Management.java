@@ -19,13 +19,14 @@ import verbena.nic.management.DeviceMXBean;
 import verbena.nic.management.QueuePairStatus;
 import verbena.transport.Counter;
 
-/// The MXBeans of the devices that this process has open. The first is registered a second after it was opened, on
-/// a thread that then ends: making the platform's MBean server takes a few tenths of a second, which a short
-/// program should not pay for ([decision 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)).
+/// The MXBeans of the devices that this process has open. The first is registered a second after its device was
+/// opened, on a thread that then ends. Creating the platform's MBean server takes a few tenths of a second, which
+/// a short program should not pay for ([decision
+/// 0039](../../../../../../../docs/decisions/0039-seeing-a-process.md)).
 public final class Management {
     private static final long DELAY_NANOS = 1_000_000_000;
 
-    /// Open devices. Guarded by itself, as all here.
+    /// The open devices. Guarded by itself, like all fields here.
     private static final Map<ObservedDevice, Opened> OPEN = new LinkedHashMap<>();
 
     private record Opened(int id, long millis) {}
@@ -66,7 +67,7 @@ public final class Management {
         }
     }
 
-    /// Registers what is open, and from now on what is opened, at once.
+    /// Registers the open devices, and from now on each new device at once.
     public static void begin() {
         MBeanServer made = ManagementFactory.getPlatformMBeanServer();
         synchronized (OPEN) {
@@ -83,7 +84,7 @@ public final class Management {
                     new StandardMBean(new Bean(context, opened.millis), DeviceMXBean.class, true),
                     name(context, opened));
         } catch (JMException e) {
-            log(context, e); // nobody will see the device, and it works all the same
+            log(context, e); // the device works, but is not visible by JMX
         }
     }
 
@@ -105,8 +106,8 @@ public final class Management {
                         why);
     }
 
-    /// Asks nothing of the engine: counters and positions of queues are there for any thread, and of what belongs
-    /// to the engine single values are read that are at most a moment old.
+    /// Reads device state without asking the engine. Any thread may read counters and positions of queues; single
+    /// values that belong to the engine may be a moment old.
     private static final class Bean implements DeviceMXBean {
         private static final int CHUNK_BYTES_MAX = 8 << 20;
 

@@ -6,7 +6,7 @@ import verbena.nic.capture.CaptureSource;
 import verbena.verbs.Context;
 import verbena.verbs.Mtu;
 
-/// A device as JMX sees it. Any thread; what it says may be a moment old.
+/// A device as JMX sees it. Any thread; the values may be a moment old.
 public interface ObservedDevice extends Context, CaptureSource {
     /// The open queue pairs.
     Collection<? extends ObservedQueuePair> queuePairs();
@@ -14,7 +14,7 @@ public interface ObservedDevice extends Context, CaptureSource {
     /// The largest path MTU.
     Mtu mtu();
 
-    /// Why it stands still; null while it works.
+    /// Why it has stopped; null while it works.
     @Nullable
     Throwable failure();
 }

@@ -4,8 +4,7 @@ import verbena.transport.Counter;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 
-/// A queue pair as those see it that only look on: the flight recorder and JMX. Any thread; what it says may be a
-/// moment old.
+/// A queue pair as seen by observers: the flight recorder and JMX. Any thread; the values may be a moment old.
 public interface ObservedQueuePair extends QueuePair {
     String deviceName();
 
@@ -17,24 +16,24 @@ public interface ObservedQueuePair extends QueuePair {
     /// The number of the peer's queue pair; 0 when there is none.
     int peerQpn();
 
-    /// Why it is in ERR by itself, in words; empty when it is not.
+    /// Why it went to ERR by itself, in words; empty otherwise.
     String rootCause();
 
     long count(Counter counter);
 
-    /// Sends that are posted and not done.
+    /// The number of sends that are posted and not completed.
     long sendsOutstanding();
 
-    /// Receives that are posted and not used, of a shared queue all.
+    /// The number of receives that are posted and not used; for a shared queue, all of its receives.
     long receivesPosted();
 
     int receiveCapacity();
 
     boolean isReceiveShared();
 
-    /// Completions that wait to be taken, in both queues.
+    /// The number of completions that wait in both queues.
     int completionsWaiting();
 
-    /// How many completions both queues hold.
+    /// The capacity of both completion queues together.
     int completionCapacity();
 }

@@ -1,2 +1,2 @@
-/// What a device shows: JFR events, MXBeans.
+/// How a device can be observed: JFR events, MXBeans.
 package verbena.nic.observe;

@@ -7,6 +7,7 @@ import static verbena.nic.capture.CaptureFile.WHOLE_PACKETS;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.device.DeviceContext;
+import verbena.nic.link.TapLink;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
@@ -37,8 +40,12 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.wire.Frame;
+import verbena.wire.ib.Bth;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Packet;
+import verbena.wire.ib.Psn;
+import verbena.wire.notation.Names;
+import verbena.wire.notation.PacketText;
 import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.CapturedPacket;
 import verbena.wire.pcap.Encapsulation;
@@ -48,7 +55,7 @@ import verbena.wire.pcap.Unwrapped;
 /// Captures of real devices, judged by our reader, and by tshark where it is installed.
 @Timeout(120)
 class CaptureTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final int LENGTH = 3_000;
 
     @TempDir
@@ -71,7 +78,7 @@ class CaptureTest {
 
         boolean await() throws InterruptedException {
             var wc = new WorkCompletion();
-            assertThat(cq.await(wc, PATIENCE)).isTrue();
+            assertThat(cq.await(wc, SOON)).isTrue();
             return wc.ok();
         }
 
@@ -90,7 +97,7 @@ class CaptureTest {
         b.queuePair.connect(a.queuePair.endpoint());
     }
 
-    /// One after the other.
+    /// Posts one WRITE after the other.
     private static void write(End a, End b, int times) throws InterruptedException {
         for (int i = 0; i < times; i++) {
             a.queuePair.postWrite(i, a.memory, 0, LENGTH, b.memory.address(), b.memory.rkey());
@@ -108,7 +115,7 @@ class CaptureTest {
         return comments;
     }
 
-    /// A SEND that is lost on purpose at first, a WRITE, and one to a queue pair that is gone.
+    /// A SEND that is lost on purpose at first, a WRITE, and a WRITE to a queue pair that is gone.
     private Path exchange() throws InterruptedException {
         Path file = folder.resolve("b.pcapng");
         try (End a = new End("rocev2,faults=corrupt:30%,seed:5");
@@ -146,6 +153,169 @@ class CaptureTest {
         assertThat(tshark(file, "frame.comment")).contains("dropped: damaged, its ICRC is wrong (dropped.icrc)");
         assertThat(tshark(file, "frame.packet_flags_direction")).contains("1").contains("2");
         assertThat(tshark(file, "frame.interface_name").lines().distinct()).containsExactly("rocev2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', 0", "',faults=corrupt:30%,seed:5', 3"})
+    void whatWentThroughSharedMemoryLooksAsOnAWire(String faults, int damagedAtLeast) throws Exception {
+        Path file = folder.resolve("shm.pcapng");
+        try (End a = new End("shm" + faults);
+                End b = new End("shm,capture=" + file)) {
+            connect(a, b);
+            // SENDs, because a WRITE may need no packet
+            for (int i = 0; i < 10; i++) {
+                b.queuePair.postReceive(i, b.memory, 0, LENGTH);
+                a.queuePair.postSend(i, a.memory, 0, LENGTH);
+                assertThat(a.await()).isTrue();
+                assertThat(b.await()).isTrue();
+            }
+        }
+        int valid = 0;
+        int damaged = 0;
+        Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 8))[0];
+        try (CaptureReader reader = CaptureReader.open(file)) {
+            for (CapturedPacket packet = reader.next(); packet != null; packet = reader.next()) {
+                assertThat(new Encapsulation().unwrap(packet.linkType(), packet.bytes(), frame))
+                        .isInstanceOf(Unwrapped.Roce.class);
+                assertThat(frame.icrcValid)
+                        .as(packet.comment())
+                        .isEqualTo(!packet.comment().contains("its ICRC is wrong"));
+                valid += frame.icrcValid ? 1 : 0;
+                damaged += frame.icrcValid ? 0 : 1;
+            }
+        }
+        assertThat(valid).as("a SEND and its acknowledgement, each").isGreaterThanOrEqualTo(20);
+        assertThat(damaged).isGreaterThanOrEqualTo(damagedAtLeast);
+    }
+
+    /// WRITEs until one has needed no packet.
+    private static void awaitDirectAccess(End a, MemoryRegion from, MemoryRegion to) throws InterruptedException {
+        for (int i = 0; a.context.counters().get("direct.requests") == 0; i++) {
+            assertThat(i).as("WRITEs by packets").isLessThan(10_000);
+            a.queuePair.postWrite(i, from, 0, 8, to.address(), to.rkey());
+            assertThat(a.await()).isTrue();
+        }
+    }
+
+    /// What a capture has that was no packet. PSNs are those since the first.
+    private static List<String> direct(Path file, Names names) throws IOException {
+        var lines = new ArrayList<String>();
+        int first = -1;
+        Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 8))[0];
+        try (CaptureReader reader = CaptureReader.open(file)) {
+            for (CapturedPacket packet = reader.next(); packet != null; packet = reader.next()) {
+                if (!packet.comment().equals("direct access: no packet was sent")) {
+                    continue; // an answer that came late, to a WRITE before
+                }
+                new Encapsulation().unwrap(packet.linkType(), packet.bytes(), frame);
+                assertThat(Packet.check(frame)).isEqualTo(Malformed.OK);
+                assertThat(frame.icrcValid).isTrue();
+                int psn = Bth.psn(frame.slot, frame.start);
+                first = first < 0 ? psn : first;
+                Bth.setPsn(frame.slot, frame.start, Psn.distance(first, psn));
+                lines.add(PacketText.format(frame, names).replaceAll(" +", " "));
+            }
+        }
+        return lines;
+    }
+
+    @Test
+    void requestsWithoutPacketsAreSeenAsThosePacketsThatTheyWouldHaveHad() throws Exception {
+        Path file = folder.resolve("direct.pcapng");
+        Path atPeer = folder.resolve("peer.pcapng");
+        Names names;
+        try (End a = new End("shm");
+                End b = new End("shm");
+                MemoryRegion from = a.domain.allocate(10_000, Access.remoteAll());
+                MemoryRegion to = b.domain.allocate(10_000, Access.remoteAll())) {
+            names = names(a, b, to);
+            connect(a, b);
+            from.segment().fill((byte) 0x55); // tshark guesses the protocol of a payload by its first bytes
+            awaitDirectAccess(a, from, to);
+            try (var _ = Capture.toFile((DeviceContext) a.context, CaptureFile.of(file));
+                    var _ = Capture.toFile((DeviceContext) b.context, CaptureFile.of(atPeer))) {
+                a.queuePair.postWrite(1, from, 0, 9_001, to.address() + 8, to.rkey());
+                assertThat(a.await()).isTrue();
+                a.queuePair.postRead(2, from, 0, 5_000, to.address(), to.rkey());
+                assertThat(a.await()).isTrue();
+                to.segment().set(ValueLayout.JAVA_LONG, 0, 40);
+                a.queuePair.postFetchAdd(3, from, 0, to.address(), to.rkey(), 2);
+                assertThat(a.await()).isTrue();
+            }
+        }
+        assertThat(direct(file, names))
+                .containsExactly(
+                        "WRITE_FIRST psn 0 qp b r+8 len 9001 | 4096",
+                        "WRITE_MIDDLE psn 1 qp b | 4096",
+                        "WRITE_LAST psn 2 qp b ackreq | 809",
+                        "READ_REQUEST psn 0 qp b ackreq r+0 len 5000",
+                        "READ_RESPONSE_FIRST psn 0 qp a msn 0 | 4096",
+                        "READ_RESPONSE_LAST psn 1 qp a msn 0 | 904",
+                        "FETCH_ADD psn 0 qp b ackreq r+0 add 2",
+                        "ATOMIC_ACKNOWLEDGE psn 0 qp a msn 0 original 40");
+        assertThat(direct(atPeer, names))
+                .as("the peer's device has done nothing")
+                .isEmpty();
+        if (isInstalled()) {
+            assertThat(directOpcodes(file))
+                    .containsExactly("6 out", "7 out", "8 out", "12 out", "13 in", "15 in", "20 out", "18 in");
+        }
+    }
+
+    private static Stream<String> directOpcodes(Path file) throws Exception {
+        return tshark(file, "infiniband.bth.opcode", "frame.packet_flags_direction", "frame.comment")
+                .lines()
+                .map(line -> line.split("\t", -1))
+                .filter(fields -> fields[2].equals("direct access: no packet was sent"))
+                .map(fields -> fields[0] + (fields[1].endsWith("1") ? " in" : " out"));
+    }
+
+    private static Names names(End a, End b, MemoryRegion region) {
+        var known = new Names.Region("r", region.rkey(), region.address());
+        int qpnA = a.queuePair.qpn();
+        int qpnB = b.queuePair.qpn();
+        return new Names() {
+            @Override
+            public Names.@Nullable Region region(int rkey) {
+                return rkey == known.rkey() ? known : null;
+            }
+
+            @Override
+            public String queuePair(int qpn) {
+                return qpn == qpnA ? "a" : qpn == qpnB ? "b" : "?";
+            }
+        };
+    }
+
+    /// The engine does not show all of a large request, so that its other work need not wait.
+    @Test
+    void ofALargeRequestTheFirstPacketsAreSeenAndTheOthersCounted() throws Exception {
+        int bytes = (TapLink.DIRECT_PACKETS_MAX + 3) * 4_096;
+        Path file = folder.resolve("large.pcapng");
+        try (End a = new End("shm");
+                End b = new End("shm");
+                MemoryRegion from = a.domain.allocate(bytes, Access.remoteAll());
+                MemoryRegion to = b.domain.allocate(bytes, Access.remoteAll())) {
+            connect(a, b);
+            awaitDirectAccess(a, from, to);
+            try (Capture capture = Capture.toFile(
+                            (DeviceContext) a.context,
+                            new CaptureFile(file, Long.MAX_VALUE, CaptureFile.PACKET_BYTES_MIN));
+                    Capture other = Capture.start((DeviceContext) a.context, 1 << 20, CaptureFile.PACKET_BYTES_MIN)) {
+                a.queuePair.postWrite(1, from, 0, bytes, to.address(), to.rkey());
+                assertThat(a.await()).isTrue();
+                for (Capture each : List.of(capture, other)) {
+                    assertThat(each.captured()).isGreaterThanOrEqualTo(TapLink.DIRECT_PACKETS_MAX);
+                    assertThat(each.lost()).isEqualTo(3);
+                }
+            }
+        }
+        try (CaptureReader reader = CaptureReader.open(file)) {
+            CapturedPacket first = reader.next();
+            assertThat(first).isNotNull();
+            assertThat(first.isTruncated()).as("cut to its headers").isTrue();
+            assertThat(first.originalBytes()).isGreaterThan(4_096);
+        }
     }
 
     @Test
@@ -306,10 +476,14 @@ class CaptureTest {
                 .anyMatch(folder -> Files.isExecutable(Path.of(folder, "tshark")));
     }
 
-    private static String tshark(Path file, String field) throws Exception {
+    private static String tshark(Path file, String... fields) throws Exception {
         assertThat(run(file, "-Y", "_ws.malformed || _ws.expert.severity == error"))
                 .isBlank();
-        return run(file, "-T", "fields", "-e", field);
+        var arguments = new ArrayList<>(List.of("-T", "fields"));
+        for (String field : fields) {
+            arguments.addAll(List.of("-e", field));
+        }
+        return run(file, arguments.toArray(String[]::new));
     }
 
     private static String run(Path file, String... arguments) throws Exception {

@@ -13,7 +13,7 @@ import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.pcap.Unwrapped.Tcp;
 
-/// The TCP that is made up around the notes of a stream.
+/// The TCP segments around the notes of a stream.
 class TcpStreamsTest {
     private static final long LOCAL = 0xFFFF_7F00_0001L;
     private static final long REMOTE = 0xFFFF_7F00_0002L;

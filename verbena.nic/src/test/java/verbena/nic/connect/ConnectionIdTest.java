@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
 import verbena.verbs.CompletionQueue;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
@@ -47,14 +49,14 @@ class ConnectionIdTest {
     private static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults();
 
     /// One side: a device with a domain, a queue and a channel, and the identifiers made on it.
-    private static final class Side {
+    private static final class Endpoint {
         final Context device;
         final ProtectionDomain domain;
         final CompletionQueue completions;
         final EventChannel channel;
         final List<ConnectionId> ids = new ArrayList<>();
 
-        Side(String name) {
+        Endpoint(String name) {
             device = Device.named(name).open();
             domain = device.allocateProtectionDomain();
             completions = device.createCompletionQueue(64);
@@ -117,8 +119,8 @@ class ConnectionIdTest {
         }
     }
 
-    private final Side client = new Side("rocev2");
-    private final Side server = new Side("rocev2");
+    private final Endpoint client = new Endpoint("rocev2");
+    private final Endpoint server = new Endpoint("rocev2");
 
     @AfterEach
     void close() {
@@ -186,6 +188,50 @@ class ConnectionIdTest {
         assertThat(server.completion()).isEqualTo(WcStatus.WR_FLUSH_ERR);
         assertThat(other.state()).isEqualTo(QpState.ERR);
         in.close();
+    }
+
+    /// rdma_resolve_addr(3): it binds an identifier that is not bound.
+    @Test
+    void anIdentifierThatResolvesAnAddressHasAPortOfItsOwn() throws Exception {
+        ConnectionId listener = server.listening(PortSpace.TCP);
+        var ports = new HashSet<Integer>();
+        ports.add(listener.localAddress().orElseThrow().getPort());
+        for (int i = 0; i < 50; i++) { // both devices have the same address
+            for (Endpoint end : List.of(client, server)) {
+                InetSocketAddress own = end.resolved(listener).localAddress().orElseThrow();
+                assertThat(own.getAddress()).isEqualTo(end.at(0).getAddress());
+                assertThat(ports.add(own.getPort()))
+                        .as("another than the others have")
+                        .isTrue();
+            }
+        }
+        assertThat(ports).doesNotContain(0);
+    }
+
+    @Test
+    void aPortOfAnIdentifierThatAsksIsTakenUntilItEnds() throws Exception {
+        ConnectionId active = client.resolved(server.listening(PortSpace.TCP));
+        int port = active.localAddress().orElseThrow().getPort();
+        ConnectionId second = client.id(PortSpace.TCP);
+        assertThatThrownBy(() -> second.bind(client.at(port)))
+                .isInstanceOf(ConnectionException.class)
+                .hasMessageContaining("is taken");
+        active.close();
+        second.bind(client.at(port));
+        assertThat(second.localAddress()).contains(client.at(port));
+    }
+
+    @Test
+    void aPortOfTheProgramsChoiceStays() throws Exception {
+        ConnectionId listener = server.listening(PortSpace.TCP);
+        ConnectionId before = client.id(PortSpace.TCP);
+        before.bind(client.at(0));
+        InetSocketAddress free = before.localAddress().orElseThrow();
+        before.close();
+        ConnectionId active = client.id(PortSpace.TCP);
+        active.resolveAddress(Optional.of(free), listener.localAddress().orElseThrow());
+        client.next(ConnectionEvent.AddressResolved.class);
+        assertThat(active.localAddress()).contains(free);
     }
 
     @Test
@@ -421,14 +467,14 @@ class ConnectionIdTest {
     }
 
     /// Which it does half a second after the end, so on a slow host it may have.
-    private static void onlyTimewaitMayEnd(Side side) throws InterruptedException {
-        side.channel.poll().ifPresent(event -> assertThat(event).isInstanceOf(ConnectionEvent.TimewaitExit.class));
-        assertThat(side.channel.poll()).isEmpty();
+    private static void onlyTimewaitMayEnd(Endpoint endpoint) throws InterruptedException {
+        endpoint.channel.poll().ifPresent(event -> assertThat(event).isInstanceOf(ConnectionEvent.TimewaitExit.class));
+        assertThat(endpoint.channel.poll()).isEmpty();
     }
 
     @Test
     void theSmallerMtuIsTaken() throws Exception {
-        var small = new Side("rocev2,mtu=1024");
+        var small = new Endpoint("rocev2,mtu=1024");
         ConnectionId listener = small.listening(PortSpace.TCP);
         ConnectionId active = client.resolved(listener);
         var own = active.createQueuePair(client.domain, client.options(PortSpace.TCP));
@@ -484,7 +530,7 @@ class ConnectionIdTest {
         listener.close();
         active.connect(DEFAULTS);
         var rejected = client.next(ConnectionEvent.Rejected.class);
-        assertThat(rejected.why()).contains("nobody takes datagrams at");
+        assertThat(rejected.why()).contains("no program takes datagrams at");
     }
 
     @Test

@@ -171,13 +171,13 @@ class ConnectionTest {
                     .isThrownBy(() -> Connection.connect(at(port), client()))
                     .matches(e -> e.reason() == Reason.REFUSED)
                     .withMessageContaining(
-                            "nobody listens at " + serverDevice.gid(1, 0).gid() + " port " + port);
+                            "no program listens at " + serverDevice.gid(1, 0).gid() + " port " + port);
         }
     }
 
     @Test
     void noHostAnswers() {
-        // A port of the loopback network that nobody has: RoCE's own port is closed there.
+        // A port of the loopback network that no process has: RoCE's own port is closed there.
         var options = client().withTimeout(Duration.ofMillis(300));
         assertThatExceptionOfType(ConnectionException.class)
                 .isThrownBy(() -> Connection.connect(new InetSocketAddress("127.255.255.1", 7471), options))
@@ -219,7 +219,7 @@ class ConnectionTest {
     }
 
     @Test
-    void closingWakesWhoWaits() throws Exception {
+    void closingWakesWaitingThreads() throws Exception {
         try (var listener = listen()) {
             var accepted = meanwhile(listener::accept);
             var client = connect(listener);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/// Which doorbells may wait for others, in virtual time.
+/// The doorbells that may wait for others, in virtual time.
 class BurstTest {
     private static final long ME = 7;
     private static final long ANOTHER = 8;
@@ -44,7 +44,7 @@ class BurstTest {
     void noMoreRequestsWaitThanMakeALongRow() {
         assertThat(waits(ME)).isFalse();
         assertThat(burst.mayWait(ME, Burst.REQUESTS_MAX, 8, now)).isTrue();
-        assertThat(waits(ME)).as("with those that wait").isFalse();
+        assertThat(waits(ME)).as("together with the waiting ones").isFalse();
         assertThat(burst.mayWait(ME, Burst.REQUESTS_MAX + 1, 8, now)).isFalse();
     }
 

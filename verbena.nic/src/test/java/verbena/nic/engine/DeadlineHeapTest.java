@@ -15,7 +15,7 @@ class DeadlineHeapTest {
     private final DeadlineHeap heap = new DeadlineHeap();
 
     private static final class Timed implements Protocol {
-        final EngineTask station = new EngineTask(this, Transport.RC);
+        final EngineTask task = new EngineTask(this, Transport.RC);
         long deadline;
 
         Timed(long deadline) {
@@ -43,7 +43,7 @@ class DeadlineHeapTest {
 
     private Timed scheduled(long deadline) {
         var timed = new Timed(deadline);
-        heap.schedule(timed.station);
+        heap.schedule(timed.task);
         return timed;
     }
 
@@ -52,7 +52,7 @@ class DeadlineHeapTest {
         Timed first = scheduled(10);
         scheduled(30);
         first.deadline = 20;
-        heap.schedule(first.station);
+        heap.schedule(first.task);
         assertThat(heap.earliestNanos()).isEqualTo(10);
 
         heap.settle();
@@ -73,7 +73,7 @@ class DeadlineHeapTest {
         for (int i = 0; i < 2_000; i++) {
             Timed one = all.get(random.nextInt(all.size()));
             one.deadline = random.nextInt(10) == 0 ? Protocol.NEVER : random.nextInt(1_000);
-            heap.schedule(one.station);
+            heap.schedule(one.task);
             heap.settle();
             assertThat(heap.earliestNanos())
                     .isEqualTo(
@@ -81,12 +81,12 @@ class DeadlineHeapTest {
         }
     }
 
-    /// Its code has failed before: it is not asked again.
+    /// Its code has failed before, so it is not called again.
     @Test
-    void aStationThatIsLostGoes() {
+    void aTaskThatIsLostGoes() {
         Timed lost = scheduled(10);
         scheduled(20);
-        lost.station.isLost = true;
+        lost.task.isLost = true;
         heap.settle();
         assertThat(heap.earliestNanos()).isEqualTo(20);
     }

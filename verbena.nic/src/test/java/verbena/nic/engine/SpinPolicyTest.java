@@ -5,23 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-/// The ways of waiting in virtual time: what a wait costs, and what is spent on looking, in each kind of surroundings.
+/// The spin policy in virtual time: the cost of a wait, and the time spent spinning, in several environments.
 class SpinPolicyTest {
     private static final long US = 1_000;
     private static final long MS = 1_000_000;
-    /// A look that finds nothing.
+    /// The duration of a look in vain.
     private static final long LOOK = 600;
-    /// A thread that sleeps is woken so much later.
+    /// How much later a sleeping thread wakes.
     private static final long WAKE = 40 * US;
 
-    /// A clock, and what was spent on looking.
+    /// A clock, and the time spent spinning.
     private static final class World {
         long now = -5 * MS; // a monotonic clock may begin anywhere
         long spent;
         long waits;
         long waited;
 
-        /// Waits for something that comes after `answer` nanoseconds, as `SoftCompletionQueue` does.
+        /// Waits for an event after `answer` nanoseconds, as `SoftCompletionQueue` does.
         long await(SpinPolicy policy, long answer, LongSupplier stolen) {
             long start = now;
             long comes = now + answer;
@@ -43,7 +43,7 @@ class SpinPolicyTest {
         }
     }
 
-    /// Two ends that answer each other at once; what one takes longer, the other waits longer for.
+    /// Two ends that answer each other at once: when one end takes longer, the other waits longer.
     private static final class Exchange {
         private static final long PATH = 8 * US;
         final World world = new World();
@@ -54,7 +54,7 @@ class SpinPolicyTest {
             ends = new SpinPolicy[] {new SpinPolicy(processors), new SpinPolicy(processors)};
         }
 
-        /// One end waits: for the way there and back, and for the other to wake if it sleeps.
+        /// One end waits: for both directions of the wire, and for the other end to wake if it sleeps.
         long turn(int end) {
             long start = world.now;
             long spentBefore = world.spent;
@@ -85,7 +85,7 @@ class SpinPolicyTest {
     }
 
     @Test
-    void onOneProcessorNobodyLooks() {
+    void onOneProcessorNoThreadSpins() {
         var exchange = new Exchange(1);
         assertThat(exchange.medianAfter(100 * MS)).isEqualTo(Exchange.PATH + 2 * WAKE);
         assertThat(exchange.world.spent).isZero();
@@ -93,7 +93,7 @@ class SpinPolicyTest {
 
     /// Messages every 5 ms.
     @Test
-    void nobodyLooksForWhatComesSeldom() {
+    void noThreadSpinsForRareMessages() {
         var world = new World();
         var policy = new SpinPolicy(2);
         for (int i = 0; i < 10_000; i++) {
@@ -102,7 +102,7 @@ class SpinPolicyTest {
         assertThat(world.spent).isZero();
     }
 
-    /// A peer that works for 300 µs at each request: a trial says that looking saves little.
+    /// A peer that works for 300 µs at each request: a trial shows that spinning saves little.
     @Test
     void lookingThatDoesNotPayCostsLittle() {
         var world = new World();
@@ -113,7 +113,8 @@ class SpinPolicyTest {
         assertThat((double) world.spent / world.waited).isLessThan(0.1);
     }
 
-    /// A neighbour takes the processor for 3 ms whenever a thread has used it for 3 ms without sleeping.
+    /// A neighbour on the host takes the processor for 3 ms whenever a thread has used it for 3 ms without
+    /// sleeping.
     @Test
     void aNeighbourThatWantsTheProcessorGetsIt() {
         var world = new World();
@@ -137,7 +138,7 @@ class SpinPolicyTest {
         assertThat(world.waited / world.waits).isLessThan(20 * US + 2 * WAKE);
     }
 
-    /// The processor is away for 1 ms each second, as on a host that is shared.
+    /// The processor is taken away for 1 ms each second, as on a shared host.
     @Test
     void aLossNowAndThenIsSoonForgotten() {
         var world = new World();

@@ -2,7 +2,7 @@ package verbena.nic.goal;
 
 import java.util.Locale;
 
-/// How large a test of a goal is, and the one line that it prints.
+/// The size of a goal's test, and the one line that it prints.
 final class Goal {
     /// `-Dverbena.deep=true`: the long run.
     private static final boolean DEEP = Boolean.getBoolean("verbena.deep");
@@ -13,7 +13,7 @@ final class Goal {
         return DEEP ? deep : usual;
     }
 
-    /// `-Dverbena.seed=N`, else always the same.
+    /// `-Dverbena.seed=N`, otherwise always the same.
     static long seed() {
         return Long.getLong("verbena.seed", 1);
     }

@@ -1,6 +1,7 @@
 package verbena.nic.goal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -8,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -15,8 +17,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.ConnectionException;
@@ -31,7 +34,7 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// Goals F1 and F2 with real processes: the peer is killed at random moments under load, and comes back. Each
+/// Goals F1 and F2 with real processes: the peer is killed at random moments under load, and returns. Each
 /// outstanding request completes exactly once, idle connections notice, and traffic goes on.
 class KilledPeerTest {
     private static final int OUTSTANDING = 64;
@@ -40,27 +43,33 @@ class KilledPeerTest {
     private static final ConnectionParameters WATCHFUL = ConnectionParameters.defaults()
             .withKeepAlive(Duration.ofMillis(100))
             .withRetries(AckTimeout.atLeast(Duration.ofMillis(60)), 4, 7);
-    /// Nobody listens while the peer is away: short attempts find it soon after it is back.
+    /// There is no listener while the peer is away: short attempts find the new one soon after it starts.
     private static final Duration ATTEMPT = Duration.ofMillis(100);
 
     private final Random random = new Random(Goal.seed());
+    // In microseconds.
     private final List<Long> noticed = new ArrayList<>();
+    /// When the last request under load had completed.
+    private final List<Long> ended = new ArrayList<>();
+
     private final List<Long> resumed = new ArrayList<>();
     private long requests;
     private long failed;
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
     @Timeout(3_600)
-    void nothingIsLostOrDoneTwiceWhenThePeerIsKilledAndTrafficGoesOn() throws Exception {
+    void nothingIsLostOrDoneTwiceWhenThePeerIsKilledAndTrafficGoesOn(String kind) throws Exception {
+        assumeTrue(Kinds.isHere(kind), "no " + kind + " here");
         long start = System.nanoTime();
-        int kills = Goal.size(15, 500);
+        int kills = Goal.size(kind.equals("shm") ? 3 : 15, 500);
         InetAddress address = LoopbackAddress.find(4_791);
-        PeerProcess next = new PeerProcess(address);
-        try (Context device = Device.named("rocev2").open();
+        PeerProcess next = new PeerProcess(kind, address);
+        try (Context device = Device.named(kind).open();
                 ExecutorService threads = Executors.newCachedThreadPool()) {
             for (int i = 0; i < kills; i++) {
                 try (PeerProcess peer = next) {
-                    next = new PeerProcess(address); // it starts while this one works
+                    next = new PeerProcess(kind, address); // it starts while the current one works
                     live(peer, device, address, threads);
                 }
             }
@@ -70,28 +79,32 @@ class KilledPeerTest {
         Goal.report(
                 "F1",
                 start,
-                "%d kills, %d idle connections noticed after %d to %d ms, p99 %d ms"
-                        .formatted(
-                                kills,
-                                noticed.size(),
-                                percentile(noticed, 0),
-                                percentile(noticed, 100),
-                                percentile(noticed, 99)));
+                "%d kills over %s, %d idle connections noticed after %s; the last request under load completed after %s"
+                        .formatted(kills, kind, noticed.size(), millis(noticed), millis(ended)));
         Goal.report(
                 "F2",
                 start,
-                ("%d kills, %,d requests completed once, %,d of them with an error; full traffic %d to %d ms after the"
-                                + " listener was back, p99 %d ms")
-                        .formatted(
-                                kills,
-                                requests,
-                                failed,
-                                percentile(resumed, 0),
-                                percentile(resumed, 100),
-                                percentile(resumed, 99)));
-        // The goals are 500 and 250 ms; these bounds leave room for a machine that does other things besides.
-        assertThat(percentile(noticed, 99)).isLessThan(10_000);
-        assertThat(percentile(resumed, 99)).isLessThan(10_000);
+                "%d kills over %s, %,d requests completed once, %,d of them with an error; full traffic after %s"
+                        .formatted(kills, kind, requests, failed, millis(resumed)));
+        // The goals are 500 and 250 ms; these bounds leave room for a machine with other work.
+        assertThat(percentile(noticed, 99)).isLessThan(10_000_000);
+        assertThat(percentile(resumed, 99)).isLessThan(10_000_000);
+        if (kind.equals("shm")) {
+            // No keep-alive and no retry is waited for: those take 300 ms. The goal is 10 ms.
+            assertThat(percentile(noticed, 50)).isLessThan(200_000);
+            assertThat(percentile(ended, 50)).isLessThan(200_000);
+        }
+    }
+
+    /// The span of some microseconds.
+    private static String millis(List<Long> micros) {
+        return String.format(
+                Locale.ROOT,
+                "%.1f to %.1f ms, p50 %.1f, p99 %.1f",
+                percentile(micros, 0) / 1e3,
+                percentile(micros, 100) / 1e3,
+                percentile(micros, 50) / 1e3,
+                percentile(micros, 99) / 1e3);
     }
 
     /// One life of the peer.
@@ -111,7 +124,7 @@ class KilledPeerTest {
         try (Connection connection = reconnect(to, options)) {
             var load = new Load(connection, PeerProcess.greeted(connection));
             load.run(OUTSTANDING);
-            resumed.add(TimeUnit.NANOSECONDS.toMillis(Math.max(0, System.nanoTime() - back.get(10, TimeUnit.SECONDS))));
+            resumed.add(TimeUnit.NANOSECONDS.toMicros(Math.max(0, System.nanoTime() - back.get(10, TimeUnit.SECONDS))));
             for (int i = 0; i < IDLE; i++) {
                 Connection quiet = reconnect(to, options);
                 PeerProcess.greeted(quiet);
@@ -121,10 +134,11 @@ class KilledPeerTest {
             long killed = System.nanoTime();
             peer.kill();
             load.runToTheEnd();
+            ended.add(TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - killed));
             requests += load.posted;
             failed += load.failed;
             for (Future<Long> each : idle) {
-                noticed.add(TimeUnit.NANOSECONDS.toMillis(each.get(20, TimeUnit.SECONDS) - killed));
+                noticed.add(TimeUnit.NANOSECONDS.toMicros(each.get(20, TimeUnit.SECONDS) - killed));
             }
         }
         peer.awaitEnd();
@@ -143,7 +157,7 @@ class KilledPeerTest {
         }
     }
 
-    /// Waits for what will never come; when that is over.
+    /// Waits for a message that never comes; returns when the connection ended.
     private static Long endOf(Connection quiet) throws InterruptedException {
         try (quiet) {
             MemoryRegion memory = quiet.allocate(64);
@@ -159,7 +173,7 @@ class KilledPeerTest {
         return sorted[Math.min(sorted.length - 1, sorted.length * percent / 100)];
     }
 
-    /// Requests of all kinds, and what became of each.
+    /// Requests of all kinds, and their results.
     private static final class Load {
         private final Connection connection;
         private final QueuePair queuePair;
@@ -179,7 +193,7 @@ class KilledPeerTest {
             this.local = connection.allocate(PeerProcess.MEMORY_BYTES);
         }
 
-        /// Keeps the queue full until so many more have completed well.
+        /// Keeps the queue full until this many more requests have succeeded.
         void run(int count) throws InterruptedException {
             for (int i = 0; i < count; i++) {
                 fill();
@@ -187,13 +201,13 @@ class KilledPeerTest {
             }
         }
 
-        /// Keeps it full until one fails, then waits for all.
+        /// Keeps the queue full until a request fails, then waits for all.
         void runToTheEnd() throws InterruptedException {
             do {
                 fill();
             } while (take());
             while (inFlight > 0) {
-                assertThat(take()).as("nothing succeeds behind a failure").isFalse();
+                assertThat(take()).as("no success after a failure").isFalse();
             }
             assertThat(connection.sendCompletions().poll(done))
                     .as("more completions than requests")
@@ -220,7 +234,7 @@ class KilledPeerTest {
             }
         }
 
-        /// The next completion; whether it is a success.
+        /// Takes the next completion; returns whether it is a success.
         private boolean take() throws InterruptedException {
             assertThat(connection.sendCompletions().await(done, Duration.ofSeconds(20)))
                     .as("a hang, with %d outstanding", inFlight)

@@ -3,9 +3,8 @@ package verbena.nic.goal;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/// How late this machine runs a thread that has waited for a time: measured all along by one that waits again and
-/// again.
-/// What a test may allow beyond a promise about time is what the machine did to everybody meanwhile.
+/// Measures how late this machine runs a thread that has waited for a time. A thread waits again and again for the
+/// whole test. A test may exceed a promised time by the delay that the machine caused to all threads meanwhile.
 final class Lateness implements AutoCloseable {
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -29,7 +28,7 @@ final class Lateness implements AutoCloseable {
         }
     }
 
-    /// The worst since the last call.
+    /// The worst delay since the last call.
     long takeWorstNanos() {
         long worst = worstNanos;
         worstNanos = 0;

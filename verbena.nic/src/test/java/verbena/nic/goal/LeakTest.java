@@ -28,17 +28,18 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Goal F5 over sockets: connections that come and go leave nothing behind. And what one costs, for goal S6.
+/// Goal F5 over sockets: closed connections leave nothing behind. It also measures the cost of one connection, for
+/// goal S6.
 class LeakTest {
     private static final int MESSAGE_BYTES = 64;
-    /// Code, classes and buffers grow at first, whatever one does.
+    /// Code, classes and buffers grow at first in any program.
     private static final int WARM_UP = 300;
     private static final double MIB = 1 << 20;
 
     private record Held(long heap, long resident, long descriptors) {
         static Held now() throws IOException, InterruptedException {
             long least = Long.MAX_VALUE;
-            for (int i = 0; i < 3; i++) { // what is referred to weakly takes more than one collection to go
+            for (int i = 0; i < 3; i++) { // weakly referenced objects need more than one collection
                 System.gc();
                 least = Math.min(
                         least,
@@ -99,7 +100,7 @@ class LeakTest {
                                     (after.resident - before.resident) / MIB,
                                     after.descriptors - before.descriptors));
             assertThat(after.descriptors).as("descriptors").isLessThanOrEqualTo(before.descriptors);
-            // Numbers rest for a minute, and timewait holds what little it holds: some hundred bytes each.
+            // Numbers rest for a minute, and each connection in timewait holds some hundred bytes.
             assertThat(after.heap - before.heap).as("bytes of heap").isLessThan(4L << 20);
         } // closing the devices throws when an object of them was left
     }

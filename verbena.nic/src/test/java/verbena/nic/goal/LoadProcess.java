@@ -24,8 +24,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// A process that connects to a [PeerProcess], WRITEs and READs its memory and adds to words in it, and checks every
-/// byte, every value and every completion. Told by its parent how much to do; ends with its parent.
+/// A process that connects to a [PeerProcess], WRITEs and READs its memory and adds to words in it, and checks
+/// every byte, every value and every completion. Its parent tells it how much to do; it ends with its parent.
 final class LoadProcess implements AutoCloseable {
     private static final int PLACES = 16;
     private static final int BLOCK_BYTES = 128;
@@ -38,11 +38,12 @@ final class LoadProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader said;
 
-    /// Starts one, which connects.
+    /// Starts a process, which connects.
     ///
+    /// @param kind of its device
     /// @param ackTimeout of both connections; the one without load has a keep-alive besides
-    /// @param collects whether it collects garbage all the time that it works
-    LoadProcess(InetAddress to, Duration keepAlive, Duration ackTimeout, int retries, boolean collects)
+    /// @param collects whether it collects garbage while it works
+    LoadProcess(String kind, InetAddress to, Duration keepAlive, Duration ackTimeout, int retries, boolean collects)
             throws IOException {
         process = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -53,6 +54,7 @@ final class LoadProcess implements AutoCloseable {
                         "-cp",
                         ManagementFactory.getRuntimeMXBean().getClassPath(),
                         LoadProcess.class.getName(),
+                        kind,
                         to.getHostAddress(),
                         Long.toString(keepAlive.toMillis()),
                         Long.toString(ackTimeout.toMillis()),
@@ -68,20 +70,20 @@ final class LoadProcess implements AutoCloseable {
         return process;
     }
 
-    /// Has so many requests done; returns when half of them are.
+    /// Begins this many requests; returns when half of them are done.
     void begin(int requests) throws IOException {
         process.outputWriter(StandardCharsets.UTF_8).append(requests + "\n").flush();
         expect("half");
     }
 
-    /// Returns when all are done that it has begun with.
+    /// Returns when all requests that were begun are done.
     void awaitDone() throws IOException {
         expect("done");
     }
 
-    /// Has all that is outstanding completed, and the connection without load tried.
+    /// Waits until all outstanding requests have completed, and tries the connection without load.
     ///
-    /// @return how many requests have been done in all
+    /// @return how many requests have been done in total
     long finish() throws IOException {
         process.outputWriter(StandardCharsets.UTF_8).append("finish\n").flush();
         return Long.parseLong(said.readLine());
@@ -99,23 +101,23 @@ final class LoadProcess implements AutoCloseable {
         process.destroyForcibly();
     }
 
-    /// The process itself.
+    /// The main method of the process.
     public static void main(String[] args) throws Exception {
-        var to = new InetSocketAddress(args[0], PeerProcess.PORT);
+        var to = new InetSocketAddress(args[1], PeerProcess.PORT);
         ConnectionParameters steadfast = ConnectionParameters.defaults()
                 .withRetries(
-                        AckTimeout.atLeast(Duration.ofMillis(Long.parseLong(args[2]))), Integer.parseInt(args[3]), 7);
-        Context device = Device.named("rocev2@" + args[0]).open();
+                        AckTimeout.atLeast(Duration.ofMillis(Long.parseLong(args[3]))), Integer.parseInt(args[4]), 7);
+        Context device = Device.named(args[0] + "@" + args[1]).open();
         var options = ConnectionOptions.defaults()
                 .withDevice(device)
                 .withParameters(steadfast)
                 .withSizes(QueuePairOptions.Sizes.DEFAULT);
         Connection quiet = Connection.connect(
-                to, options.withParameters(steadfast.withKeepAlive(Duration.ofMillis(Long.parseLong(args[1])))));
+                to, options.withParameters(steadfast.withKeepAlive(Duration.ofMillis(Long.parseLong(args[2])))));
         RemoteMemory quietMemory = PeerProcess.greeted(quiet);
         Connection busy = Connection.connect(to, options);
         var load = new Load(busy, PeerProcess.greeted(busy));
-        if (Boolean.parseBoolean(args[4])) {
+        if (Boolean.parseBoolean(args[5])) {
             Thread.ofPlatform().daemon().start(() -> collect(load.pieces));
         }
         say("connected");
@@ -143,7 +145,7 @@ final class LoadProcess implements AutoCloseable {
         System.out.flush();
     }
 
-    /// Collects garbage, of which there is some, for each piece of the load that is done, while it goes on.
+    /// Collects garbage, of which there is some, once for each piece of the load, while the load goes on.
     private static void collect(Semaphore pieces) {
         var live = new Object[HEAP_OBJECTS];
         for (int i = 0; ; i++) {
@@ -155,7 +157,7 @@ final class LoadProcess implements AutoCloseable {
         }
     }
 
-    /// At each place, in turn: a block is written, read back, and a word is added to.
+    /// At each place, in turn: writes a block, reads it back, and adds to a word.
     private static final class Load {
         private final Connection connection;
         private final QueuePair queuePair;
@@ -164,7 +166,7 @@ final class LoadProcess implements AutoCloseable {
         private final MemoryRegion in;
         private final WorkCompletion wc = new WorkCompletion();
         private final boolean[] outstanding = new boolean[PLACES];
-        /// Requests that have been posted at each place; what the next one is follows from it.
+        /// How many requests were posted at each place; the number determines the next request.
         private final long[] posted = new long[PLACES];
 
         /// A permit for each 50 requests that are done.
@@ -181,7 +183,7 @@ final class LoadProcess implements AutoCloseable {
             this.in = connection.allocate(WORDS);
         }
 
-        /// Keeps all places busy until so many more are done.
+        /// Keeps all places busy until this many more requests are done.
         void run(int count) throws InterruptedException {
             for (int i = 0; i < count; i++) {
                 for (int place = 0; place < PLACES && inFlight < PLACES; place++) {

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.ConnectionException;
@@ -27,14 +29,13 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// Goal F4 with real processes: one of them, or both, is stopped at random moments under load and goes on later, or
-/// stands still for garbage collections. No byte is wrong, each request completes once, and a connection lives or ends
-/// as
-/// its times say.
+/// Goal F4 with real processes. One of them, or both, is stopped at random moments under load and resumed later,
+/// or pauses for garbage collections. No byte is wrong, each request completes once, and a connection survives or
+/// ends as its timeouts say.
 @Timeout(3_600)
 class PausedPeerTest {
     private static final long PAUSE_MILLIS_MIN = 100;
-    /// Of the connections that end.
+    /// Retries of the connections that end.
     private static final int RETRIES = 4;
     private static final Duration KEEP_ALIVE = Duration.ofMillis(100);
     private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofMillis(60));
@@ -46,19 +47,21 @@ class PausedPeerTest {
         assumeTrue(!System.getProperty("os.name").startsWith("Windows"), "no SIGSTOP here");
     }
 
-    @Test
-    void aProcessThatIsStoppedUnderLoadGoesOnAndNothingIsLostOrChanged() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void aProcessThatIsStoppedUnderLoadGoesOnAndNothingIsLostOrChanged(String kind) throws Exception {
+        assumeTrue(Kinds.isHere(kind), "no " + kind + " here");
         long start = System.nanoTime();
-        int pauses = Goal.size(8, 200);
-        long pauseMillisMax = Goal.size(2_000, 10_000);
+        int pauses = Goal.size(kind.equals("shm") ? 3 : 8, 200);
+        long pauseMillisMax = Goal.size(kind.equals("shm") ? 500 : 2_000, 10_000);
         InetAddress address = LoopbackAddress.find(4_791);
         long paused = 0;
         long longest = 0;
-        try (var server = new PeerProcess(address)) {
+        try (var server = new PeerProcess(kind, address)) {
             server.listen();
-            // A stopped peer is waited for: 8 times 1.07 s by default, 8 times 2.1 s in the long run.
+            // The timeouts allow for a stopped peer: 8 times 1.07 s by default, 8 times 2.1 s in the long run.
             try (var load = new LoadProcess(
-                    address, Duration.ofMillis(500), Duration.ofMillis(pauseMillisMax / 5 + 400), 7, false)) {
+                    kind, address, Duration.ofMillis(500), Duration.ofMillis(pauseMillisMax / 5 + 400), 7, false)) {
                 for (int i = 0; i < pauses; i++) {
                     load.begin(200 + random.nextInt(1_000));
                     long millis = (long) (PAUSE_MILLIS_MIN
@@ -85,9 +88,9 @@ class PausedPeerTest {
                 Goal.report(
                         "F4",
                         start,
-                        ("%d pauses of either end or both under load, %d ms in all, the longest %d ms: %,d requests"
-                                        + " completed once, every byte right")
-                                .formatted(pauses, paused, longest, requests));
+                        ("%d pauses of either end or both under load over %s, %d ms in all, the longest %d ms: %,d"
+                                        + " requests completed once, every byte right")
+                                .formatted(pauses, kind, paused, longest, requests));
             }
         }
     }
@@ -96,9 +99,10 @@ class PausedPeerTest {
     void collectionsOfGarbageAtOneEndChangeNothing() throws Exception {
         long start = System.nanoTime();
         InetAddress address = LoopbackAddress.find(4_791);
-        try (var server = new PeerProcess(address)) {
+        try (var server = new PeerProcess("rocev2", address)) {
             server.listen();
-            try (var load = new LoadProcess(address, Duration.ofMillis(500), Duration.ofSeconds(1), 7, true)) {
+            try (var load =
+                    new LoadProcess("rocev2", address, Duration.ofMillis(500), Duration.ofSeconds(1), 7, true)) {
                 load.begin(Goal.size(1_500, 300_000));
                 load.awaitDone();
                 Goal.report(
@@ -110,7 +114,8 @@ class PausedPeerTest {
         }
     }
 
-    /// The peer stands still for longer than the connection's times: it ends, and when is checked.
+    /// The peer is stopped for longer than the connection's timeouts: the connection ends, and the test checks
+    /// when.
     @Test
     void aConnectionToAStoppedProcessEndsAsItsTimesSay() throws Exception {
         long start = System.nanoTime();
@@ -119,12 +124,12 @@ class PausedPeerTest {
         ConnectionParameters watchful =
                 ConnectionParameters.defaults().withKeepAlive(KEEP_ALIVE).withRetries(ACK_TIMEOUT, RETRIES, 7);
         long silence = ACK_TIMEOUT.duration().multipliedBy(RETRIES + 1).toNanos();
-        // The keep-alive's question leaves up to a sixteenth later, and after as little as nothing since the stop.
+        // The keep-alive probe leaves up to a sixteenth later, and possibly right after the stop.
         long idleMost = silence + KEEP_ALIVE.toNanos() * 17 / 16;
         var busyTook = new ArrayList<Long>();
         var idleTook = new ArrayList<Long>();
         try (var lateness = new Lateness();
-                var server = new PeerProcess(address);
+                var server = new PeerProcess("rocev2", address);
                 Context device = Device.named("rocev2").open()) {
             server.listen();
             var options = ConnectionOptions.defaults().withDevice(device).withParameters(watchful);
@@ -145,7 +150,8 @@ class PausedPeerTest {
                     long ended = System.nanoTime();
                     signal("CONT", server.process());
 
-                    // Six timers run out one after the other, and each thread that waits for one may be run so late.
+                    // Six timers run out one after the other, and each thread that waits for one may run late by
+                    // this much.
                     long allowance = TimeUnit.MILLISECONDS.toNanos(20) + (RETRIES + 2) * lateness.takeWorstNanos();
                     assertThat(ended - before)
                             .as("nanoseconds, at least, " + (isBusy ? "under load" : "idle"))
@@ -169,7 +175,7 @@ class PausedPeerTest {
                                 TimeUnit.NANOSECONDS.toMillis(idleMost)));
     }
 
-    /// WRITEs until one fails.
+    /// WRITEs until a request fails.
     private static void awaitFailure(Connection connection, RemoteMemory memory) throws InterruptedException {
         MemoryRegion local = connection.allocate(64);
         var wc = new WorkCompletion();
@@ -182,13 +188,13 @@ class PausedPeerTest {
         assertThat(wc.status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
     }
 
-    /// Waits for what will not come; when that is over.
+    /// Waits for a message that never comes; returns when the connection ended.
     private static void awaitEnd(Connection connection) throws InterruptedException {
         try {
             connection.receive(connection.allocate(64), 0, 64);
             throw new AssertionError("something came");
         } catch (ConnectionException _) {
-            // As it should be.
+            // Expected.
         }
     }
 

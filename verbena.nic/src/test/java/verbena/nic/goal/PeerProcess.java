@@ -20,8 +20,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// A process that accepts connections and tells each where its memory is; made early, so that it listens at once when
-/// it is told to. Ends with its parent.
+/// A process that accepts connections and tells each the address of its memory. It is created early, so that it
+/// listens at once when it is told to. Ends with its parent.
 final class PeerProcess implements AutoCloseable {
     static final int PORT = 7_471;
     static final int MEMORY_BYTES = 4_096;
@@ -30,8 +30,10 @@ final class PeerProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader said;
 
-    /// Starts one that waits.
-    PeerProcess(InetAddress at) throws IOException {
+    /// Starts a process, which waits.
+    ///
+    /// @param kind of its device
+    PeerProcess(String kind, InetAddress at) throws IOException {
         process = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--enable-native-access=ALL-UNNAMED",
@@ -40,13 +42,14 @@ final class PeerProcess implements AutoCloseable {
                         "-cp",
                         ManagementFactory.getRuntimeMXBean().getClassPath(),
                         PeerProcess.class.getName(),
+                        kind,
                         at.getHostAddress()))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         said = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /// Tells it to listen; returns when it does.
+    /// Tells the process to listen; returns when it does.
     void listen() throws IOException {
         process.outputWriter(StandardCharsets.UTF_8).append("listen\n").flush();
         String line = said.readLine();
@@ -55,7 +58,7 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
-    /// SIGKILL: it does nothing any more, at once.
+    /// Kills the process (SIGKILL).
     void kill() {
         process.destroyForcibly();
     }
@@ -75,15 +78,15 @@ final class PeerProcess implements AutoCloseable {
         kill();
     }
 
-    /// The process itself.
+    /// The main method of the process.
     public static void main(String[] args) throws Exception {
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         if (in.readLine() == null) {
             return;
         }
-        Context device = Device.named("rocev2@" + args[0]).open();
+        Context device = Device.named(args[0] + "@" + args[1]).open();
         var options = ConnectionOptions.defaults().withDevice(device);
-        var listener = ConnectionListener.bind(new InetSocketAddress(args[0], PORT), options);
+        var listener = ConnectionListener.bind(new InetSocketAddress(args[1], PORT), options);
         Thread.ofPlatform().daemon().start(() -> serve(listener));
         System.out.println(READY);
         System.out.flush();
@@ -115,7 +118,7 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
-    /// The client's side of the greeting.
+    /// Reads the greeting on the client's side.
     static RemoteMemory greeted(Connection connection) throws InterruptedException {
         MemoryRegion message = connection.allocate(128);
         connection.receive(message, 0, 128);

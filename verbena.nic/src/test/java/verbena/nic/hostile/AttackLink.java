@@ -8,8 +8,8 @@ import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 import verbena.wire.Frame;
 
-/// A wire with nobody but an attacker on it: whenever the device looks for packets, there are some, made in its own
-/// frames; what it sends goes to the attacker.
+/// A wire with only an attacker at the other end. Whenever the device looks for packets, the attacker makes some
+/// in the device's own frames; the device's packets go to the attacker.
 final class AttackLink implements Link {
     static final Gid ATTACKER = Gid.parse("10.0.0.66");
     static final Gid VICTIM = Gid.parse("10.0.0.1");
@@ -18,7 +18,7 @@ final class AttackLink implements Link {
     private final Frame[] made = Frame.allocate(Arena.ofAuto().allocate(64L * Frame.SLOT_BYTES, 64));
     private int madeCount;
     private int madeTaken;
-    /// Packets that the next look will find.
+    /// How many packets the next look finds.
     int due;
 
     AttackLink(Attacker attacker) {
@@ -35,7 +35,7 @@ final class AttackLink implements Link {
         return Frame.PACKET_MAX;
     }
 
-    /// Makes so many packets, at most 64, that are then found one by one.
+    /// Makes this many packets, at most 64, which are then found one by one.
     void makeAhead(int count) {
         for (int i = 0; i < count; i++) {
             attacker.next(made[i]);

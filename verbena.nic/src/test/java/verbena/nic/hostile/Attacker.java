@@ -28,36 +28,36 @@ import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
 
-/// Makes packets that hurt, from a seed: by the grammar with some of the values wrong, mutated, spliced, replayed,
-/// reflected, or noise. It knows all that a connected peer knows, and listens to what it is answered, so that most
-/// of what it makes reaches the queue pairs' protocol. Now and then it stops to answer some of them for a while, or
-/// says nothing to them at all, so that what they have outstanding fills the window that they share. Nothing is
-/// allocated for a packet.
+/// Makes hostile packets from a seed: by the grammar with some values wrong, mutated, spliced, replayed,
+/// reflected, or noise. It knows all that a connected peer knows and reads the answers, so that most of its
+/// packets reach the queue pairs' protocol. Now and then it stops answering some queue pairs for a while, or sends
+/// them nothing at all, so that their outstanding packets fill the window that they share. Allocates nothing for a
+/// packet.
 final class Attacker {
     /// A multicast group that some of the victim's queue pairs are attached to.
     static final Gid GROUP = Gid.parse("239.1.2.3");
 
-    /// The attacker's own queue pair numbers count from here.
+    /// The first of the attacker's own queue pair numbers.
     static final int QPN_FIRST = 0x100;
 
-    /// Requests of a target that are remembered, to be answered.
+    /// How many requests of a target are remembered, to be answered.
     private static final int ASKED = 8;
     private static final int HISTORY = 1_024;
-    /// Requests of a target that may be outstanding.
+    /// How many requests of a target may be outstanding.
     private static final int ENDS = 64;
-    /// One packet in so many begins a silence, of so many packets at most.
+    /// One packet in this many begins a silence, which lasts for this many packets at most.
     private static final int SILENCE_EVERY = 1 << 18;
     private static final int SILENCE_PACKETS = 100_000;
     private static final Opcode[] ALL = Opcode.values();
 
-    // Bits of Target#given: what kinds of answer a target has been given in its present life.
+    // Bits of Target#given: the kinds of answer that a target has received in its present life.
     static final int GIVEN_ANSWER = 1 << 8;
     static final int GIVEN_READ_RESPONSE = 1 << 9;
     static final int GIVEN_ATOMIC_ACKNOWLEDGE = 1 << 10;
     static final int GIVEN_RNR_NAK = 1 << 11;
     static final int GIVEN_RESERVED = 1 << 12;
 
-    /// A NAK with this syndrome, `0x60..0x64`; a later one is the last bit.
+    /// The bit of a NAK with this syndrome, `0x60..0x64`; a later one is the last bit.
     static int given(int nak) {
         return 1 << Math.min(5, Syndrome.value(nak));
     }
@@ -69,14 +69,14 @@ final class Attacker {
         final int mtu;
         /// Its number.
         int qpn;
-        /// Of datagrams.
+        /// The Q_Key of its datagrams.
         int qkey;
 
-        /// What its responder expects, as far as can be told.
+        /// The PSN that its responder expects, as far as the attacker can know.
         int expected;
-        /// What kind of message is begun: RC's MIDDLE of it, or null.
+        /// The MIDDLE opcode of an unfinished message of RC, or null.
         Opcode open;
-        /// Of a WRITE that is begun.
+        /// The bytes left of an unfinished WRITE.
         long left;
 
         private final int[] askedPsn = new int[ASKED];
@@ -86,14 +86,15 @@ final class Attacker {
         private int askedCount;
         int given;
 
-        // What the target has sent in its present life, and what it was answered: PSNs, and -1 for none.
+        // What the target has sent in its present life, and the answers to it: PSNs, and -1 for none.
         private int first = -1;
         private int newest = -1;
         private int answered = -1;
-        /// Requests of its application whose last packet was sent, and the last PSN of each of the newest.
+        /// How many requests of its application were sent to their last packet, and that packet's PSN for each of
+        /// the newest.
         private long ended;
         private final int[] ends = new int[ENDS];
-        /// The key of the READ that was asked for last; it may be asked for in pieces.
+        /// The key of the last READ request, which may be sent in pieces.
         private long readKey = -1;
 
         Target(int index, Transport transport, int mtu) {
@@ -106,7 +107,7 @@ final class Attacker {
             return QPN_FIRST + index;
         }
 
-        /// A new life begins.
+        /// Begins a new life.
         void reborn(int psn) {
             expected = psn;
             open = null;
@@ -117,13 +118,13 @@ final class Attacker {
             readKey = -1;
         }
 
-        /// Whether the request with this number, counted from 0 in this life, was sent to its last packet, and an
-        /// answer to that packet, or to a later one, was given.
+        /// Whether the request with this number, counted from 0 in this life, was sent to its last packet, and
+        /// that packet or a later one was answered.
         boolean explainsSuccess(long number) {
             return number < ended && answered >= 0 && !Psn.isAfter(ends[(int) (number % ENDS)], answered);
         }
 
-        /// A packet of a request that was not sent before.
+        /// Notes a packet of a request that was not sent before.
         private void follow(Frame frame, Opcode opcode, int psn, int packets) {
             if (newest >= 0 && !Psn.isAfter(psn, newest)) {
                 return;
@@ -140,7 +141,7 @@ final class Attacker {
             }
         }
 
-        /// Nobody but a keep-alive writes no bytes to nowhere without a key.
+        /// Whether it is a keep-alive: only that writes no bytes, at address 0, with key 0.
         private static boolean isKeepAlive(Frame frame, Opcode opcode) {
             int at = frame.start + opcode.rethOffset();
             return opcode == Opcode.RC_WRITE_ONLY
@@ -149,7 +150,8 @@ final class Attacker {
                     && Reth.dmaLength(frame.slot, at) == 0;
         }
 
-        /// It is told that a packet has arrived; of one that was not sent that means nothing.
+        /// Notes that the target was told of a packet's arrival; this means nothing for a packet that was not
+        /// sent.
         private void answer(int psn) {
             boolean wasSent = newest >= 0 && ((psn - first) & 0xFF_FFFF) <= ((newest - first) & 0xFF_FFFF);
             if (wasSent && (answered < 0 || Psn.isAfter(psn, answered))) {
@@ -158,12 +160,12 @@ final class Attacker {
         }
     }
 
-    /// Where the victim takes connections.
+    /// The port at which the victim accepts connections.
     static final int PORT = 7471;
 
     private static final long SERVICE_ID = PortSpace.TCP.serviceId(PORT);
 
-    /// @param rights bits of [verbena.verbs.Access]; 0 for a key that is good for nothing here
+    /// @param rights bits of [verbena.verbs.Access]; 0 for a key without rights here
     private record Key(int rkey, long address, long length, int rights) {}
 
     private final SplittableRandom chance;
@@ -178,22 +180,22 @@ final class Attacker {
     private Key[] keys = new Key[0];
     private int[] closedQpns = {3};
 
-    /// What the victim's communication manager called its last connection.
+    /// The communication ID that the victim gave to its last connection.
     private int commId;
 
-    /// Packets made.
+    /// How many packets were made.
     long made;
-    /// Until this packet is made the targets with these bits are not answered.
+    /// Until this packet is made, targets with these bits are not answered.
     private long silentUntil;
     private int silentTo;
-    /// And get nothing else either.
+    /// Whether these targets get no other packets either.
     private boolean silentWholly;
 
     private final Gid self;
     private final Gid victim;
 
-    /// @param self where it sends from
-    /// @param victim where it sends to
+    /// @param self the address that it sends from
+    /// @param victim the address that it sends to
     Attacker(long seed, Gid self, Gid victim) {
         this.self = self;
         this.victim = victim;
@@ -207,13 +209,13 @@ final class Attacker {
         targets = all;
     }
 
-    /// Tells of a key, good or not, and the range and the rights that it has.
+    /// Gives it a key, good or not, with the range and the rights of the key.
     void knows(int rkey, long address, long length, Set<Access> rights) {
         keys = Arrays.copyOf(keys, keys.length + 1);
         keys[keys.length - 1] = new Key(rkey, address, length, Access.bits(rights));
     }
 
-    /// The key that it was told of last is another one now.
+    /// Replaces the last key that it was given.
     void knowsInstead(int rkey) {
         Key old = keys[keys.length - 1];
         keys[keys.length - 1] = new Key(rkey, old.address, old.length, old.rights);
@@ -230,7 +232,7 @@ final class Attacker {
         made++;
         if (chance.nextInt(64) == 0) {
             management(frame);
-            return; // and is never mixed with others: its bytes would look like a leak
+            return; // never mixed with other packets: its bytes would look like a leak
         }
         if (chance.nextInt(SILENCE_EVERY) == 0) {
             silentUntil = made + chance.nextInt(SILENCE_PACKETS);
@@ -243,7 +245,7 @@ final class Attacker {
             while (isSilentTo(target)) {
                 target = targets[chance.nextInt(targets.length)];
             }
-            kind %= 80; // what it repeats may be for anybody
+            kind %= 80; // a repeated packet may be for any target
         }
         if (kind < 80 || historyCount < HISTORY) {
             write(frame, target, kind);
@@ -252,7 +254,7 @@ final class Attacker {
         } else if (kind < 93) {
             splice(frame);
         } else if (kind < 97) {
-            frame.copyFrom(overheard[chance.nextInt(overheard.length)]); // its own packet back to it
+            frame.copyFrom(overheard[chance.nextInt(overheard.length)]); // the victim's own packet, sent back
             if (frame.length >= Packet.BYTES_MIN && chance.nextInt(4) > 0) {
                 Bth.setDestinationQp(frame.slot, frame.start, target.qpn);
             }
@@ -344,7 +346,7 @@ final class Attacker {
 
     private Key keyFor(Opcode opcode, Target target) {
         if (target.index == 0 && opcode.isWrite() && chance.nextInt(2) == 0) {
-            return keys[keys.length - 1]; // the window that only this one may use
+            return keys[keys.length - 1]; // the window that only this target may use
         }
         int right = right(opcode);
         Key key = keys[chance.nextInt(keys.length)];
@@ -367,7 +369,7 @@ final class Attacker {
         return opcode.isFlush() ? Access.FLUSH_GLOBAL.bit() : 0;
     }
 
-    /// What the responder will expect if it takes this request.
+    /// Notes what the responder will expect if it accepts this request.
     private static void follow(Opcode opcode, Target target, int bytes, long total) {
         target.expected = opcode.isRead()
                 ? Psn.add(target.expected, Math.min(Psn.HALF, Psn.count(total, target.mtu)))
@@ -404,7 +406,7 @@ final class Attacker {
                 return there;
             }
             if (!right) {
-                return opcode; // of a service that the queue pair does not have
+                return opcode; // an opcode of another service than the queue pair's
             }
         }
     }
@@ -499,7 +501,7 @@ final class Attacker {
         int pad = Packet.padCount(payloadBytes);
         int flags = chance.nextInt();
         Bth.write(frame.slot, frame.start, opcode, (flags & 1) != 0, pad, 0xFFFF, target.qpn, (flags & 6) != 0, psn);
-        // Headers that are not written below, the payload and its pad.
+        // Fills headers that are not written below, the payload and its pad.
         MemorySegment.copy(
                 noise,
                 chance.nextInt(8_192),
@@ -558,7 +560,7 @@ final class Attacker {
         int index = chance.nextInt(8) > 0 ? chance.nextInt(packets) : chance.nextInt(-3, packets + 3);
         int psn = chance.nextInt(32) == 0 ? chance.nextInt() & Psn.MASK : Psn.add(first, index);
         if (target.newest >= 0 && chance.nextInt(16) == 0) {
-            psn = Psn.add(target.newest, 1 + chance.nextInt(8)); // of what may be posted and was not sent
+            psn = Psn.add(target.newest, 1 + chance.nextInt(8)); // a request that may be posted but was not sent
         }
         Opcode opcode = chooseAnswer(asked, index, packets);
         int bytes = 0;
@@ -607,7 +609,7 @@ final class Attacker {
         };
     }
 
-    /// Writes down what the target may be told by this packet.
+    /// Notes what this packet may tell the target.
     private void noteAnswer(Frame frame) {
         if (!frame.icrcValid || Packet.check(frame) != Malformed.OK) {
             return;
@@ -641,7 +643,7 @@ final class Attacker {
 
     // ---- queue pair 1
 
-    /// A message to the communication manager, or nearly one.
+    /// Makes a message to the communication manager, or nearly one.
     private void management(Frame frame) {
         MemorySegment slot = frame.slot;
         Opcode opcode = usually() ? Opcode.UD_SEND_ONLY : Opcode.UD_SEND_ONLY_IMMEDIATE;
@@ -656,13 +658,13 @@ final class Attacker {
         long mad = Packet.payloadOffset(frame, opcode);
         MemorySegment.copy(noise, chance.nextInt(8_192), slot, mad, Math.max(bytes, Mad.BYTES));
         BigEndian.put32(slot, mad, usually() ? 0x0107_0203 : chance.nextInt()); // versions, class, method
-        BigEndian.put16(slot, mad + 16, 0x10 + chance.nextInt(12)); // what it is
+        BigEndian.put16(slot, mad + 16, 0x10 + chance.nextInt(12)); // the attribute: which message
         long body = mad + Mad.HEADER_BYTES;
         BigEndian.put32(slot, body, chance.nextInt(32));
         if (chance.nextBoolean()) {
             BigEndian.put32(slot, body + 4, commId);
         }
-        if (chance.nextBoolean()) { // what a REQ needs to be heard
+        if (chance.nextBoolean()) { // fields that a REQ needs to be accepted
             BigEndian.put64(slot, body + 8, SERVICE_ID);
             BigEndian.put8(slot, body + 43, chance.nextInt(4));
             BigEndian.put8(slot, body + 50, chance.nextInt(8) << 4);
@@ -717,7 +719,7 @@ final class Attacker {
             case 2 -> frame.length = frame.length & ~3;
             default -> {
                 for (int n = chance.nextInt(4); n >= 0; n--) {
-                    // Only headers: a peer's bytes in readable memory could not be told from a leak.
+                    // Only headers: a peer's bytes in readable memory would look like a leak.
                     int at = chance.nextInt(Math.min(frame.length, Bth.BYTES + 16));
                     int was = BigEndian.u8(frame.slot, frame.start + (long) at);
                     BigEndian.put8(frame.slot, frame.start + (long) at, was ^ 1 << chance.nextInt(8));
@@ -728,7 +730,7 @@ final class Attacker {
 
     // ---- listening
 
-    /// A packet that the victim has sent.
+    /// Reads a packet that the victim has sent.
     void learn(Frame frame) {
         if (Bth.destinationQp(frame.slot, frame.start) == Mad.QPN) {
             long body = (long) Packet.payloadOffset(frame, Packet.opcode(frame)) + Mad.HEADER_BYTES;
@@ -770,12 +772,12 @@ final class Attacker {
         long end = at + Packet.payloadBytes(frame, opcode);
         for (; at + Long.BYTES <= end; at += Long.BYTES) {
             if ((frame.slot.get(ValueLayout.JAVA_LONG_UNALIGNED, at) & 0x8080_8080_8080_8080L) != 0) {
-                throw new AssertionError("a READ was answered with bytes that nobody may read");
+                throw new AssertionError("a READ was answered with bytes that no peer may read");
             }
         }
         for (; at < end; at++) {
             if (frame.slot.get(ValueLayout.JAVA_BYTE, at) < 0) {
-                throw new AssertionError("a READ was answered with a byte that nobody may read");
+                throw new AssertionError("a READ was answered with a byte that no peer may read");
             }
         }
     }

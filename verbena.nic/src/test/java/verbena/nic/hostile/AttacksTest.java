@@ -33,10 +33,10 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 
-/// Goal S5: the six attacks of ReDMArk (USENIX Security 2021), and what NeVerMore (CCS 2022) does to RDMA by a
-/// queue pair of the victim's own device. Each says what its attacker knows. Who does not know the numbers of a
-/// connection succeeds in nothing; what knowing them brings is asserted too, so that the documents cannot promise
-/// more. In virtual time.
+/// Goal S5: the six attacks of ReDMArk (USENIX Security 2021), and those of NeVerMore (CCS 2022) by a queue pair
+/// of the victim's own device. Each test names what its attacker knows. An attacker who does not know the numbers
+/// of a connection fails at everything. The gain from knowing them is asserted too, so that the documents cannot
+/// promise more. In virtual time.
 class AttacksTest {
     private static final int TRIES = (int) Goal.size(16_384, 1 << 20);
     /// Packets of one queue pair before the next has its turn.
@@ -44,7 +44,7 @@ class AttacksTest {
     private static final Gid STRANGER = Gid.parse("10.0.0.66");
 
     private final Cable cable = new Cable(Goal.seed());
-    private final Cable.Side here = cable.b;
+    private final Cable.End here = cable.b;
     private final Visits visits = new Visits(cable);
     private final Random random = new Random(Goal.seed());
     private final WorkCompletion wc = new WorkCompletion();
@@ -69,7 +69,7 @@ class AttacksTest {
                 .formatted(psn, qpn, here.memory.address() + 8, rkey);
     }
 
-    /// Lets it arrive, with something in its payload.
+    /// Lets the packet arrive, with a payload.
     private Frame inject(String packet) {
         Frame frame = here.arrival();
         here.write(frame, packet);
@@ -80,7 +80,7 @@ class AttacksTest {
         return frame;
     }
 
-    /// Not the one that is expected.
+    /// A PSN other than the expected one.
     private int wrongPsn() {
         return Psn.add(expected, 1 + random.nextInt((1 << 24) - 2));
     }
@@ -135,7 +135,7 @@ class AttacksTest {
         report("A1", "injection from another address", TRIES);
     }
 
-    /// A1, the remainder: who fakes the address and knows all numbers writes.
+    /// A1, the remainder: an attacker who fakes the address and knows all numbers can write.
     @Test
     void injectionWithAFakedAddressAndAllNumbersKnownSucceeds() {
         Frame _ = inject(write(expected, here.memory.rkey()));
@@ -168,8 +168,8 @@ class AttacksTest {
         assertThat(victim.passive().state()).isNotEqualTo(QpState.RTS);
     }
 
-    /// A3, unauthorized memory access. The attacker is a peer with a connection, knows the key of memory that
-    /// belongs to another connection's protection domain, and how its own keys follow each other.
+    /// A3, unauthorized memory access. The attacker is a peer with a connection. It knows the key of memory in
+    /// another connection's protection domain, and the order of its own keys.
     @Test
     void accessToMemoryOfAnotherDomain() {
         MemoryRegion secret = here.context.allocateProtectionDomain().allocate(64, Access.remoteAll());
@@ -197,7 +197,7 @@ class AttacksTest {
     }
 
     /// A4, denial of service by using up queue pairs. The attacker asks for connections and confirms none; the
-    /// application has said yes to each (`FloodTest` has a million).
+    /// application has accepted each (`FloodTest` has a million).
     @Test
     void usingUpQueuePairsByRequests() {
         var manager = new CommunicationManager(7, CommunicationManager.NO_SLOT, random, CmLimits.DEFAULT);
@@ -232,7 +232,6 @@ class AttacksTest {
                 9,
                 0,
                 queuePair,
-                0,
                 1,
                 1,
                 16,
@@ -251,8 +250,9 @@ class AttacksTest {
                 PrivateData.NONE);
     }
 
-    /// A5, performance degradation by using up the device. The attacker has a connection of its own, and always a
-    /// full queue of WRITEs: a victim's WRITE that is posted behind them has its turn before they are done.
+    /// A5, performance degradation by using up the device. The attacker has a connection of its own with a queue
+    /// that is always full of WRITEs. A victim's WRITE that is posted behind them has its turn before they are
+    /// done.
     @Test
     void keepingTheDeviceBusy() {
         Visit attacker = visits.connect();
@@ -283,8 +283,8 @@ class AttacksTest {
     }
 
     /// A6, facilitating attacks by RDMA: code in the victim's process registers memory and lets a peer read it
-    /// without a trace. Nothing in the process can prevent that. But the device counts, and an event tells of the
-    /// registration (`JfrEventsTest`).
+    /// without a trace. Nothing in the process can prevent that. But the device counts it, and an event reports
+    /// the registration (`JfrEventsTest`).
     @Test
     void readingWhatCodeInTheProcessHasRegisteredSucceedsAndIsCounted() {
         MemoryRegion leak = here.domain.allocate(64, Access.remoteAll());
@@ -321,7 +321,7 @@ class AttacksTest {
         intruder.close();
         cable.settle();
         while (cable.a.cq.poll(wc)) {
-            // the intruder's own, which nobody answers
+            // the intruder's own packets, which have no peer
         }
     }
 
@@ -336,8 +336,8 @@ class AttacksTest {
         report("N1", "injection by another queue pair of the device", 1_000);
     }
 
-    /// N1, the remainder: with all numbers it succeeds. So those who share a device, or an address, trust each
-    /// other.
+    /// N1, the remainder: with all numbers it succeeds. So processes that share a device or an address have to
+    /// trust each other.
     @Test
     void injectionByAnotherQueuePairOfTheDeviceWithAllNumbersSucceeds() {
         cable.a.memory.segment().fill((byte) 7);
@@ -357,8 +357,8 @@ class AttacksTest {
         assertThat(victim.passive().state()).as("the remainder").isNotEqualTo(QpState.RTS);
     }
 
-    /// N3, injection by another user of the host, at an address of its own: its device sends from there, whatever
-    /// the packet says. At the peer's address: `ForgedSourceTest`.
+    /// N3, injection by another user of the host, from an address of that user: the device sends from there,
+    /// whatever the packet says. For the peer's address see `ForgedSourceTest`.
     @Test
     void injectionByAnotherUserOfTheHost() {
         for (int i = 0; i < TRIES; i++) {
@@ -370,8 +370,8 @@ class AttacksTest {
         report("N3", "injection by another user of the host", TRIES);
     }
 
-    /// N4, ending somebody's connection by the communication manager. The attacker fakes the peer's address and
-    /// knows the queue pair number, but not the communication IDs.
+    /// N4, ending another process's connection by the communication manager. The attacker fakes the peer's address
+    /// and knows the queue pair number, but not the communication IDs.
     @Test
     void disconnectingWithoutTheCommunicationIds() {
         var manager = new CommunicationManager(7, CommunicationManager.NO_SLOT, random, CmLimits.DEFAULT);
@@ -381,7 +381,7 @@ class AttacksTest {
         boolean _ = manager.listen(service, 16, (connection, _) -> made[0] = connection);
         manager.onMessage(request(cable.a.gid.gid(), service, 0x1234, 0x10), route, 1_000);
         made[0].accept(
-                new verbena.cm.CmEnd(0x20, 0, 1, 1, 7, false, 0, verbena.cm.CmExtension.NONE, PrivateData.NONE), 1_000);
+                new verbena.cm.CmEnd(0x20, 0, 1, 1, 7, false, verbena.cm.CmExtension.NONE, PrivateData.NONE), 1_000);
         for (int i = 0; i < TRIES; i++) {
             manager.onMessage(new Dreq(i, random.nextInt(), random.nextInt(), 0x20, PrivateData.NONE), route, 2_000);
         }

@@ -20,20 +20,20 @@ import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
 
-/// Two devices on a wire in memory, in virtual time. Others may put packets on it too. Nothing is allocated for a
-/// packet that passes.
+/// Two devices on a wire in memory, in virtual time. A test may put packets on the wire too. Allocates nothing for
+/// a packet that passes.
 final class Cable {
     private static final int RING = 1_024;
 
     /// The virtual time, in nanoseconds.
     long nanos = 1_000_000_000;
 
-    final Side a;
-    final Side b;
+    final End a;
+    final End b;
 
     Cable(long seed) {
-        a = new Side("10.0.0.1", seed);
-        b = new Side("10.0.0.2", seed + 1);
+        a = new End("10.0.0.1", seed);
+        b = new End("10.0.0.2", seed + 1);
         a.peer = b;
         b.peer = a;
     }
@@ -44,7 +44,7 @@ final class Cable {
         b.qp.connect(a.qp.endpoint());
     }
 
-    /// Drives both until nothing moves.
+    /// Drives both until no packet moves.
     void settle() {
         boolean any = true;
         while (any) {
@@ -53,7 +53,7 @@ final class Cable {
         }
     }
 
-    /// Lets that time pass, from deadline to deadline.
+    /// Lets this much time pass, from deadline to deadline.
     void pass(long time) {
         long end = nanos + time;
         settle();
@@ -70,7 +70,7 @@ final class Cable {
     }
 
     /// One device, and its end of the wire.
-    final class Side implements Link {
+    final class End implements Link {
         final GidEntry gid;
         final DeviceContext context;
         final ProtectionDomain domain;
@@ -78,17 +78,17 @@ final class Cable {
         final MemoryRegion memory;
         QueuePair qp;
 
-        /// Sees all that leaves here.
+        /// Sees all frames that leave here.
         Consumer<Frame> tap = _ -> {};
-        /// How many frames the way out takes at once.
+        /// How many frames this end takes at once.
         int room = Integer.MAX_VALUE;
 
         private final Frame[] arriving = Frame.allocate(Arena.ofAuto().allocate((long) RING * Frame.SLOT_BYTES, 64));
         private long put;
         private long taken;
-        private Side peer = this;
+        private End peer = this;
 
-        private Side(String address, long seed) {
+        private End(String address, long seed) {
             gid = new GidEntry(0, Gid.parse(address), GidType.ROCE_V2, "cable0", 1);
             context = (DeviceContext) LinkDevice.open("at-" + address, this, () -> nanos, new Random(seed), false);
             domain = context.allocateProtectionDomain();
@@ -97,12 +97,12 @@ final class Cable {
             qp = domain.createQueuePair(QueuePairOptions.rc(cq));
         }
 
-        /// A frame that arrives here next; the caller fills it at once.
+        /// The next frame to arrive here; the caller fills it at once.
         Frame arrival() {
             return arriving[(int) (put++ % RING)];
         }
 
-        /// Frames that may still be put here.
+        /// How many frames may still be put here.
         int free() {
             return (int) (RING - (put - taken));
         }
@@ -112,7 +112,7 @@ final class Cable {
             write(arrival(), packet);
         }
 
-        /// Makes the frame this packet from the peer.
+        /// Writes this packet from the peer into the frame.
         void write(Frame frame, String packet) {
             PacketPattern pattern = PacketPattern.parse(packet, Names.NUMBERS);
             pattern.build(frame, null);

@@ -6,12 +6,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 
-/// 64 MiB in which regions lie, and a copy of it. Every byte that nobody may change has its highest bit set unless a
-/// peer may read it, so that what leaks is seen too.
+/// An arena of 64 MiB for regions, and a copy of it. Every byte that must not change has its highest bit set
+/// unless a peer may read it, so that leaks are seen too.
 final class CanaryArena {
     static final long BYTES = 64L << 20;
 
-    /// A byte has changed that must not.
+    /// A byte has changed that must not change.
     @SuppressWarnings("serial") // never sent anywhere
     static final class Died extends AssertionError {
         final long offset;
@@ -41,13 +41,13 @@ final class CanaryArena {
         return memory.asSlice(offset, bytes);
     }
 
-    /// These bytes may change. Ranges are opened in ascending order.
+    /// Opens these bytes, which may change. Ranges are opened in ascending order.
     MemorySegment open(long offset, long bytes) {
         open.add(new Range(offset, offset + bytes));
         return slice(offset, bytes);
     }
 
-    /// From here on nothing else may.
+    /// From now on, no other byte may change.
     void seal() {
         copy.copyFrom(memory);
         long at = 0;
@@ -58,7 +58,7 @@ final class CanaryArena {
         watched.add(new Range(at, BYTES));
     }
 
-    /// Compares all that may not change.
+    /// Compares all bytes that must not change.
     void check() {
         for (Range range : watched) {
             long at = MemorySegment.mismatch(memory, range.from, range.to, copy, range.from, range.to);

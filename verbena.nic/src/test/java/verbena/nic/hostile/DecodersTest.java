@@ -39,10 +39,11 @@ import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.roce.RoceV2;
 
-/// Goal N7: packets of all kinds with all kinds of values mean the same to decoders that nobody of Verbena wrote:
-/// tshark reads the same fields, scapy and a few lines of the standard put to work compute the same ICRC.
+/// Goal N7: packets of all kinds with all kinds of values mean the same to decoders that the authors of Verbena
+/// did not write. tshark reads the same fields; scapy, and a few lines after the standard's text, compute the same
+/// ICRC.
 class DecodersTest {
-    /// What tshark 4.0 has no words for.
+    /// The opcodes that tshark 4.0 can name.
     private static final List<Opcode> KNOWN = Arrays.stream(Opcode.values())
             .filter(opcode -> opcode.transport() == Transport.RC
                     || opcode.transport() == Transport.UC
@@ -74,14 +75,14 @@ class DecodersTest {
         "ieth"
     };
 
-    /// What tshark might take a payload for.
+    /// The protocols for which tshark might take a payload.
     private static final List<String> GUESSES =
             List.of("smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "infiniband.eoib", "infiniband_sdp");
 
     @TempDir
     private Path folder;
 
-    /// Packet after packet, the same for the same seed.
+    /// Makes packet after packet, the same for the same seed.
     private static final class Source {
         final Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
         private final SplittableRandom chance = new SplittableRandom(Goal.seed());
@@ -92,7 +93,7 @@ class DecodersTest {
             Opcode opcode = KNOWN.get(made++ % KNOWN.size());
             int bytes = payloadBytes(opcode);
             MemorySegment slot = frame.slot;
-            // tshark guesses what a payload is by its first bytes: they must look like nothing it knows.
+            // tshark guesses the protocol of a payload by its first bytes: they must match none that it knows.
             slot.asSlice(Frame.HEADROOM, Bth.BYTES + 64L + bytes).fill((byte) 0x55);
             int flags = chance.nextInt();
             Bth.write(
@@ -173,7 +174,7 @@ class DecodersTest {
             }
         }
 
-        /// What we read in it, in the order of [#FIELDS]; null where the packet has no such field.
+        /// The fields that we read, in the order of [#FIELDS]; null where the packet has no such field.
         Long[] fields() {
             MemorySegment slot = frame.slot;
             Opcode opcode = Packet.opcode(frame);
@@ -224,8 +225,8 @@ class DecodersTest {
         }
     }
 
-    /// The ICRC once more, from the text of IBTA 7.8.1 and A17.3.3: CRC-32 over 64 ones and the packet from its IP
-    /// header on, with ones in place of what may change under way.
+    /// Computes the ICRC a second time, from the text of IBTA 7.8.1 and A17.3.3: CRC-32 over 64 ones and the
+    /// packet from its IP header on, with ones in place of variable fields.
     ///
     /// @param ip the packet from its IP header on
     private static int icrc(byte[] ip) {
@@ -347,7 +348,7 @@ class DecodersTest {
                 };
     }
 
-    /// Decimal, hexadecimal with `0x`, or bytes where the field is no number to tshark.
+    /// Parses a decimal number, a hexadecimal one with `0x`, or bytes where tshark does not show a number.
     private static long number(String text, String field) {
         if (field.equals("immdt") || field.equals("ieth")) {
             return Long.parseUnsignedLong(text.replace(":", ""), 16);

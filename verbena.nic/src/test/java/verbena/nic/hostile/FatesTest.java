@@ -18,16 +18,16 @@ import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.ib.Psn;
 
-/// Goal S10: every fate of a packet, provoked 10,000 times; what was received is the sum of all fates, and each
-/// packet is counted where it belongs and nowhere else.
+/// Goal S10: every fate of a packet, provoked 10,000 times. The number of received packets is the sum of all
+/// fates, and each packet is counted under its fate only.
 class FatesTest {
     private static final int TIMES = 10_000;
     private static final int PEER_QPN = 0x77;
     private static final int QKEY = 0x1234;
 
     private final Cable cable = new Cable(Goal.seed());
-    /// The device; its peer is played by the test.
-    private final Cable.Side here = cable.b;
+    /// The device; the test plays its peer.
+    private final Cable.End here = cable.b;
 
     private final QueuePair qp = here.qp;
     private final WorkCompletion wc = new WorkCompletion();
@@ -57,12 +57,12 @@ class FatesTest {
         cable.settle();
     }
 
-    /// `va … rkey …` of the region that everything is allowed on.
+    /// `va … rkey …` of the region with all rights.
     private String memory() {
         return "va 0x%x rkey 0x%x".formatted(here.memory.address(), here.memory.rkey());
     }
 
-    /// All that has arrived since the test began, or since the last call, and is not in `before`, met this fate.
+    /// Asserts that all packets since the last call, except those in `before`, met this fate.
     private void assertAll(PacketFate fate, int packets) {
         Map<PacketFate, Long> after = fates();
         for (PacketFate each : PacketFate.values()) {
@@ -84,19 +84,19 @@ class FatesTest {
             case RECEIVER_NOT_READY -> this::aSendThatFindsNoReceiveIsTooEarly;
             case DROPPED_MALFORMED -> this::anotherVersionIsMalformed;
             case DROPPED_ICRC -> this::aWrongIcrcIsDropped;
-            case DROPPED_UNKNOWN_QP -> this::aNumberThatNobodyHasIsUnknown;
-            case DROPPED_CLOSED_QP -> this::aNumberThatSomebodyHadIsKnownAsClosed;
+            case DROPPED_UNKNOWN_QP -> this::anUnusedNumberIsUnknown;
+            case DROPPED_CLOSED_QP -> this::aNumberOfAClosedQueuePairIsKnownAsClosed;
             case DROPPED_WRONG_SERVICE -> this::packetsOfAnotherServiceAreDropped;
             case DROPPED_STATE -> this::nothingIsReceivedBeforeRtr;
             case DROPPED_PKEY -> this::anotherPartitionIsDropped;
             case DROPPED_QKEY -> this::aDatagramWithAWrongQkeyIsDropped;
-            case DROPPED_SOURCE -> this::whatComesFromSomebodyElseIsDropped;
+            case DROPPED_SOURCE -> this::aPacketFromAnotherSourceIsDropped;
             case DROPPED_NO_REPLAY -> this::aDuplicateReadThatIsNotRememberedIsDropped;
             case DROPPED_BUSY -> this::whatCannotBeAnsweredBecauseNothingLeavesIsDropped;
             case DROPPED_GHOST_ACK -> this::anAnswerToWhatWasNeverSentIsAGhost;
             case DROPPED_EARLY_RESPONSE -> this::aResponseBeforeAnEarlierOneIsDropped;
             case DROPPED_MESSAGE -> this::aDatagramWithoutAReceiveIsLost;
-            case DROPPED_MANAGEMENT -> this::aManagementDatagramOfNobodysClassIsDropped;
+            case DROPPED_MANAGEMENT -> this::aManagementDatagramWithoutAnAgentIsDropped;
         };
         provoke.run();
         assertAll(fate, TIMES);
@@ -155,14 +155,14 @@ class FatesTest {
         }
     }
 
-    private void aNumberThatNobodyHasIsUnknown() {
+    private void anUnusedNumberIsUnknown() {
         connect();
         for (int i = 0; i < TIMES; i++) {
             arrives("SEND_ONLY psn %d qp 0x%x | 8".formatted(psn, qp.qpn() ^ (1 + i)));
         }
     }
 
-    private void aNumberThatSomebodyHadIsKnownAsClosed() {
+    private void aNumberOfAClosedQueuePairIsKnownAsClosed() {
         connect();
         qp.close();
         for (int i = 0; i < TIMES; i++) {
@@ -213,14 +213,14 @@ class FatesTest {
         }
     }
 
-    private void aManagementDatagramOfNobodysClassIsDropped() {
+    private void aManagementDatagramWithoutAnAgentIsDropped() {
         here.context.manage(0x09, (_, _, _, _) -> {});
         for (int i = 0; i < TIMES; i++) {
             arrives("UD_SEND_ONLY psn 1 qp 1 qkey 0x80010000 srcqp 1 | 256");
         }
     }
 
-    private void whatComesFromSomebodyElseIsDropped() {
+    private void aPacketFromAnotherSourceIsDropped() {
         qp.connect(new Endpoint(Gid.parse("10.0.0.77"), GidType.ROCE_V2, PEER_QPN, psn, Mtu.MTU_1024));
         for (int i = 0; i < TIMES; i++) {
             arrives("SEND_ONLY psn %d | 8".formatted(psn));
@@ -237,7 +237,7 @@ class FatesTest {
     private void whatCannotBeAnsweredBecauseNothingLeavesIsDropped() {
         connect();
         here.room = 0;
-        // Repetitions of an atomic are owed an answer each: the way out fills up, and then the queue of answers.
+        // Each repetition of an atomic is owed a response: the way out fills up, and then the queue of responses.
         String atomic = "FETCH_ADD psn %d qp 0x%x %s add 1".formatted(psn, qp.qpn(), memory());
         for (int i = 0; here.count("dropped.busy") == 0; i++) {
             assertThat(i).isLessThan(1_000);
@@ -269,7 +269,7 @@ class FatesTest {
             arrives("READ_RESPONSE_ONLY psn %d msn 1 | 8".formatted(Psn.next(first)));
             arrives("READ_RESPONSE_ONLY psn %d msn 1 | 8".formatted(first));
             arrives("READ_RESPONSE_ONLY psn %d msn 2 | 8".formatted(Psn.next(first)));
-            before.merge(PacketFate.ACCEPTED, 2L, Long::sum); // they go on to be answered
+            before.merge(PacketFate.ACCEPTED, 2L, Long::sum); // the two responses in order
             for (int read = 1; read <= 2; read++) {
                 assertThat(here.cq.poll(wc)).isTrue();
                 assertThat(wc.ok()).as(wc.toString()).isTrue();

@@ -41,14 +41,14 @@ import verbena.wire.notation.PacketPattern;
 import verbena.wire.roce.RoceV2;
 
 /// Another user of the peer's host, who knows all numbers of a connection and its key, sends WRITEs in the peer's
-/// name from a socket of their own (decision 0050).
+/// name from another socket (decision 0050).
 @Timeout(60)
 class ForgedSourceTest {
     private static final int PACKETS = 1_000;
     private static final VarHandle WORDS = ValueLayout.JAVA_LONG.varHandle();
     private static final long MINE = 0x0101_0101_0101_0101L;
 
-    /// A link that says, or does not say, that everything leaves from one port.
+    /// A link that promises, or does not promise, that every packet leaves from one port.
     private static Link link(UdpLinks.Kind kind, boolean promises) {
         Link made = LoopbackAddress.claim(address -> UdpLinks.open(
                 Interfaces.loopback().withOnly(address).gids(), RoceV2.UDP_PORT, UdpLinks.Options.DEFAULT.with(kind)));
@@ -66,17 +66,17 @@ class ForgedSourceTest {
         return (DeviceContext) LinkDevice.open("forged", link, System::nanoTime, SoftContext.secureRandom(), true);
     }
 
-    /// What sends a packet of the forger's.
+    /// Sends the forger's packets.
     private interface Forger {
         void send(Frame frame) throws Exception;
     }
 
-    /// How the forger gets at a socket.
+    /// Opens the forger's socket.
     private interface Opener {
         AutoCloseable open(InetAddress peer, InetAddress victim) throws Exception;
     }
 
-    /// Bound to the peer's address, at any port: 4791 is the peer's.
+    /// Bound to the peer's address at any free port: 4791 is the peer's.
     private record AnotherPort(DatagramChannel channel, InetAddress victim) implements Forger, AutoCloseable {
         static AnotherPort open(InetAddress peer, InetAddress victim) throws Exception {
             var channel = DatagramChannel.open(StandardProtocolFamily.INET);
@@ -98,7 +98,7 @@ class ForgedSourceTest {
         }
     }
 
-    /// Bound to port 4791 of some other address of the host, and names the peer's as the source of each packet.
+    /// Bound to port 4791 at another address of the host; names the peer's address as the source of each packet.
     private record SamePort(PacketInfoSocket socket, Gid peer, Gid victim) implements Forger, AutoCloseable {
         static SamePort open(InetAddress peer, InetAddress victim) throws Exception {
             InetAddress own = LoopbackAddress.find(RoceV2.UDP_PORT);
@@ -118,8 +118,8 @@ class ForgedSourceTest {
         }
     }
 
-    /// Attacks the passive side of a connection with WRITEs that carry each PSN from the expected one on; returns
-    /// how many were carried out and how many dropped for their source.
+    /// Attacks the passive side of a connection with WRITEs that carry each PSN from the expected one on. Returns
+    /// how many were carried out and how many were dropped for their source.
     private static long[] attack(Link serverLink, Link clientLink, Opener opener) throws Exception {
         try (Context serverDevice = context(serverLink);
                 Context clientDevice = context(clientLink);
@@ -134,7 +134,7 @@ class ForgedSourceTest {
                     try (AutoCloseable forger =
                             opener.open(client.localAddress().getAddress(), at.getAddress())) {
                         long[] fates = bombard((Forger) forger, clientDevice, serverDevice, server, target);
-                        // The honest peer has lost nothing when nothing was accepted.
+                        // The honest peer has lost nothing if no forged WRITE was accepted.
                         if (fates[0] == 0) {
                             client.write(client.allocate(64), 0, 8, target.remote(), 0);
                         }
@@ -169,7 +169,7 @@ class ForgedSourceTest {
             frame.destinationHigh = to.high();
             frame.destinationLow = to.low();
             forger.send(frame);
-            // One after the other, so that no socket's buffer is too small for them.
+            // One after the other, so that no socket's buffer overflows.
             while (written + dropped(serverDevice) <= i) {
                 if ((long) WORDS.getVolatile(target.segment(), 8L * i) == MINE) {
                     written++;
@@ -192,25 +192,25 @@ class ForgedSourceTest {
         Goal.print("item 7", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
     }
 
-    /// The honest remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.
+    /// The remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.
     @Test
     void ofAPeerThatPromisesNothingAnyPortIsTaken() throws Exception {
         long[] fates = attack(link(UdpLinks.Kind.AUTO, true), link(UdpLinks.Kind.AUTO, false), AnotherPort::open);
         assertThat(fates).containsExactly(PACKETS, 0);
     }
 
-    /// What one side promises does not depend on what the other does.
+    /// One side's promise does not depend on the other side's.
     @Test
     void aPeerIsHeldToItsPromiseByOneThatMakesNone() throws Exception {
         long[] fates = attack(link(UdpLinks.Kind.AUTO, false), link(UdpLinks.Kind.AUTO, true), AnotherPort::open);
         assertThat(fates).containsExactly(0, PACKETS);
     }
 
-    /// The honest remainder: Linux lets every user name any address of the host as a packet's source (ip(7),
-    /// IP_PKTINFO), and port 4791 can be had at an address that nobody uses.
+    /// The remainder: Linux lets every user name any address of the host as a packet's source (ip(7), IP_PKTINFO),
+    /// and port 4791 is free at an unused address.
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "IP_PKTINFO by Linux's numbers")
-    void whoHasThePortAtAnotherAddressOfTheHostIsNotToldFromThePeer() throws Exception {
+    void aForgerWithThePortAtAnotherAddressLooksLikeThePeer() throws Exception {
         long[] fates = attack(link(UdpLinks.Kind.AUTO, true), link(UdpLinks.Kind.AUTO, true), SamePort::open);
         assertThat(fates).containsExactly(PACKETS, 0);
     }

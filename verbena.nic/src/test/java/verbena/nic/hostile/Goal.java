@@ -1,13 +1,13 @@
 package verbena.nic.hostile;
 
-/// How large a test of a goal is, from which seed it starts, and the one line that it prints.
+/// The size of a goal's test, its seed, and the one line that it prints.
 final class Goal {
     /// `-Dverbena.deep=true`: the long run.
     static final boolean DEEP = Boolean.getBoolean("verbena.deep");
 
     private Goal() {}
 
-    /// `-Dverbena.seed=N`, else always the same.
+    /// `-Dverbena.seed=N`, otherwise always the same.
     static long seed() {
         return Long.getLong("verbena.seed", 1);
     }

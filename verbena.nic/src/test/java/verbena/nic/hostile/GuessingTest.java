@@ -27,8 +27,8 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.wire.ib.Psn;
 
-/// Goal S4: a peer that guesses keys is slowed, then blocked, and reported; nobody else is, and nobody gets
-/// somebody else blocked. In virtual time.
+/// Goal S4: a peer that guesses keys is slowed, then blocked, and reported. No other peer is, and no attacker can
+/// get another peer blocked. In virtual time.
 class GuessingTest {
     private static final int GUESSES = 1_000;
 
@@ -42,7 +42,7 @@ class GuessingTest {
         visits.listen(ConnectionParameters.defaults());
     }
 
-    /// A writes with this key; what becomes of that.
+    /// Makes A write with this key; returns the status of the WRITE.
     private WcStatus write(Visit visit, int rkey) {
         visit.active().postWrite(1, cable.a.memory, 0, 8, cable.b.memory.address(), rkey);
         cable.settle();
@@ -80,7 +80,7 @@ class GuessingTest {
         assertThat(cable.b.count("blocked-peers")).isEqualTo(1);
         assertThat(cable.b.count("cm.suspected")).isGreaterThan(1);
 
-        // The connection that it had goes on, and so do others' requests (CmSuspectsTest).
+        // The connection that it already had goes on, and so do other peers' requests (CmSuspectsTest).
         assertThat(write(honest, cable.b.memory.rkey())).isEqualTo(WcStatus.SUCCESS);
 
         cable.pass(CmSuspects.BLOCK_NANOS);
@@ -94,7 +94,7 @@ class GuessingTest {
     }
 
     @Test
-    void whoHasManyConnectionsHasOneGuessWithEachAndNoMore() {
+    void manyConnectionsGiveOneGuessEachAndNoMore() {
         var had = new ArrayList<Visit>();
         for (int i = 0; i < 3 * CmSuspects.BLOCKED_AT; i++) {
             had.add(visits.connect());
@@ -104,9 +104,9 @@ class GuessingTest {
         assertThat(cable.b.count("blocked-peers")).isEqualTo(1);
     }
 
-    /// Somebody who can fake the peer's address, and does not know the connection, cannot get the peer blocked.
+    /// An attacker who can fake the peer's address but does not know the connection cannot get the peer blocked.
     @Test
-    void nobodyGetsAnotherBlockedWithoutKnowingAConnection() {
+    void noAttackerGetsAPeerBlockedWithoutKnowingAConnection() {
         Visit honest = visits.connect();
         assertThat(honest.passive()).isNotNull();
         int qpn = honest.passive().qpn();
@@ -116,7 +116,8 @@ class GuessingTest {
             int psn = Psn.add(expected, i % 2 == 0 ? -1 - random.nextInt(1 << 20) : 1 + random.nextInt(1 << 20));
             cable.b.inject("WRITE_ONLY psn %d qp 0x%x va 0x%x rkey 0x%x len 8 | 8"
                     .formatted(psn, i % 3 == 0 ? qpn ^ 1 + i : qpn, cable.b.memory.address(), random.nextInt()));
-            // No packet of the attacker's gets an answer that the peer would take for one to its own.
+            // No packet of the attacker's gets an answer that the peer would accept as an answer to its own
+            // packet.
             cable.settle();
         }
         assertThat(cable.b.count("blocked-peers")).isZero();
@@ -124,7 +125,7 @@ class GuessingTest {
         assertThat(visits.connect().isMade()).isTrue();
     }
 
-    /// The same over TCP, where blocking is all there is.
+    /// The same over TCP, where blocking is the only measure.
     @Test
     @Timeout(60)
     void aPeerThatGuessesOverIwarpIsBlocked() throws Exception {
@@ -157,7 +158,7 @@ class GuessingTest {
         }
     }
 
-    /// A peer that is late is no guesser: the region was there a moment ago.
+    /// A late peer does not count as a guesser: the region existed a moment ago.
     @Test
     void aKeyOfWhatWasClosedLatelyIsNoGuess() {
         var region = cable.b.domain.allocate(64, Access.remoteAll());

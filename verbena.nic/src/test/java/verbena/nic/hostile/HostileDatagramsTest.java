@@ -33,14 +33,15 @@ import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
 
-/// Goal H2: hostile datagrams through real sockets. The verdicts are those of H1; and an honest flow to the same
-/// device goes on and stays right.
+/// Goal H2: hostile datagrams through real sockets. The verdicts are those of H1; an honest flow to the same
+/// device goes on and stays correct.
 class HostileDatagramsTest {
     private static final int BATCH = 32;
     private static final long CHECK_DATAGRAMS = 1 << 17;
     private static final int BLOCK = 4_096;
-    /// The victim is driven by the thread that attacks it, and looks at its memory now and then: that may take a while.
-    private static final ConnectOptions PATIENT = ConnectOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
+    /// Many retries: the thread that attacks the victim also drives it and checks its memory now and then, which
+    /// may take a while.
+    private static final ConnectOptions MANY_RETRIES = ConnectOptions.defaults().withRetries(new AckTimeout(17), 7, 7);
 
     private static UdpLink loopback() {
         return LoopbackAddress.claim(address ->
@@ -68,10 +69,10 @@ class HostileDatagramsTest {
             QueuePair here = domain.createQueuePair(QueuePairOptions.rc(victim.createCompletionQueue(16)));
             target = domain.allocate(BLOCK, Access.remoteAll());
             here.connect(there.endpoint());
-            there.connect(here.endpoint(), PATIENT);
+            there.connect(here.endpoint(), MANY_RETRIES);
         }
 
-        /// Until it is stopped; how many blocks went there and back.
+        /// Runs until it is stopped; returns how many blocks went there and back.
         long go() {
             long blocks = 0;
             try {
@@ -104,8 +105,8 @@ class HostileDatagramsTest {
         }
     }
 
-    /// Sends what an [Attacker] makes: what has a right ICRC through a link that seals it, some of it from another
-    /// address; what has a wrong one, or is no packet at all, as it is.
+    /// Sends an [Attacker]'s packets. Packets with a right ICRC go through a link that seals them, some of them
+    /// from another address. Packets with a wrong ICRC, and noise, go as they are.
     private static final class Datagrams implements AutoCloseable {
         private final UdpLink link = loopback();
         private final UdpLink stranger = loopback();
@@ -125,7 +126,7 @@ class HostileDatagramsTest {
             return of.gids().getFirst().gid();
         }
 
-        /// A batch, and what has come back.
+        /// Sends a batch, and reads the answers.
         void attack() throws IOException {
             for (Frame frame : frames) {
                 attacker.next(frame);
@@ -178,7 +179,7 @@ class HostileDatagramsTest {
     }
 
     @Test
-    void hostileDatagramsHarmNobody() throws Exception {
+    void hostileDatagramsDoNoHarm() throws Exception {
         long datagrams = Goal.size(400_000, 10_000_000);
         long seed = Goal.seed();
         try (var arena = Arena.ofShared();
@@ -213,7 +214,7 @@ class HostileDatagramsTest {
             assertThat(flow.join()).as("honest blocks").isPositive();
             Goal.print(
                     "H2",
-                    "%,d hostile datagrams in %.0f s from seed %d, %,d packets received: 0 exceptions, 0 bytes changed that must not; %,d honest blocks of 4 KiB went there and back meanwhile, all right; %s"
+                    "%,d hostile datagrams in %.0f s from seed %d, %,d packets received: 0 exceptions, 0 protected bytes changed; %,d honest blocks of 4 KiB went there and back meanwhile, all right; %s"
                             .formatted(datagrams, seconds, seed, sum, flow.join(), counters));
             honest.close();
         }

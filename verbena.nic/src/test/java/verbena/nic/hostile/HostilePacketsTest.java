@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import verbena.transport.PacketFate;
 
-/// Goal H1: whatever arrives, nothing breaks, and no byte changes that must not.
+/// Goal H1: whatever arrives, nothing breaks, and no protected byte changes.
 class HostilePacketsTest {
     private static final int ATTACKERS = 2;
 
@@ -46,7 +46,7 @@ class HostilePacketsTest {
         Goal.print(
                 "H1",
                 packets + " hostile packets in " + Math.round(seconds) + " s from seed " + seed
-                        + ": 0 exceptions, 0 bytes changed that must not; "
+                        + ": 0 exceptions, 0 protected bytes changed; "
                         + runs.stream().mapToLong(r -> r.completed).sum() + " requests completed, "
                         + runs.stream().mapToLong(r -> r.failed).sum() + " of them with an error, "
                         + runs.stream().mapToLong(r -> r.lives).sum() + " lives of queue pairs, "
@@ -59,7 +59,7 @@ class HostilePacketsTest {
             assertThat(run.counters.get("keep-alives")).isPositive();
             assertThat(run.counters.get("probes")).isPositive();
         });
-        // An attacker who reads what he is answered leaves no answers behind: FatesTest provokes that one.
+        // An attacker that reads the answers leaves no responses waiting: FatesTest provokes that fate.
         fates.remove(PacketFate.DROPPED_BUSY.label());
         assertThat(fates).allSatisfy((name, count) -> assertThat(count).as(name).isPositive());
     }

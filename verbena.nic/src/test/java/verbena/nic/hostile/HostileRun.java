@@ -9,14 +9,14 @@ import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
 
-/// One attacker against one device, from a seed, in virtual time. The same seed gives the same packets and the same
-/// everything.
+/// One attacker against one device, from a seed, in virtual time. The same seed gives the same packets and the
+/// same results.
 final class HostileRun {
     private static final int BATCH = 64;
     private static final long CHECK_PACKETS = 1 << 20;
 
     private final long seed;
-    /// From this packet on they come one by one, and what is watched is checked after each.
+    /// From this packet on, packets come one by one, and the watched byte is checked after each.
     private final long singlyFrom;
     /// Offset of a byte in the arena that is checked after each piece of work; -1 for none.
     private final long watched;
@@ -24,16 +24,16 @@ final class HostileRun {
     private final Attacker attacker;
     private final AttackLink link;
     private long batchFirst;
-    /// Of the packet that came last, when they come one by one.
+    /// The number of the last packet, when packets come one by one.
     private long number;
 
-    /// What it has come to.
+    /// The final counters.
     SortedMap<String, Long> counters;
     long completed;
     long failed;
     long lives;
     long managed;
-    /// Of the looks at the window that all connections share, those that found no room.
+    /// How many looks at the window that all connections share found no room.
     long full;
 
     HostileRun(long seed) {
@@ -48,7 +48,7 @@ final class HostileRun {
         this.link = new AttackLink(attacker);
     }
 
-    /// Attacks with so many packets; when something breaks, finds out by which, and says so.
+    /// Attacks with this many packets. When something breaks, finds the packet that broke it, and names it.
     void attack(long packets) {
         try {
             run(packets);
@@ -59,7 +59,7 @@ final class HostileRun {
 
     private String explain(Throwable first, long packets) {
         long byteOffset = first instanceof CanaryArena.Died died ? died.offset : -1;
-        // What changed was seen long after it happened: once more, with an eye on it.
+        // The change was seen long after it happened: run again, watching that byte.
         var again = new HostileRun(seed, Long.MAX_VALUE, byteOffset);
         again.runToFailure(packets);
         var singly = new HostileRun(seed, again.batchFirst, byteOffset);
@@ -117,7 +117,7 @@ final class HostileRun {
                     look(victim);
                 }
                 victim.context.containedFailure().ifPresent(mistake -> {
-                    throw new AssertionError("the device has met a mistake of its own: " + mistake, mistake);
+                    throw new AssertionError("the device has met an internal error: " + mistake, mistake);
                 });
                 if (attacker.made >= nextCheck) {
                     victim.canary.check();

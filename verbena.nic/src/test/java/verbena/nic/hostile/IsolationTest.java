@@ -30,10 +30,10 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Goal S9: tenants of one device, who share its engine and its windows to peers, cannot starve each other. Each
-/// attacker keeps the device as busy as it can from its own protection domain and completion queue; meanwhile each
-/// victim does one operation after the other. Counted is what does not depend on the machine: steps of the engine,
-/// of at most 64 packets each way, from posting to completion.
+/// Goal S9: tenants of one device share its engine and its windows to peers, and cannot starve each other. Each
+/// attacker keeps the device as busy as it can from its own protection domain and completion queue. Meanwhile each
+/// victim does one operation after the other. The test counts what does not depend on the machine: steps of the
+/// engine, of at most 64 packets each way, from posting to completion.
 class IsolationTest {
     private static final int OPERATIONS = (int) Goal.size(50, 2_000);
     /// Virtual time of a step: 64 packets of 4 KiB at 80 Gbit/s. So 100 ms, the goal, are 3,800 steps.
@@ -44,12 +44,12 @@ class IsolationTest {
     private static final int MANY = 200;
 
     private final Cable cable = new Cable(Goal.seed());
-    private final Cable.Side a = cable.a;
-    private final Cable.Side b = cable.b;
+    private final Cable.End a = cable.a;
+    private final Cable.End b = cable.b;
     private final Random random = new Random(Goal.seed());
     private final WorkCompletion wc = new WorkCompletion();
 
-    /// A tenant: a domain, a completion queue and memory of its own on either side.
+    /// A tenant: a domain, a completion queue and memory of its own on both sides.
     private final class Tenant {
         final ProtectionDomain here = a.context.allocateProtectionDomain();
         final ProtectionDomain there = b.context.allocateProtectionDomain();
@@ -101,9 +101,9 @@ class IsolationTest {
         SMALL_MESSAGES(16),
         /// A wrong key, and a new connection, with each step.
         WRONG_KEYS(16),
-        /// Sixteen requests for connections with each step, to where nobody listens.
+        /// Sixteen requests for connections with each step, to a port without a listener.
         CONNECTIONS(16),
-        /// A completion queue that nobody polls.
+        /// A completion queue that no thread polls.
         FULL_COMPLETION_QUEUE(16),
         /// SENDs on eight queue pairs for which there is no receive.
         NO_RECEIVES(16),
@@ -112,7 +112,7 @@ class IsolationTest {
         /// 200 queue pairs with a page each.
         MANY_QUEUE_PAIRS(250);
 
-        /// No operation of a victim's takes more steps.
+        /// The most steps that an operation of a victim may take.
         final int stepsMax;
 
         Attack(int stepsMax) {
@@ -228,7 +228,7 @@ class IsolationTest {
         CONNECT
     }
 
-    /// Begins an operation, and says when it has ended.
+    /// Begins an operation; the result tells whether it has ended.
     private BooleanSupplier operation(Victim victim, Tenant tenant, ConnectionService.Call call) {
         QueuePair end = tenant.ends.getFirst();
         MemoryRegion remote = tenant.remote;
@@ -271,7 +271,7 @@ class IsolationTest {
         };
     }
 
-    /// The worst of so many operations, in steps.
+    /// The worst of this many operations, in steps.
     private int worst(int stepsMax, Runnable attacker, Victim victim, Tenant tenant, ConnectionService.Call call) {
         int worst = 0;
         for (int i = 0; i < OPERATIONS; i++) {
@@ -306,7 +306,7 @@ class IsolationTest {
         Goal.print("S9", attack + ": at most so many steps from posting to completion: " + steps);
     }
 
-    /// What one does with its queue pairs costs another nothing but turns: each of equals gets an equal share.
+    /// A tenant's use of its queue pairs costs another tenant only turns: equals get equal shares.
     @Test
     void equalsShareEqually() {
         var tenants = new ArrayList<Tenant>();

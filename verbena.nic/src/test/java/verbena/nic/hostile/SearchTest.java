@@ -11,25 +11,25 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
-/// Goal S3: whoever tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile an honest
-/// pair goes on.
+/// Goal S3: an attacker who tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile an
+/// honest pair of devices goes on.
 class SearchTest {
     private static final int ALL = 1 << 24;
     private static final int BATCH = 32;
     private static final int WRITE_BYTES = 4_096;
-    /// Where the attacker would like to write.
+    /// The offset that the attacker would like to write to.
     private static final int PRIZE = 60_000;
 
     private static final Gid STRANGER = Gid.parse("10.0.0.66");
 
     private final Cable cable = new Cable(Goal.seed());
-    private final Cable.Side victim = cable.b;
+    private final Cable.End victim = cable.b;
     private final Frame shot = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES))[0];
     private final WorkCompletion wc = new WorkCompletion();
     private long posted;
     private long written;
 
-    /// A WRITE of one who knows all but one thing: key, address, and what the pair call each other.
+    /// A WRITE by an attacker who knows all but one number: key, address, and the numbers of both ends.
     SearchTest() {
         cable.connect();
         victim.write(
@@ -39,7 +39,7 @@ class SearchTest {
         shot.slot.set(ValueLayout.JAVA_LONG_UNALIGNED, Packet.payloadOffset(shot, Packet.opcode(shot)), -1);
     }
 
-    /// The honest pair's turn: A has eight WRITEs under way, each with its number in it.
+    /// Lets the honest pair continue: A has eight WRITEs under way, each with its number in it.
     private void goOn() {
         while (cable.a.cq.poll(wc)) {
             assertThat(wc.ok()).as(wc.toString()).isTrue();
@@ -90,11 +90,11 @@ class SearchTest {
     }
 
     private interface Aim {
-        /// Changes the frame to try this number; false for the one that would be no guess.
+        /// Changes the frame to try this number; false for the right number, which would not be a guess.
         boolean at(Frame frame, int number);
     }
 
-    /// Tries all numbers; returns the seconds that it took.
+    /// Tries all numbers; returns how many seconds it took.
     private double sweep(Aim aim) {
         long started = System.nanoTime();
         for (int number = 0; number < ALL; ) {

@@ -28,7 +28,7 @@ import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.Transition;
 
-/// Nobody can guess a key, a queue pair number or a first PSN from others (goals S1 and S2 of reliability).
+/// A key, a queue pair number or a first PSN cannot be guessed from others (goals S1 and S2 of reliability).
 class SecrecyTest {
     private static final int KEYS = 1 << 20;
 
@@ -103,7 +103,7 @@ class SecrecyTest {
 
     @Test
     void aKeyIsDrawnFromMoreThanTwoToThe31ThatAreFree() {
-        // Whatever is known of all other keys: 24 bits less what is used, and may rest, at most; and 8 more.
+        // Given all other keys: 24 bits without those that are used or may rest, and 8 more.
         double free = (1 << 24) - 2 - (1 << 20) - (1 << 20);
         double bits = Math.log(free) / Math.log(2) + 8;
         assertThat(bits).isGreaterThan(28);
@@ -173,7 +173,7 @@ class SecrecyTest {
                 .formatted(difference, fixedLinear, linear, shiftRegister, sibling);
     }
 
-    /// x -> a x + c modulo a power of 2, from the three before, where the factor can be had.
+    /// x -> a x + c modulo a power of 2, from the last three values, if the factor can be computed.
     private static int linearHits(int[] drawn, int mask) {
         int hits = 0;
         for (int i = 3; i < drawn.length; i++) {
@@ -198,8 +198,9 @@ class SecrecyTest {
 
     private static final int WINDOW = 64;
 
-    /// How often the shortest linear feedback shift registers that make the last 64 values of each bit make all bits
-    /// of the next value too (Berlekamp and Massey's algorithm, one bit of a `long` for each tap).
+    /// How often a prediction by shift registers was right in all bits. The registers are the shortest linear
+    /// feedback shift registers that make the last 64 values of each bit (Berlekamp and Massey's algorithm, one
+    /// bit of a `long` for each tap).
     private static int shiftRegisterHits(int[] drawn, int bits) {
         int hits = 0;
         for (int from = 0; from + WINDOW < drawn.length; from += 16) {
@@ -238,7 +239,7 @@ class SecrecyTest {
         return Long.bitCount(taps & history << 1) & 1;
     }
 
-    /// What another process draws, which was started the same way, tells nothing.
+    /// The numbers of another process that was started the same way predict nothing.
     private static int siblingHits(int[] drawn, int mask) throws Exception {
         int[] sibling = sibling(drawn.length);
         var shifts = new int[drawn.length];
@@ -253,7 +254,7 @@ class SecrecyTest {
         return hits;
     }
 
-    /// Keys that a process of its own draws.
+    /// Keys that a child process draws.
     private static int[] sibling(int count) throws Exception {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -273,7 +274,7 @@ class SecrecyTest {
         return keys;
     }
 
-    /// The sibling: writes so many keys to its output.
+    /// The child process: writes this many keys to its output.
     public static void main(String[] count) throws IOException {
         try (var out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)))) {
             for (int key : memoryKeys(Integer.parseInt(count[0]))) {
@@ -358,7 +359,7 @@ class SecrecyTest {
                 restarts + " restarted generators and " + processes + " restarted processes: none repeats another");
     }
 
-    /// What a queue pair says it will begin with, in one life after the other.
+    /// The first PSNs of a queue pair in one life after the other.
     private static int[] firstPsns(int count) {
         var link = new Cable(1).a;
         var context =

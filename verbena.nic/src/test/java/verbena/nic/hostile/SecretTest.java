@@ -44,7 +44,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
 /// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual time,
-/// on a wire that the attacker owns; and over sockets.
+/// on a wire that the attacker controls; and over sockets.
 class SecretTest {
     private static final Secret SECRET = secret(1);
 
@@ -66,15 +66,15 @@ class SecretTest {
         return frame.slot.asSlice(Packet.payloadOffset(frame, Packet.opcode(frame)), Mad.BYTES);
     }
 
-    /// What a frame says about connections; null when it is a queue pair's.
+    /// The CM message in a frame; null when the frame is a queue pair's.
     private static @Nullable CmMessage message(Frame frame) {
         return Bth.destinationQp(frame.slot, frame.start) == Mad.QPN ? CmMessage.read(mad(frame)) : null;
     }
 
-    /// Everything between the two passes here, and may be changed.
+    /// Passes all messages between the two through `change`.
     private void between(UnaryOperator<CmMessage> change) {
-        for (Cable.Side side : List.of(cable.a, cable.b)) {
-            side.tap = frame -> {
+        for (Cable.End end : List.of(cable.a, cable.b)) {
+            end.tap = frame -> {
                 CmMessage before = message(frame);
                 if (before != null) {
                     said.add(before.getClass().getSimpleName());
@@ -90,11 +90,11 @@ class SecretTest {
     private void assertRefused(Visit visit, String why, int requests) {
         assertThat(visit.isMade()).isFalse();
         assertThat(visit.why()).contains(why);
-        assertThat(visits.requests).as("what the application heard of").hasSize(requests);
+        assertThat(visits.requests).as("requests that the application has seen").hasSize(requests);
     }
 
     @Test
-    void whoKnowsTheSecretIsConnected() {
+    void aPeerWithTheSecretIsConnected() {
         visits.listen(with(SECRET));
         between(message -> message);
         Visit visit = visits.connect(with(SECRET));
@@ -114,20 +114,20 @@ class SecretTest {
     }
 
     @Test
-    void noSecretIsRefusedByWhoHasOne() {
+    void noSecretIsRefusedByAListenerThatHasOne() {
         visits.listen(with(SECRET));
         assertRefused(visits.connect(), "takes connections with a secret only", 0);
         assertThat(cable.b.count("cm.unproven")).isEqualTo(1);
     }
 
     @Test
-    void aSecretIsRefusedByWhoHasNone() {
+    void aSecretIsRefusedByAListenerWithoutOne() {
         visits.listen(ConnectionParameters.defaults());
         assertRefused(visits.connect(with(SECRET)), "has no secret for its connections", 0);
     }
 
-    /// Whoever hears all of it and sends the request again, at once, after the connection's end, or a minute
-    /// later.
+    /// An attacker hears the whole exchange and sends the request again: at once, after the connection's end, or a
+    /// minute later.
     @ParameterizedTest
     @ValueSource(longs = {0, 1_000_000_000L, 40_000_000_000L, 100_000_000_000L})
     void aProofThatWasHeardIsWorthNothing(long later) {
@@ -145,7 +145,7 @@ class SecretTest {
         visit.disconnect();
         cable.pass(later);
         for (Frame replay : heard) {
-            // The same, and as though it were a connection of another name and number.
+            // The same message, and then as if it were a connection with another ID and number.
             cable.b.arrival().copyFrom(replay);
             cable.pass(1_000_000);
             Req req = (Req) message(replay);
@@ -156,7 +156,6 @@ class SecretTest {
                     req.localCaGuid(),
                     req.localQkey(),
                     0x7777,
-                    req.localEecn(),
                     req.responderResources(),
                     req.initiatorDepth(),
                     req.remoteResponseTimeout(),
@@ -177,10 +176,10 @@ class SecretTest {
             cable.b.arrival().copyFrom(replay);
             cable.pass(1_000_000);
         }
-        assertThat(visits.requests).as("what the application heard of").hasSize(1);
+        assertThat(visits.requests).as("requests that the application has seen").hasSize(1);
     }
 
-    /// What a man in the middle changes.
+    /// A change by a man in the middle.
     enum Change {
         QPN_OF_REQ,
         PSN_OF_REQ,
@@ -252,7 +251,6 @@ class SecretTest {
                 req.localCaGuid(),
                 qkey,
                 qpn,
-                req.localEecn(),
                 req.responderResources(),
                 req.initiatorDepth(),
                 req.remoteResponseTimeout(),
@@ -278,7 +276,6 @@ class SecretTest {
                 rep.remoteCommId(),
                 qkey,
                 qpn,
-                rep.localEecn(),
                 psn,
                 rep.responderResources(),
                 rep.initiatorDepth(),
@@ -308,26 +305,27 @@ class SecretTest {
         assertThat((isSeenByActive ? cable.a : cable.b).count("cm.unproven")).isEqualTo(1);
     }
 
-    /// Whoever pretends to be the passive side and knows no secret can say nothing that is taken for a yes.
+    /// An attacker who pretends to be the passive side without the secret can send nothing that is taken for an
+    /// acceptance.
     @Test
     void aPeerThatAcceptsWithoutASecretIsRefused() {
         visits.listen(ConnectionParameters.defaults());
         between(message -> message instanceof Req req
-                ? changed(req, 0, req.localQpn(), req.startingPsn()) // B sees no secret, and says yes
+                ? changed(req, 0, req.localQpn(), req.startingPsn()) // B sees no secret, and accepts
                 : message);
         assertRefused(visits.connect(with(SECRET)), "has accepted without proving the secret", 1);
     }
 
-    /// Each message lost once.
+    /// Each message is lost once.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5})
     void aLostMessageIsRepeated(int lost) {
         visits.listen(with(SECRET));
         int[] n = new int[1];
-        for (Cable.Side side : List.of(cable.a, cable.b)) {
-            side.tap = frame -> {
+        for (Cable.End end : List.of(cable.a, cable.b)) {
+            end.tap = frame -> {
                 if (message(frame) != null && ++n[0] == lost) {
-                    frame.length = 1; // what arrives is no packet
+                    frame.length = 1; // too short for a packet
                 }
             };
         }
@@ -389,7 +387,7 @@ class SecretTest {
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("at most 24 bytes");
             }
-            // The other way, where the passive side has the smaller MTU.
+            // The other direction, where the passive side has the smaller MTU.
             try (var listener = ConnectionListener.bind(
                     new InetSocketAddress(client.gid(1, 0).gid().address(), 0), options.withDevice(client))) {
                 var accepted = threads.submit((Callable<Connection>) listener::accept);

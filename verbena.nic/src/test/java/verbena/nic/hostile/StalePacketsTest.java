@@ -11,10 +11,10 @@ import verbena.verbs.Transition;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 
-/// Goal F3: packets of earlier lives of a queue pair are not taken for those of the present one.
+/// Goal F3: packets of earlier lives of a queue pair are not accepted in its present life.
 class StalePacketsTest {
     private static final int KEPT = 8_192;
-    /// Of virtual time: so all of a test lasts longer than numbers rest.
+    /// In virtual time: a test lasts longer than numbers rest.
     private static final long CYCLE_NANOS = 10_000_000;
 
     private final Cable cable = new Cable(Goal.seed());
@@ -22,7 +22,7 @@ class StalePacketsTest {
     private final Tape toA = new Tape();
     private final Tape toB = new Tape();
 
-    /// The last packets that have passed one way.
+    /// Records the last packets in one direction.
     private static final class Tape {
         private final Frame[] frames = Frame.allocate(Arena.ofAuto().allocate((long) KEPT * Frame.SLOT_BYTES, 64));
         private int count;
@@ -36,10 +36,10 @@ class StalePacketsTest {
         }
     }
 
-    /// A SEND, a WRITE of three packets, a READ and an atomic each way.
+    /// Sends a SEND, a WRITE of three packets, a READ and an atomic each way.
     private void talk() {
-        for (Cable.Side from : new Cable.Side[] {cable.a, cable.b}) {
-            Cable.Side to = from == cable.a ? cable.b : cable.a;
+        for (Cable.End from : new Cable.End[] {cable.a, cable.b}) {
+            Cable.End to = from == cable.a ? cable.b : cable.a;
             to.qp.postReceive(0, to.memory, 0, 100);
             from.qp.postSend(1, from.memory, 0, 100);
             from.qp.postWrite(2, from.memory, 0, 300, to.memory.address(), to.memory.rkey());
@@ -56,7 +56,7 @@ class StalePacketsTest {
         assertThat(completed).isEqualTo(10);
     }
 
-    /// Old packets arrive at both ends of a connection with nothing under way; how many of them are accepted.
+    /// Replays old packets at both ends of an idle connection; returns how many of them are accepted.
     private long replay(int packets) {
         long before = accepted();
         for (int i = 0; i < packets / 2; i++) {
@@ -110,11 +110,11 @@ class StalePacketsTest {
                         + accepted + " accepted, " + count("dropped.closed-qp") + " known to be late");
     }
 
-    private static void recreate(Cable.Side side) {
-        QueuePair old = side.qp;
+    private static void recreate(Cable.End end) {
+        QueuePair old = end.qp;
         old.close();
-        side.qp = side.domain.createQueuePair(QueuePairOptions.rc(side.cq));
-        assertThat(side.qp.qpn()).isNotEqualTo(old.qpn());
+        end.qp = end.domain.createQueuePair(QueuePairOptions.rc(end.cq));
+        assertThat(end.qp.qpn()).isNotEqualTo(old.qpn());
     }
 
     @Test

@@ -41,17 +41,17 @@ import verbena.verbs.cm.PrivateData;
 import verbena.verbs.spi.ConnectionService;
 import verbena.wire.ib.Transport;
 
-/// A device with queue pairs that are connected to an attacker, and the application above it: it posts requests and
-/// receives, checks what completes, and connects anew what the attacker has broken.
+/// A device with queue pairs that are connected to an attacker, and the application above it. The application
+/// posts requests and receives, checks completions, and replaces connections that the attacker has broken.
 ///
-/// What it checks: each request completes once, in order, with a status that something that arrived explains; one
-/// that succeeds was sent to its last packet, which was answered; memory that a request names does not change any
-/// more once it has completed.
+/// It checks that each request completes once, in order, with a status that some arrival explains. A successful
+/// request was sent to its last packet, and that was answered. The memory of a request does not change after its
+/// completion.
 ///
 /// All connections go to one address and share its window; three in four have a keep-alive, short or long.
 final class Victim {
     private static final int CONNECTIONS = 32;
-    /// Requests, and receives, of a queue pair that may be posted.
+    /// How many requests, and how many receives, of a queue pair may be posted.
     private static final int DEPTH = 4;
 
     private static final int RECEIVE_BYTES = 2_600;
@@ -88,18 +88,19 @@ final class Victim {
 
     /// Completions by kind, and lives of queue pairs.
     long completed;
-    /// News of connections that the attacker has asked for.
+    /// How many events of connections came that the attacker has asked for.
     long managed;
     long failed;
     long lives;
-    /// The attacker hears everything that the victim sends, at once. One behind a socket may miss some, and then nobody
-    /// knows whether a request was sent to its last packet.
+    /// Whether the attacker hears every packet of the victim at once. Behind a socket it may miss some, and then
+    /// it is unknown whether a request was sent to its last packet.
     boolean isHeardWhole = true;
-    /// Looks at the window of all connections, and those that found no room in it.
+    /// How many times the application worked, and how many of these times the window of all connections had no
+    /// room.
     private long works;
     long full;
 
-    /// One queue pair and what is posted on it.
+    /// One queue pair and its posted requests.
     private static final class Connection {
         final QueuePair qp;
         final Attacker.Target target;
@@ -110,13 +111,13 @@ final class Victim {
         long receivesPosted;
         long receivesDone;
         boolean broken;
-        /// Requests of this life that have completed and were to be sent.
+        /// How many requests of this life have completed that had to be sent.
         long done;
-        /// What the places of READs and receives held when their last request had completed.
+        /// The contents of the places of READs and receives when their last request had completed.
         final long[] readSums = new long[DEPTH];
         final long[] receiveSums = new long[DEPTH];
         final int[] receiveBytes = new int[DEPTH];
-        /// Of each place: `r` READ, `a` atomic, `b` bind, `s` all else.
+        /// The kind of request at each place: `r` READ, `a` atomic, `b` bind, `s` all others.
         final char[] kinds = new char[DEPTH];
         MemoryWindow window;
 
@@ -167,7 +168,7 @@ final class Victim {
         for (int i = 0; i < CONNECTIONS * DEPTH; i++) {
             canary.open(30 * MIB + (long) i * READ_STRIDE, READ_BYTES);
         }
-        // What follows nobody may change.
+        // Bytes behind this must not change.
         Set<Access> read = EnumSet.of(Access.REMOTE_READ);
         tell(ours.register(canary.slice(40 * MIB + 333, 20_000), 9 * IOVA, read), read);
         tell(ours.register(canary.slice(44 * MIB, 10_000), 10 * IOVA, Access.local()), NONE);
@@ -195,7 +196,7 @@ final class Victim {
         connections.forEach(this::connect);
     }
 
-    /// Some are accepted, some rejected, some left alone.
+    /// Accepts some connections, rejects some, and ignores some.
     private void takeConnections() {
         var answers = new SplittableRandom(1);
         var end = new ConnectionService.End(Optional.empty(), QpType.RC, 5, 0, false, ConnectionParameters.defaults());
@@ -211,8 +212,8 @@ final class Victim {
                 });
     }
 
-    /// Of 16 connections, one has no rights in a domain of its own, one may only read, two are unreliable; and two
-    /// queue pairs are for datagrams, one of them in a multicast group.
+    /// Makes one of 16 connections. One has no rights in a domain of its own, one may only read, two are
+    /// unreliable. Two queue pairs are for datagrams, one of them in a multicast group.
     private Connection make(int number, ProtectionDomain ours, ProtectionDomain others) {
         Set<Access> access =
                 EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC, Access.FLUSH_GLOBAL);
@@ -243,7 +244,7 @@ final class Victim {
     }
 
     private void connect(Connection c) {
-        // Half of all begin close to where PSNs start anew.
+        // Half of all begin shortly before PSNs wrap around.
         int psn = chance.nextInt(2) == 0 ? chance.nextInt(1 << 24) : (-1 - chance.nextInt(64)) & 0xFF_FFFF;
         c.target.reborn(psn);
         lives++;
@@ -306,7 +307,7 @@ final class Victim {
             full++;
         }
         while (context.pollAsyncEvent().isPresent()) {
-            // forgotten
+            // events are ignored
         }
         for (Connection c : connections) {
             if (c.qp.state() != QpState.RTS) {
@@ -325,7 +326,7 @@ final class Victim {
         for (int i = 0; i < 4; i++) {
             Connection c = connections.get(turn++ % CONNECTIONS);
             if (c.access.isEmpty()) {
-                continue; // in the other domain: what is posted there would not fit
+                continue; // in the other domain: the regions here do not belong to it
             }
             if (c.sendsPosted - c.sendsDone < DEPTH && c.qp.type() != QpType.UD) {
                 postSend(c);
@@ -427,7 +428,7 @@ final class Victim {
         };
         c.broken |= !wc.ok();
         if (!legal) {
-            throw new AssertionError("nothing that arrived explains " + wc);
+            throw new AssertionError("no arrival explains " + wc);
         }
     }
 
@@ -440,7 +441,7 @@ final class Victim {
             case 'a' -> Attacker.GIVEN_ATOMIC_ACKNOWLEDGE;
             default -> Attacker.GIVEN_ANSWER;
         };
-        // A bind needs no answer, and nothing unreliable gets one.
+        // A bind needs no answer, and unreliable requests get none.
         return (c.target.given & answer) != 0 || kind == 'b' || c.qp.type() == QpType.UC;
     }
 
@@ -452,7 +453,7 @@ final class Victim {
             default -> false;
         };
         if (!legal) {
-            throw new AssertionError("nothing that arrived explains " + wc);
+            throw new AssertionError("no arrival explains " + wc);
         }
     }
 

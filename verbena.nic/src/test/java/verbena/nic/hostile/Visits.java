@@ -18,14 +18,14 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Side B of a cable listens, and side A connects as often as it is told to: connections of the communication
-/// manager in virtual time.
+/// B, one end of a cable, listens, and A, the other end, connects as often as a test asks: connections of the
+/// communication manager in virtual time.
 final class Visits {
     private static final int PORT = 7471;
-    private static final long PATIENCE_NANOS = 20_000_000_000L;
+    private static final long WAIT_NANOS = 20_000_000_000L;
 
     private final Cable cable;
-    /// What B's port is told of a request; the application that sees it.
+    /// The requests that B's port has reported, which is what the application sees.
     final List<String> requests = new ArrayList<>();
     private @Nullable QueuePair accepted;
     private ConnectionParameters passive = ConnectionParameters.defaults();
@@ -35,7 +35,7 @@ final class Visits {
         this.cable = cable;
     }
 
-    /// B takes whatever comes.
+    /// Makes B accept every request.
     void listen(ConnectionParameters parameters) {
         passive = parameters;
         port = cable.b.context.connectionService().bind(PortSpace.TCP, cable.b.gid.gid(), PORT);
@@ -57,8 +57,8 @@ final class Visits {
         };
     }
 
-    private static QueuePair make(Cable.Side side) {
-        QueuePair made = side.domain.createQueuePair(QueuePairOptions.rc(side.cq));
+    private static QueuePair make(Cable.End end) {
+        QueuePair made = end.domain.createQueuePair(QueuePairOptions.rc(end.cq));
         made.modify(new Transition.ToInit(Access.remoteAll()));
         return made;
     }
@@ -67,9 +67,9 @@ final class Visits {
         return new End(Optional.of(own), QpType.RC, own.qpn(), 0, false, parameters);
     }
 
-    /// What became of an attempt.
+    /// The result of an attempt.
     ///
-    /// @param why it failed; empty when it did not
+    /// @param why the reason of a failure; empty when there was none
     record Visit(
             Exchange exchange, QueuePair active, @Nullable QueuePair passive, String why) {
         boolean isMade() {
@@ -85,7 +85,7 @@ final class Visits {
         }
     }
 
-    /// A connects.
+    /// Makes A connect.
     Visit connect(ConnectionParameters parameters) {
         QueuePair own = make(cable.a);
         accepted = null;
@@ -93,7 +93,7 @@ final class Visits {
         var news = new ArrayList<News>();
         var call = new ConnectionService.Call(PortSpace.TCP, cable.a.gid.gid(), 5_000, cable.b.gid.gid(), PORT);
         Exchange exchange = cable.a.context.connectionService().connect(call, end, (_, what) -> news.add(what));
-        long until = cable.nanos + PATIENCE_NANOS;
+        long until = cable.nanos + WAIT_NANOS;
         while (news.isEmpty() && cable.nanos < until) {
             cable.pass(10_000_000);
         }

@@ -175,7 +175,7 @@ class IwarpTest {
         }
         assertThatExceptionOfType(ConnectionException.class)
                 .isThrownBy(() -> Connection.connect(at(free), client()))
-                .withMessageContaining("nobody listens")
+                .withMessageContaining("no program listens")
                 .satisfies(e -> assertThat(e.reason()).isEqualTo(Reason.REFUSED));
     }
 

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// A program for [SegmentsTest]: sends over a loopback interface that does not take what an ordinary one does. Its
-/// exit code is 0 when everything arrived as it should.
+/// A program for [SegmentsTest]: sends over a loopback interface that does not take every packet that ordinary
+/// ones take. Its exit code is 0 when everything arrived as expected.
 final class CutOnTheWay {
     private static final int COUNT = 20;
 
@@ -41,7 +41,7 @@ final class CutOnTheWay {
     private static void identifications(UdpLink a, UdpLink b) throws Throwable {
         try (RawUdpSocket witness = RawUdpSocket.open(gidOf(b))) {
             if (witness == null) {
-                return; // what arrived is checked by the link all the same
+                return; // the link has checked the arrivals in any case
             }
             Frame[] sent = SegmentsTest.run(gidOf(a), gidOf(b), lengths(COUNT, 256));
             a.transmit(sent, 0, COUNT);
@@ -68,7 +68,7 @@ final class CutOnTheWay {
         }
     }
 
-    // Two that fit, ten that do not, three that do.
+    // Two packets that fit, ten that do not, three that do.
     private static void tooLong(UdpLink a, UdpLink b) {
         int[] lengths = lengths(15, 2048);
         lengths[0] = lengths[1] = lengths[12] = lengths[13] = lengths[14] = 1024;

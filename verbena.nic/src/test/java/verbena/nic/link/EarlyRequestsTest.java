@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 
-/// Requests that come before anybody serves what they ask for.
+/// Requests that arrive before any link serves their service.
 class EarlyRequestsTest {
     private static final long MILLIS = 1_000_000;
 
     private final Arena arena = Arena.ofConfined();
-    private long now = Long.MAX_VALUE - 50 * MILLIS; // the clock may pass through its end
+    private long now = Long.MAX_VALUE - 50 * MILLIS; // the clock may overflow
     private final EarlyRequests early = new EarlyRequests(arena, () -> now);
     private final Frame request = frames(1)[0];
     private final Frame[] out = frames(EarlyRequests.MAX);
@@ -29,7 +29,7 @@ class EarlyRequestsTest {
 
     private final EarlyRequests.Servers servers = new EarlyRequests.Servers() {
         @Override
-        public boolean isServedHere(long serviceId) {
+        public boolean isServedHere(Frame frame, long serviceId) {
             return here.contains(serviceId);
         }
 
@@ -63,14 +63,14 @@ class EarlyRequestsTest {
     }
 
     @Test
-    void nobodyWaitsAtFirst() {
+    void noRequestWaitsAtFirst() {
         assertThat(early.due()).isEqualTo(Long.MAX_VALUE);
         assertThat(early.isDue()).isFalse();
         assertThat(after(1_000)).isEmpty();
     }
 
     @Test
-    void whoBeginsToServeGetsIt() {
+    void aLinkThatBeginsToServeGetsTheRequest() {
         assertThat(hold(1, 17)).isTrue();
         assertThat(hold(2, 18)).isTrue();
         assertThat(after(50)).isEmpty();
@@ -80,7 +80,7 @@ class EarlyRequestsTest {
     }
 
     @Test
-    void whoBeginsToServeHereGetsItAtOnce() {
+    void thisLinkGetsTheRequestAtOnceWhenItBeginsToServe() {
         hold(1, 17);
         here.add(17L);
         assertThat(early.isDue()).isFalse();
@@ -88,11 +88,11 @@ class EarlyRequestsTest {
         assertThat(early.isDue()).isTrue();
         assertThat(after(0)).containsExactly(1L);
         early.hurry();
-        assertThat(early.isDue()).as("nobody waits").isFalse();
+        assertThat(early.isDue()).as("no request waits").isFalse();
     }
 
     @Test
-    void whoServesElsewhereGetsIt() {
+    void anotherLinkThatServesGetsTheRequest() {
         hold(1, 17);
         assertThat(after(10)).isEmpty();
         elsewhere.add(17L);
@@ -102,7 +102,7 @@ class EarlyRequestsTest {
     }
 
     @Test
-    void whatNobodyServesIsTheDevicesInTheEnd() {
+    void aRequestThatNoLinkServesGoesToTheDevice() {
         hold(1, 17);
         assertThat(after(60)).isEmpty();
         hold(2, 17);

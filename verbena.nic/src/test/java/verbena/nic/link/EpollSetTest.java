@@ -60,7 +60,7 @@ class EpollSetTest {
         assertThat(owners()).containsExactly("first");
     }
 
-    /// The second descriptor was closed by what the first one brought, and its number used again.
+    /// The second descriptor was closed by the event of the first, and its number was used again.
     @Test
     void anEventOfAnEarlierUseOfANumberFindsNothing() {
         int fd = readable();

@@ -1,8 +1,8 @@
 package verbena.nic.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static verbena.nic.link.LinkBench.PATIENCE;
 import static verbena.nic.link.LinkBench.SECOND;
+import static verbena.nic.link.LinkBench.TIMEOUT_NANOS;
 import static verbena.nic.link.LinkBench.drain;
 import static verbena.nic.link.LinkBench.fill;
 import static verbena.nic.link.LinkBench.filled;
@@ -23,8 +23,8 @@ import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 
-/// Over real sockets, where what was sent has arrived when the call returns, with a clock moved by hand: so every
-/// outcome is exact.
+/// Over real sockets, where packets have arrived when the sending call returns, with a clock that the test moves:
+/// so every outcome is exact.
 @Timeout(60)
 class FaultyLinkTest {
     private static final int SMALL = 64;
@@ -47,7 +47,7 @@ class FaultyLinkTest {
         return link;
     }
 
-    // What arrives, and in which order, when `count` packets are sent in batches.
+    // Sends `count` packets in batches; returns which of them arrive, in order of arrival.
     private List<Integer> exchange(Link from, Link to, int count, int batch) {
         Frame[] sent = frames(batch);
         Frame[] received = frames(batch * 4);
@@ -105,7 +105,7 @@ class FaultyLinkTest {
             assertThat(counter(link, direction, "reordered")).isZero();
             assertThat(counter(link, direction, "overflowed")).isZero();
         }
-        // The two directions do not share their chance.
+        // The two directions have random numbers of their own.
         assertThat(counter(link, "sent", "lost")).isNotEqualTo(counter(link, "received", "lost"));
     }
 
@@ -139,7 +139,7 @@ class FaultyLinkTest {
         assertThat(exchange(far, faulty("duplicate:100%"), 3, 3)).containsExactly(0, 0, 1, 1, 2, 2);
     }
 
-    /// What a wire does: one bit is another, and the ICRC is that of what was sent.
+    /// Damage as on a wire: one bit is inverted, and the ICRC is that of the sent packet.
     @Test
     void damageOnTheWayOutIsOneBitThatTheReceiverNotices() {
         Link intact = faulty("loss:0%");
@@ -207,14 +207,14 @@ class FaultyLinkTest {
         Frame[] received = frames(10);
         link.transmit(filled(3, gidOf(link), gidOf(far), SMALL), 0, 3);
         now += 5 * MILLISECOND - 1;
-        assertThat(drain(link, received)).isZero(); // and that sends what is due
+        assertThat(drain(link, received)).isZero(); // this call also sends packets that are due
         assertThat(drain(far, received)).isZero();
         now += 1;
         drain(link, received);
         assertThat(drain(far, received)).isEqualTo(3);
 
         far.transmit(filled(3, gidOf(far), gidOf(link), SMALL), 0, 3);
-        assertThat(drain(link, received)).isZero(); // begins to travel
+        assertThat(drain(link, received)).isZero(); // the packet sets out
         now += 5 * MILLISECOND - 1;
         assertThat(drain(link, received)).isZero();
         now += 1;
@@ -246,7 +246,7 @@ class FaultyLinkTest {
         assertThat(link.transmit(sent, 0, sent.length)).isEqualTo(room);
         assertThat(link.transmit(sent, 0, 1)).isZero();
         now += SECOND;
-        assertThat(link.transmit(sent, 0, 1)).isZero(); // makes the room
+        assertThat(link.transmit(sent, 0, 1)).isZero(); // this call makes room
         assertThat(link.transmit(sent, 0, 1)).isEqualTo(1);
         assertThat(drain(far, frames(2 * FaultyLink.HELD_MAX))).isEqualTo(room);
 
@@ -275,8 +275,8 @@ class FaultyLinkTest {
                 link.await(-1);
                 link.receive(frames(1), 0, 1);
             }
-            assertThat(System.nanoTime() - start).isBetween(20 * MILLISECOND, PATIENCE);
-            // Then nothing is due, and the sleep lasts.
+            assertThat(System.nanoTime() - start).isBetween(20 * MILLISECOND, TIMEOUT_NANOS);
+            // Now nothing is due, and the sleep lasts.
             start = System.nanoTime();
             link.await(SECOND / 50);
             assertThat(System.nanoTime() - start).isGreaterThan(SECOND / 100);
@@ -284,14 +284,14 @@ class FaultyLinkTest {
     }
 
     @Test
-    void whoSleepsAlreadyIsToldOfSomethingDueEarlier() throws InterruptedException {
+    void aSleeperIsWokenForAnEarlierDeadline() throws InterruptedException {
         UdpLink below = LinkBench.openAnywhere(UdpLinks.Options.DEFAULT);
         try (var link = new FaultyLink(below, Faults.parse("delay:10ms"), System::nanoTime)) {
             for (int i = 0; i < 20; i++) {
                 Thread sleeper = Thread.ofPlatform().start(() -> {
                     Frame[] received = frames(1);
-                    long deadline = System.nanoTime() + PATIENCE;
-                    // Until what the other thread has sent is out: only this one drives after that.
+                    long deadline = System.nanoTime() + TIMEOUT_NANOS;
+                    // Until the other thread's packet has left: only this thread drives after that.
                     while (far.receive(received, 0, 1) == 0 && System.nanoTime() < deadline) {
                         link.await(-1);
                         synchronized (link) {
@@ -302,7 +302,7 @@ class FaultyLinkTest {
                 synchronized (link) {
                     link.transmit(filled(1, gidOf(link), gidOf(far), SMALL), 0, 1);
                 }
-                sleeper.join(PATIENCE / 1_000_000);
+                sleeper.join(TIMEOUT_NANOS / 1_000_000);
                 assertThat(sleeper.isAlive()).isFalse();
             }
         }

@@ -8,8 +8,8 @@ import java.net.InetAddress;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// A program for [FullSendBufferTest]: sends more than the way out holds, over a loopback interface that has been
-/// made slow. Its exit code is 0 when everything arrived in the end and the way out was full in between.
+/// A program for [FullSendBufferTest]: sends more than the socket holds, over a loopback interface that was made
+/// slow. Its exit code is 0 when everything arrived in the end and the socket was full in between.
 final class FullSendBuffer {
     private static final int COUNT = 300;
     private static final int LENGTH = 4096 + 16;
@@ -17,7 +17,7 @@ final class FullSendBuffer {
     private FullSendBuffer() {}
 
     public static void main(String[] arguments) {
-        var options = new UdpLinks.Options(UdpLinks.Kind.parse(arguments[0]), 16 << 20, 64 << 10, false, false);
+        var options = new UdpLinks.Options(UdpLinks.Kind.parse(arguments[0]), 16 << 20, 64 << 10, false);
         try (UdpLink a = LinkBench.open(InetAddress.ofLiteral("127.1.2.3"), RoceV2.UDP_PORT, options);
                 UdpLink b = LinkBench.open(InetAddress.ofLiteral("127.1.2.4"), RoceV2.UDP_PORT, options)) {
             Frame[] sent = filled(COUNT, gidOf(a), gidOf(b), LENGTH);
@@ -25,7 +25,7 @@ final class FullSendBuffer {
             require(taken > 0 && taken < COUNT, "the way out should have been full, taken at once: " + taken);
             int waits = 0;
             while (taken < COUNT) {
-                a.await(LinkBench.PATIENCE); // ends when there is room
+                a.await(LinkBench.TIMEOUT_NANOS); // ends when there is room
                 taken += a.transmit(sent, taken, COUNT - taken);
                 waits++;
             }

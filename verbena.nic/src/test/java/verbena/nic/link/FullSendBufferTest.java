@@ -9,8 +9,8 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Loopback is never full: what finds no room at the receiver is dropped. So here it gets a rate limit, in a network
-/// namespace of the test's own, and packets queue up where the sender is charged for them.
+/// Loopback is never full: packets without room at the receiver are dropped. So the test gives it a rate limit, in
+/// a network namespace of its own, and packets queue up where they count against the sender's buffer.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "network namespaces")
 class FullSendBufferTest {
     private static final String SLOW_LOOPBACK =

@@ -17,7 +17,7 @@ import verbena.verbs.GidType;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// A program for [Ipv6MulticastTest]; ends with an exception when something is not as it should be.
+/// A program for [Ipv6MulticastTest]; ends with an exception when a check fails.
 final class Ipv6Multicast {
     private static final int SMALL = 64;
 
@@ -32,7 +32,7 @@ final class Ipv6Multicast {
         var test = new Ipv6Multicast(kind);
         test.groupOf(Gid.parse("ff02::77"));
         test.groupOf(Gid.parse("ff12::77"));
-        // These a portable socket cannot tell by their interface.
+        // A portable socket cannot distinguish these groups by their interface.
         test.groupAtTheFarEnd(Gid.parse("ff15::77"));
         if (kind == UdpLinks.Kind.LINUX) {
             test.groupOf(Gid.parse("ff15::77"));
@@ -59,7 +59,7 @@ final class Ipv6Multicast {
             assertThat(drain(east, frames(4))).isZero();
             assertThat(west.unsendable()).isZero();
         }
-        // One that is on both interfaces hears itself by both.
+        // A link on both interfaces receives its own packets by both.
         try (UdpLink both = open("fd99::1", "fd99::2")) {
             both.join(group);
             both.transmit(filled(1, gidOf(both), group, SMALL), 0, 1);
@@ -92,7 +92,7 @@ final class Ipv6Multicast {
         assertThat(drain(link, received)).isZero();
     }
 
-    // And what the refusal says is all that is needed.
+    // The message of the refusal contains all that is needed.
     private void loopbackNeedsARoute(Gid group) throws Exception {
         try (UdpLink local = open("::1")) {
             var refused = catchThrowableOfType(LinkException.class, () -> local.join(group));

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Groups of IPv6 need interfaces that do multicast, and on loopback a route that only root can make: so they are tried
-/// in a network namespace of the test's own, on the two ends of a virtual cable.
+/// IPv6 groups need interfaces with multicast, and on loopback a route that only root can make. So the test uses a
+/// network namespace of its own, with the two ends of a virtual cable.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "network namespaces")
 class Ipv6MulticastTest {
     private static final String CABLE = """

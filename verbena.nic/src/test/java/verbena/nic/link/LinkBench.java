@@ -14,11 +14,11 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// What the tests of links share: links at addresses of their own, and frames with recognisable contents.
+/// Shared by the tests of links: links at addresses of their own, and frames with recognizable contents.
 final class LinkBench {
     static final long SECOND = TimeUnit.SECONDS.toNanos(1);
-    /// A test that waits longer than this for something that must come has failed.
-    static final long PATIENCE = 20 * SECOND;
+    /// A test that waits longer than this for an event that must come has failed.
+    static final long TIMEOUT_NANOS = 20 * SECOND;
 
     private static final int OPCODE_UC_SEND_ONLY = 0x24;
 
@@ -28,7 +28,7 @@ final class LinkBench {
         return UdpLinks.Options.DEFAULT.with(kind);
     }
 
-    /// A link at a loopback address and port 4791, alone there.
+    /// A link at a loopback address and port 4791 that no other link uses.
     static UdpLink openAnywhere(UdpLinks.Options options) {
         return LoopbackAddress.claim(address -> open(address, RoceV2.UDP_PORT, options));
     }
@@ -52,12 +52,12 @@ final class LinkBench {
         return link.gids().getFirst().gid();
     }
 
-    /// As many frames, in memory that lives as long as they do.
+    /// This many frames, in memory that lives as long as they do.
     static Frame[] frames(int count) {
         return Frame.allocate(Arena.ofAuto().allocate((long) count * Frame.SLOT_BYTES, 64));
     }
 
-    /// A packet whose PSN is `number` and whose payload depends on it; `length` from BTH through ICRC.
+    /// Fills in a packet whose PSN is `number` and whose payload depends on it; `length` counts from BTH to ICRC.
     static void fill(Frame frame, Gid source, Gid destination, int number, int length) {
         frame.slot.asSlice(frame.start, length).fill((byte) number);
         BigEndian.put8(frame.slot, frame.start, OPCODE_UC_SEND_ONLY);
@@ -84,15 +84,15 @@ final class LinkBench {
         return BigEndian.u24(frame.slot, frame.start + 9);
     }
 
-    /// The last byte before the ICRC, which [#fill] has made depend on the number.
+    /// The last byte before the ICRC, which depends on the number that [#fill] was given.
     static byte lastByte(Frame frame) {
         return frame.slot.get(ValueLayout.JAVA_BYTE, frame.start + frame.length - 5);
     }
 
-    /// Receives until `count` frames are there, sleeping in between; returns how many there are when patience
-    /// ends.
+    /// Receives until `count` frames have arrived, sleeping in between; returns how many have arrived when the
+    /// time is over.
     static int receiveAll(Link link, Frame[] frames, int count) {
-        long deadline = System.nanoTime() + PATIENCE;
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
         int received = receive(link, frames, 0, count);
         while (received < count && System.nanoTime() < deadline) {
             link.await(deadline - System.nanoTime());
@@ -101,12 +101,13 @@ final class LinkBench {
         return received;
     }
 
-    /// A group that nobody else of this host is likely to be in, of those for one organization (RFC 2365, 6.2).
+    /// A group that no other program on this host is likely to be in, among those for one organization (RFC 2365,
+    /// 6.2).
     static Gid anyGroup() {
         return new Gid(0, 0xFFFF_EFC0_0000L | ThreadLocalRandom.current().nextInt(1 << 18));
     }
 
-    /// Receives until nothing more is there. On loopback what was sent has arrived, or was dropped, when the send
+    /// Receives until no frame is left. On loopback, sent packets have arrived, or were dropped, when the send
     /// returns.
     static int drain(Link link, Frame[] frames) {
         int received = 0;
@@ -118,7 +119,7 @@ final class LinkBench {
         return received;
     }
 
-    /// As [Link#receive], but what has arrived stays beyond the next call.
+    /// As [Link#receive], but arrivals stay valid beyond the next call.
     static int receive(Link link, Frame[] frames, int from, int count) {
         int received = link.receive(frames, from, count);
         for (int i = from; i < from + received; i++) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.foreign.linux.LinuxAbi;
 
-/// The C compiler is asked for every number of [LinuxAbi]: the constants by their own names, the fields of a class
+/// Asks the C compiler for every number of [LinuxAbi]: the constants by their own names, the fields of a class
 /// `SockaddrIn` as those of `struct sockaddr_in`.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the headers of Linux")
 class LinuxAbiTest {
@@ -66,20 +66,25 @@ class LinuxAbiTest {
         var source = new StringBuilder("""
                 #define _GNU_SOURCE
                 #include <errno.h>
+                #include <fcntl.h>
                 #include <poll.h>
                 #include <stddef.h>
                 #include <stdio.h>
+                #include <unistd.h>
                 #include <time.h>
                 #include <netinet/in.h>
                 #include <netinet/tcp.h>
                 #include <asm/socket.h>
                 #include <sys/epoll.h>
                 #include <sys/eventfd.h>
+                #include <sys/mman.h>
                 #include <sys/socket.h>
                 #include <sys/timerfd.h>
                 #include <sys/uio.h>
                 #include <sys/un.h>
+                #include <sys/vfs.h>
                 #include <linux/filter.h>
+                #include <linux/magic.h>
                 #include <linux/rtnetlink.h>
                 #include <linux/udp.h>
                 int main(void) {

@@ -15,8 +15,8 @@ final class Namespace {
         this.entering = entering;
     }
 
-    /// One in which `setup` works: as root, or as the root of a user namespace. Null when there is no right to either,
-    /// or something is missing that the script needs.
+    /// A namespace in which `setup` works: as root, or as the root of a user namespace. Null without the right to
+    /// either, or when the script lacks a tool that it needs.
     static @Nullable Namespace with(String setup) throws InterruptedException {
         for (String how : List.of("--net", "--map-root-user --net")) {
             var entering = new ArrayList<>(List.of("unshare"));
@@ -29,7 +29,7 @@ final class Namespace {
         return null;
     }
 
-    /// What the program complained of; empty when it ended well.
+    /// The error output of the program; empty when it ended well.
     String run(Class<?> program, String... arguments) throws InterruptedException {
         var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

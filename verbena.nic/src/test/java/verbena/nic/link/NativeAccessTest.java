@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/// Which link a JVM gets that grants native access, does not say, or refuses it.
+/// The link that a JVM gets when it grants native access, does not decide, or refuses it.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "elsewhere there is only the portable link")
 @Timeout(60)
 class NativeAccessTest {
@@ -56,7 +56,7 @@ class NativeAccessTest {
         return output;
     }
 
-    /// Opens each kind and says what came of it.
+    /// Opens each kind and prints the result.
     static final class Program {
         private Program() {}
 

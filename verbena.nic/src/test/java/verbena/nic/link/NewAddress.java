@@ -8,7 +8,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.roce.RoceV2;
 
-/// A program for [NewAddressTest]; ends with an exception when something is not as it should be.
+/// A program for [NewAddressTest]; ends with an exception when a check fails.
 final class NewAddress {
     private NewAddress() {}
 
@@ -23,9 +23,9 @@ final class NewAddress {
             assertThat(link.gids()).isEqualTo(west.gids());
         }
         GidEntry first = west.gids().getFirst();
-        var nobodys = new GidEntry(0, Gid.parse("fd99::77"), first.type(), west.name(), west.index());
+        var unassigned = new GidEntry(0, Gid.parse("fd99::77"), first.type(), west.name(), west.index());
         assertThatExceptionOfType(LinkException.class)
-                .isThrownBy(() -> UdpLinks.open(List.of(nobodys), RoceV2.UDP_PORT, options))
+                .isThrownBy(() -> UdpLinks.open(List.of(unassigned), RoceV2.UDP_PORT, options))
                 .matches(e -> e.kind() == LinkException.Kind.ADDRESS_NOT_LOCAL);
     }
 }

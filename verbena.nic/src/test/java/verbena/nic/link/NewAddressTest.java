@@ -9,10 +9,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /// For a second or two after an interface came up, the kernel asks the network whether another host has its IPv6
-/// addresses. A device with such an address opens all the same, as a card does.
+/// addresses. A device with such an address opens nevertheless, as a card does.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "network namespaces")
 class NewAddressTest {
-    /// Here the kernel asks for ten minutes.
+    /// The kernel asks for ten minutes here.
     private static final String NEW = """
             ip link set lo up && echo 600 > /proc/sys/net/ipv6/conf/default/dad_transmits &&
             ip link add west type veth peer name east && ip link set west up && ip link set east up &&

@@ -15,15 +15,15 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 
-/// An attacker's: a UDP socket that names the source address of each packet, any address of the host's, whatever
-/// it is bound to itself (ip(7), IP_PKTINFO). Needs no privilege.
+/// An attacker's UDP socket, which chooses the source address of each packet: any address of the host, whatever
+/// its own (ip(7), IP_PKTINFO). Needs no privilege.
 public final class PacketInfoSocket implements AutoCloseable {
     private static final int SOCK_DGRAM = 2;
     private static final int IPPROTO_IP = 0;
     private static final int IP_PKTINFO = 8;
     private static final int CMSG_LEN = 28;
     private static final int CMSG_SPACE = 32;
-    /// Where an in_pktinfo has the source, in its control message.
+    /// The position of the source in an in_pktinfo, in its control message.
     private static final int SPEC_DST = 16 + 4;
 
     private static final int NAME = 0;
@@ -43,7 +43,7 @@ public final class PacketInfoSocket implements AutoCloseable {
         this.fd = fd;
     }
 
-    /// One that is bound to an IPv4 address.
+    /// Opens a socket that is bound to an IPv4 address.
     public static PacketInfoSocket open(Gid own, int port) throws Exception {
         try {
             int fd = (int) SOCKET.invokeExact(LinuxAbi.AF_INET, SOCK_DGRAM, 0);
@@ -61,7 +61,7 @@ public final class PacketInfoSocket implements AutoCloseable {
         }
     }
 
-    /// Sends a packet that says it comes from `source`.
+    /// Sends a packet that claims to come from `source`.
     public void send(MemorySegment packet, Gid source, Gid destination, int port) {
         int nameBytes = MessageBlock.putAddress(memory, NAME, destination.high(), destination.low(), port, 0);
         MemorySegment.copy(packet, 0, memory, PACKET, packet.byteSize());

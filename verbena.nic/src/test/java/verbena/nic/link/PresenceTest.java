@@ -87,7 +87,7 @@ class PresenceTest {
         assertThat(presence.count()).isZero();
     }
 
-    /// Else the first slot would lead to a connection that is closed.
+    /// Otherwise the first slot would lead to a closed connection.
     @Test
     void aNeighbourCannotChangeItsSlot() {
         PeerSocket nine = neighbour(9);

@@ -16,7 +16,7 @@ import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 
-/// A witness: gets a copy of every UDP datagram for one IPv4 address, with its IP header. Needs CAP_NET_RAW.
+/// A witness: receives a copy of every UDP datagram for one IPv4 address, with its IP header. Needs CAP_NET_RAW.
 final class RawUdpSocket implements AutoCloseable {
     private static final int SOCK_RAW_NONBLOCK = 3 | LinuxAbi.SOCK_NONBLOCK;
 
@@ -27,7 +27,7 @@ final class RawUdpSocket implements AutoCloseable {
         this.fd = fd;
     }
 
-    /// Null when this process may not.
+    /// Opens a witness; null when this process has no right to.
     static @Nullable RawUdpSocket open(Gid gid) throws Throwable {
         MethodHandle socket = handle("socket", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
         int fd = (int) socket.invokeExact(LinuxAbi.AF_INET, SOCK_RAW_NONBLOCK, LinuxAbi.IPPROTO_UDP);

@@ -15,7 +15,7 @@ import verbena.nic.link.Services.Offer;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 
-/// What a link with slot 5 does with arrivals that are not for its slot, in virtual time.
+/// How a link with slot 5 handles arrivals that are not for its slot, in virtual time.
 class RelayTest {
     private static final int OWN = 5;
     private static final long SERVICE = 17;
@@ -30,7 +30,7 @@ class RelayTest {
     /// Slots of links that connect when they are let in.
     private final List<Integer> outside = new ArrayList<>();
 
-    /// Slots that a packet was sent to.
+    /// Slots to which a packet was sent.
     private final List<Integer> sent = new ArrayList<>();
 
     private int result = 1;
@@ -145,20 +145,20 @@ class RelayTest {
     @Test
     void aPacketForEveryLinkGoesToAllAndStaysHereToo() {
         neighbours(9, 200);
-        assertThat(arrives(Addressee.EVERYBODY)).isFalse();
+        assertThat(arrives(Addressee.EVERY_LINK)).isFalse();
         assertThat(sent).containsExactly(9, 200);
         assertThat(counted("forwarded")).isEqualTo(2);
-        assertThat(misdirected).as("no steering helps").isZero();
+        assertThat(misdirected).as("steering would not help").isZero();
     }
 
-    /// A process that was stopped would send out what is long out of date.
+    /// A process that was stopped would send packets that are long out of date.
     @Test
     void whatHasWaitedTooLongIsNotPassedOn() {
         neighbours(9);
         assertThat(arrives(9, WALL - Relay.LATE_MILLIS)).isTrue();
         assertThat(sent).hasSize(1);
         assertThat(arrives(9, WALL - Relay.LATE_MILLIS - 1)).isTrue();
-        assertThat(arrives(9, 0)).as("it is not known when it came").isTrue();
+        assertThat(arrives(9, 0)).as("its time of arrival is unknown").isTrue();
         assertThat(sent).hasSize(1);
         assertThat(counted("dropped.late")).isEqualTo(2);
     }

@@ -22,15 +22,15 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// Successive packets that leave as one message and are cut again on the way (UDP_SEGMENT), and those that arrive
-/// as one (UDP_GRO).
+/// Successive packets that leave as one message and are cut on the way (UDP_SEGMENT), and packets that arrive as
+/// one message (UDP_GRO).
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Linux system calls")
 @Timeout(120)
 class SegmentsTest {
     private static final int QPN = 0x11_2233;
     private static final int FULL = 4096 + 12 + 16 + 4;
 
-    /// For one queue pair, so that they may travel together.
+    /// Packets for one queue pair, so that they may travel together.
     static Frame[] run(Gid source, Gid destination, int... lengths) {
         Frame[] frames = frames(lengths.length);
         for (int i = 0; i < lengths.length; i++) {
@@ -46,8 +46,8 @@ class SegmentsTest {
         return lengths;
     }
 
-    /// Where nothing cuts them again, the i-th arrives as part of one message, its ICRC sealed for identification
-    /// i: that is how one knows here that they have left together.
+    /// Where nothing cuts the message, the i-th packet arrives as a part of it, with an ICRC sealed for
+    /// identification i. This shows that the packets have left together.
     @Test
     void theIcrcOfTheIthIsSealedForIdentificationI() {
         try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
@@ -68,7 +68,7 @@ class SegmentsTest {
         }
     }
 
-    /// What does not go to the same place, or not in the same way, does not travel together.
+    /// Packets to another place, or sent in another way, do not travel together.
     @Test
     void eachMessageHasOneDestinationOneWayAndOneSlot() {
         try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
@@ -99,8 +99,8 @@ class SegmentsTest {
         }
     }
 
-    /// Batches of every shape, received in pieces of every size, by links that know messages of many packets and
-    /// links that do not: each packet arrives once, whole and in order.
+    /// Batches of every shape, received in pieces of every size, by links with and without messages of many
+    /// packets. Each packet arrives once, whole and in order.
     @ParameterizedTest
     @CsvSource({"LINUX, LINUX", "LINUX, PORTABLE", "PORTABLE, LINUX"})
     void whateverTravelsTogetherArrivesOnceAndInOrder(UdpLinks.Kind sender, UdpLinks.Kind receiver) {
@@ -135,7 +135,8 @@ class SegmentsTest {
         }
     }
 
-    /// What the system has given out and nobody has taken yet: a sleeper would not be told of it again.
+    /// Packets that the system has delivered and the engine has not taken yet: the system would not wake a sleeper
+    /// for them again.
     @Test
     void theRestOfAMessageIsNotForgotten() {
         try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
@@ -151,7 +152,7 @@ class SegmentsTest {
         }
     }
 
-    /// One bit turned over in the middle of a message costs one packet.
+    /// One inverted bit in the middle of a message costs one packet.
     @Test
     void oneDamagedPacketDoesNotTaintItsCompanions() {
         try (UdpLink a = openAnywhere(LinkBench.options(UdpLinks.Kind.LINUX));
@@ -167,7 +168,7 @@ class SegmentsTest {
         }
     }
 
-    /// In a network namespace whose loopback cuts, as a network card would.
+    /// In a network namespace whose loopback cuts messages, as a network card would.
     @Test
     void whatIsCutOnTheWayCarriesTheIdentificationsThatWereSealed() throws Exception {
         Namespace cutting = Namespace.with("ip link set lo gso_max_segs 1 && ip link set lo up");
@@ -176,7 +177,7 @@ class SegmentsTest {
         assertThat(cutting.run(CutOnTheWay.class, "identifications")).isEmpty();
     }
 
-    /// Packets that are too long for the way are refused one by one, and nothing else is.
+    /// Packets that are too long for the path are refused one by one, and no other packet is.
     @Test
     void aRefusedMessageIsSentOneByOne() throws Exception {
         Namespace narrow = Namespace.with("ip link set lo mtu 1500 && ip link set lo up");

@@ -16,14 +16,14 @@ import verbena.wire.Frame;
 import verbena.wire.cm.Mad;
 import verbena.wire.cm.SidrReq;
 
-/// Which link gets a request for a service, in virtual time.
+/// The link that gets a request for a service, in virtual time.
 class ServicesTest {
     private static final long HERE = 17;
     private static final long ELSEWHERE = 18;
 
     private final Arena arena = Arena.ofConfined();
     private long now = 1_000_000_000;
-    /// What links that listen at a name say to an offer; the others have no name.
+    /// The answers to an offer by links that listen at a name; other links have no name.
     private final Map<String, Offer> others = new HashMap<>();
 
     private final List<String> offered = new ArrayList<>();
@@ -79,7 +79,7 @@ class ServicesTest {
         assertThat(services.forward(request(ELSEWHERE), ELSEWHERE)).isFalse();
     }
 
-    /// The name is ours: a connection to it would come back.
+    /// The name is our own: a connection to it would come back.
     @Test
     void aRequestForAServiceOfThisLinkIsOfferedToNoOther() {
         services.claim(HERE, new PeerSocket(-1, true));
@@ -112,7 +112,7 @@ class ServicesTest {
     @Test
     void aRequestThatWaitedInVainIsHandedOutToBeRefused() {
         assertThat(services.keep(request(ELSEWHERE))).isTrue();
-        assertThat(after(EarlyRequests.PATIENCE_NANOS)).isEqualTo(1);
+        assertThat(after(EarlyRequests.WAIT_NANOS)).isEqualTo(1);
     }
 
     @Test

@@ -3,7 +3,7 @@ package verbena.nic.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static verbena.nic.link.LinkBench.PATIENCE;
+import static verbena.nic.link.LinkBench.TIMEOUT_NANOS;
 import static verbena.nic.link.LinkBench.addressOf;
 import static verbena.nic.link.LinkBench.fill;
 import static verbena.nic.link.LinkBench.filled;
@@ -56,7 +56,7 @@ class SharedAddressTest {
     private final UdpLink peer = LinkBench.openAnywhere(ALONE);
     private final InetAddress address = LoopbackAddress.find(RoceV2.UDP_PORT);
     private final List<UdpLink> links = new ArrayList<>();
-    /// What arrived: by link, the packets' numbers.
+    /// The numbers of the packets that arrived, by link.
     private final Map<UdpLink, List<Integer>> arrived = new HashMap<>();
 
     private final Frame[] buffer = frames(64);
@@ -68,10 +68,10 @@ class SharedAddressTest {
     private UdpLink join(InetAddress at) {
         UdpLink link = LinkBench.open(at, RoceV2.UDP_PORT, SHARED);
         links.add(link);
-        long end = System.nanoTime() + PATIENCE;
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         while (links.stream().anyMatch(each -> count(each, "neighbours") < links.size() - 1)) {
             turn();
-            assertThat(System.nanoTime()).as("all know each other").isLessThan(end);
+            assertThat(System.nanoTime()).as("all links know each other").isLessThan(end);
         }
         return link;
     }
@@ -103,7 +103,7 @@ class SharedAddressTest {
         assertThat(from.transmit(sent, 0, 1)).isEqualTo(1);
     }
 
-    /// One turn of every link.
+    /// Lets every link receive once.
     private int turn() {
         int all = 0;
         for (UdpLink link : links) {
@@ -120,7 +120,7 @@ class SharedAddressTest {
     }
 
     private void receive(int count) {
-        long end = System.nanoTime() + PATIENCE;
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         for (int received = 0; received < count; ) {
             received += turn();
             assertThat(System.nanoTime())
@@ -137,9 +137,9 @@ class SharedAddressTest {
         return links.stream().mapToLong(link -> count(link, "forwarded")).sum();
     }
 
-    /// Sends to all until nothing needs to be forwarded any more.
+    /// Sends to all links until no packet has to be forwarded any more.
     private void awaitSteering(UdpLink sender) {
-        long end = System.nanoTime() + PATIENCE;
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         for (long before = -1; before != forwarded(); ) {
             before = forwarded();
             for (UdpLink link : links) {
@@ -169,7 +169,7 @@ class SharedAddressTest {
     }
 
     @Test
-    void whatIsSentToASlotArrivesThereWhoeverGetsIt() {
+    void aPacketReachesItsSlotWhicheverLinkReceivesIt() {
         IntStream.range(0, 3).forEach(_ -> join());
         for (UdpLink link : links) {
             send(peer, link, link.slot(), 50);
@@ -187,8 +187,8 @@ class SharedAddressTest {
 
     @Test
     void aForwardedFrameIsAsItWasOnTheWire() {
-        do { // again when 40 ms went by before the packets left: the kernel has learned the way, and nothing is
-            // forwarded
+        // Again if 40 ms passed before the packets left: the kernel then steers, and no packet is forwarded.
+        do {
             List.copyOf(links).forEach(this::leave);
             join();
             join();
@@ -199,7 +199,7 @@ class SharedAddressTest {
 
     private void sendToBothAndCompare() {
         UdpLink first = links.getFirst();
-        for (UdpLink to : links) { // one of them gets both, and has to forward one
+        for (UdpLink to : links) { // one link gets both packets, and has to forward one
             Frame[] sent = filled(1, gidOf(peer), gidOf(first), LENGTH);
             BigEndian.put24(sent[0].slot, sent[0].start + 5, to.slot() << 16 | 1);
             sent[0].trafficClass = 0x6B;
@@ -220,7 +220,7 @@ class SharedAddressTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"IPv4", "IPv6"})
-    void theKernelLearnsWhoHasWhichSlotAndLearnsItAnewWhenSomebodyLeaves(String family) {
+    void theKernelLearnsTheSlotsAndLearnsThemAgainWhenALinkLeaves(String family) {
         InetAddress at = family.equals("IPv6") ? Gid.parse("::1").address() : address;
         IntStream.range(0, 4).forEach(_ -> join(at));
         UdpLink sender = links.getLast();
@@ -234,13 +234,13 @@ class SharedAddressTest {
     }
 
     @Test
-    void anUnknownSlotIsForWhoeverGetsIt() {
+    void anUnknownSlotIsForTheLinkThatReceivesThePacket() {
         IntStream.range(0, 2).forEach(_ -> join());
-        int nobodys = IntStream.range(0, SharedAddress.SLOTS)
+        int freeSlot = IntStream.range(0, SharedAddress.SLOTS)
                 .filter(slot -> links.stream().noneMatch(link -> link.slot() == slot))
                 .findFirst()
                 .orElseThrow();
-        send(peer, links.getFirst(), nobodys, 10);
+        send(peer, links.getFirst(), freeSlot, 10);
         receive(10);
         assertThat(forwarded()).isZero();
     }
@@ -253,7 +253,7 @@ class SharedAddressTest {
             IntStream.range(0, SharedAddress.SLOTS).forEach(slot -> taken.add(hold("slot-" + slot, linux, arena)));
             assertThatThrownBy(this::join)
                     .isInstanceOf(LinkException.class)
-                    .hasMessageContaining("all 256 slots of those who share it are taken");
+                    .hasMessageContaining("all 256 slots of the links that share it are taken");
             LinuxSockets.close(taken.remove(/* index */ 100));
             try (UdpLink last = LinkBench.open(address, RoceV2.UDP_PORT, SHARED)) {
                 assertThat(last.slot()).isEqualTo(100);
@@ -273,9 +273,9 @@ class SharedAddressTest {
         UdpLink other = LinkBench.open(second, RoceV2.UDP_PORT, SHARED);
         links.add(other);
         assertThat(links).filteredOn(link -> link.slot() == both.slot()).containsExactly(both);
-        long end = System.nanoTime() + PATIENCE;
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         var got = new HashMap<UdpLink, Integer>();
-        // Until all know each other some may be lost.
+        // Some packets may be lost until all links know each other.
         for (int round = 0; got.getOrDefault(both, 0) < 64 || got.size() < 3; round++) {
             for (UdpLink at : List.of(first, other)) {
                 send(peer, at, at.slot(), 8);
@@ -293,11 +293,16 @@ class SharedAddressTest {
                     .as("after %d rounds %s", round, got.values())
                     .isLessThan(end);
         }
-        assertThat(first.claimService(SERVICE)).isTrue();
-        assertThat(both.claimService(SERVICE)).as("one address has it already").isFalse();
-        assertThat(other.claimService(SERVICE))
-                .as("and the other was given back")
+        assertThat(first.claimService(SERVICE, gidOf(first))).isTrue();
+        assertThat(both.claimService(SERVICE, gidOf(first)))
+                .as("another link has the service at this address")
+                .isFalse();
+        assertThat(both.claimService(SERVICE, gidOf(other)))
+                .as("each address has its own services")
                 .isTrue();
+        assertThat(other.claimService(SERVICE, gidOf(other))).isFalse();
+        both.releaseService(SERVICE, gidOf(other));
+        assertThat(other.claimService(SERVICE, gidOf(other))).isTrue();
     }
 
     @Test
@@ -310,7 +315,7 @@ class SharedAddressTest {
             BigEndian.put24(frame.slot, frame.start + 5, right.slot() << 16 | 1);
         }
         try (var arena = Arena.ofConfined()) {
-            // One more socket in the group has the kernel choose the first, whatever a survey finds.
+            // With one more socket in the group, the kernel chooses the first, whatever a survey finds.
             var linux = new LinuxSockets(arena);
             int meddler = linux.socket(LinuxAbi.AF_INET);
             linux.setOption(meddler, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_REUSEPORT, 1);
@@ -344,14 +349,15 @@ class SharedAddressTest {
         return "verbena/" + Gid.of(address) + "/" + RoceV2.UDP_PORT + "/" + name;
     }
 
-    // Somebody has the name.
+    // Takes the name, as another program might.
     private int hold(String name, LinuxSockets linux, Arena arena) {
         int fd = linux.localSocket();
-        assertThat(linux.bind(fd, ForeignDoor.name(doorName(name), arena))).isZero();
+        assertThat(linux.bind(fd, ForeignPeerSocket.name(doorName(name), arena)))
+                .isZero();
         return fd;
     }
 
-    /// Runs [ForeignDoor] as another user; null when there is no right to.
+    /// Runs [ForeignPeerSocket] as another user; null without the right to.
     private @Nullable Process foreigner(String what, String name) throws IOException {
         try {
             Process process = new ProcessBuilder(
@@ -364,7 +370,7 @@ class SharedAddressTest {
                             "-XX:TieredStopAtLevel=1",
                             "-cp",
                             System.getProperty("java.class.path"),
-                            ForeignDoor.class.getName(),
+                            ForeignPeerSocket.class.getName(),
                             what,
                             doorName(name))
                     .start();
@@ -377,11 +383,11 @@ class SharedAddressTest {
     @Test
     void anotherUsersEnvelopeIsNotOpened() throws Exception {
         UdpLink link = join();
-        link.claimService(SERVICE);
+        link.claimService(SERVICE, gidOf(link));
         Process atSlot = foreigner("forge", "slot-" + link.slot());
         assumeTrue(atSlot != null, "no right to be another user, or that one may not read the classes");
         Process atService = foreigner("forge", "service-%016x".formatted(SERVICE));
-        long end = System.nanoTime() + PATIENCE;
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         while (count(link, "refused") < 2) {
             assertThat(turn()).isZero();
             assertThat(System.nanoTime()).isLessThan(end);
@@ -392,7 +398,7 @@ class SharedAddressTest {
     }
 
     @Test
-    void anotherUserWhoHasTakenANameIsToldNothing() throws Exception {
+    void anotherUserThatHasTakenANameGetsNoPackets() throws Exception {
         var squatters = new ArrayList<Process>();
         for (int slot : new int[] {3, 7}) {
             Process squatter = foreigner("squat", "slot-" + slot);
@@ -403,41 +409,45 @@ class SharedAddressTest {
         assertThat(link.slot()).isNotIn(3, 7);
         assertThat(count(link, "refused")).isEqualTo(2);
         Process atService = foreigner("squat", "service-%016x".formatted(SERVICE));
-        assertThat(link.claimService(SERVICE)).isFalse();
+        assertThat(link.claimService(SERVICE, gidOf(link))).isFalse();
         join();
         send(peer, link, question(SERVICE));
         send(peer, link, 3, 1);
-        receive(2); // by ourselves
+        receive(2); // by the test's own links
         assertThat(forwarded()).isZero();
         squatters.forEach(Process::destroy);
         atService.destroy();
     }
 
     @Test
-    void aRequestGoesToWhoeverHasClaimedItsService() {
+    void aRequestGoesToTheLinkThatHasClaimedItsService() {
         IntStream.range(0, 3).forEach(_ -> join());
         for (UdpLink claimant : List.copyOf(links)) {
-            assertThat(claimant.claimService(SERVICE)).isTrue();
-            assertThat(claimant.claimService(SERVICE)).as("again").isTrue();
-            assertThat(links).filteredOn(link -> link != claimant).noneMatch(link -> link.claimService(SERVICE));
-            claimant.openService(SERVICE);
+            assertThat(claimant.claimService(SERVICE, gidOf(claimant))).isTrue();
+            assertThat(claimant.claimService(SERVICE, gidOf(claimant)))
+                    .as("again")
+                    .isTrue();
+            assertThat(links)
+                    .filteredOn(link -> link != claimant)
+                    .noneMatch(link -> link.claimService(SERVICE, gidOf(link)));
+            claimant.openService(SERVICE, gidOf(claimant));
             for (int i = 0; i < 20; i++) {
                 send(peer, claimant, question(SERVICE));
             }
             receive(20);
             assertThat(arrived).containsOnlyKeys(claimant);
             arrived.clear();
-            claimant.releaseService(SERVICE);
+            claimant.releaseService(SERVICE, gidOf(claimant));
         }
     }
 
     @Test
-    void aRequestForNobodyWaitsBeforeItComesToSomebody() {
+    void aRequestThatNoLinkServesWaitsBeforeALinkRefusesIt() {
         IntStream.range(0, 3).forEach(_ -> join());
         long sent = System.nanoTime();
         send(peer, links.getFirst(), question(SERVICE));
-        receive(1); // by somebody, who refuses it
-        assertThat(System.nanoTime() - sent).isGreaterThan(EarlyRequests.PATIENCE_NANOS);
+        receive(1); // by one of the links, which refuses it
+        assertThat(System.nanoTime() - sent).isGreaterThan(EarlyRequests.WAIT_NANOS);
     }
 
     @Test
@@ -445,15 +455,15 @@ class SharedAddressTest {
         UdpLink server = join();
         join();
         join();
-        do { // again when it took so long that patience was over
+        do { // again if it took so long that the wait was over
             arrived.clear();
-            server.releaseService(SERVICE);
+            server.releaseService(SERVICE, gidOf(server));
             send(peer, server, question(SERVICE));
             while (links.stream().allMatch(link -> count(link, "early") == 0) && turn() == 0) {
                 // it is on its way
             }
-            if (server.claimService(SERVICE) && turn() == 0) {
-                server.openService(SERVICE);
+            if (server.claimService(SERVICE, gidOf(server)) && turn() == 0) {
+                server.openService(SERVICE, gidOf(server));
                 receive(1);
             }
         } while (!arrived.containsKey(server));
@@ -483,7 +493,7 @@ class SharedAddressTest {
     }
 
     @Test
-    void onlyThoseWhoShareCanHaveAnAddressTogether() {
+    void onlySharingLinksCanHaveAnAddressTogether() {
         join();
         assertThatThrownBy(() -> LinkBench.open(address, RoceV2.UDP_PORT, ALONE))
                 .isInstanceOfSatisfying(

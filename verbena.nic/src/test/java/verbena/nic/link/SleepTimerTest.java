@@ -22,7 +22,7 @@ class SleepTimerTest {
     private int settings;
     private int ended;
 
-    /// A sleep of `timeout` at most that a message ends after `nanos`, unless the timer ends it before.
+    /// A sleep of `timeout` at most that a message ends after `nanos`, unless the timer ends it earlier.
     private long sleep(long now, long timeout, long nanos) {
         if (!SleepTimer.serves(isSet, setNanos - now, timeout)) {
             settings++;

@@ -21,7 +21,7 @@ import verbena.wire.cm.Rtu;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 
-/// The program of [Steering], run here as the kernel would.
+/// The program of [Steering], run here as the kernel would run it.
 class SteeringTest {
     private static final int LENGTH = 12 + 8 + Mad.BYTES + 4;
 
@@ -32,7 +32,7 @@ class SteeringTest {
         Arrays.setAll(indexOf, slot -> slot % 5 == 0 ? Steering.UNKNOWN : 255 - slot);
     }
 
-    /// What the program answers. Reading behind the end ends it with 0 (`Documentation/networking/filter.rst`).
+    /// The result of the program. Reading beyond the end stops it with 0 (`Documentation/networking/filter.rst`).
     private int run(int length) {
         List<Steering.Instruction> program = Steering.program(indexOf);
         int a = 0;
@@ -110,14 +110,14 @@ class SteeringTest {
         put(new Drep(1, 2, 0x0100_0001, PrivateData.NONE));
         BigEndian.put8(frame.slot, frame.start + 21, 0x04);
         assertThat(run(LENGTH)).isEqualTo(Steering.UNKNOWN);
-        assertThat(of(frame, LENGTH)).isEqualTo(Addressee.ANYBODY);
+        assertThat(of(frame, LENGTH)).isEqualTo(Addressee.ANY_LINK);
     }
 
     @Test
-    void aShortPacketIsForAnybody() {
+    void aShortPacketIsForAnyLink() {
         put(new Drep(1, 2, 0x0700_0001, PrivateData.NONE));
         for (int length = 16; length < 60; length++) {
-            assertThat(of(frame, length)).isEqualTo(Addressee.ANYBODY);
+            assertThat(of(frame, length)).isEqualTo(Addressee.ANY_LINK);
         }
         assertThat(run(40)).isZero();
     }

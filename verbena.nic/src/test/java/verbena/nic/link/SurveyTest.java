@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class SurveyTest {
     private static final int OWN = 5;
 
-    /// Slots and their indexes in the kernel's group, as the kernel has them.
+    /// Slots and their indexes in the kernel's group.
     private final Map<Integer, Integer> kernel = new TreeMap<>(Map.of(OWN, 0));
 
     private final Set<Integer> busy = new TreeSet<>();
@@ -23,10 +23,10 @@ class SurveyTest {
     private boolean mayAttach = true;
     private int probes;
     private long lastCookie;
-    private long now = Long.MAX_VALUE - 1_000; // the clock passes through its end
+    private long now = Long.MAX_VALUE - 1_000; // the clock overflows
     private final Survey survey = new Survey(new Address(), () -> now);
 
-    /// Answers a probe at once, as a process does that is not busy.
+    /// Answers a probe at once, like a process that is not busy.
     private final class Address implements Survey.Ground {
         @Override
         public boolean isTaken(int slot) {
@@ -42,7 +42,7 @@ class SurveyTest {
         public void probe(int index, long cookie) {
             probes++;
             lastCookie = cookie;
-            int whose = OWN; // where no program names a socket, a hash chooses: the same one each time
+            int whose = OWN; // where no program names a socket, a hash chooses one: always the same
             for (Map.Entry<Integer, Integer> one : kernel.entrySet()) {
                 if (isSteered && one.getValue() == index) {
                     whose = one.getKey();
@@ -94,7 +94,7 @@ class SurveyTest {
         assertThat(survey.surveys()).isEqualTo(1);
     }
 
-    /// The first link of a group has no program there: the kernel's hash sends all probes to the same socket.
+    /// The first link of a group finds no program: the kernel's hash sends all probes to the same socket.
     @Test
     void aGroupWithoutAProgramGetsOneBeforeItIsSurveyed() {
         isSteered = false;
@@ -112,7 +112,7 @@ class SurveyTest {
         survey.begin();
         after(0);
         assertThat(steered).isEmpty();
-        after(Survey.SURVEY_NANOS); // not all: again, later
+        after(Survey.SURVEY_NANOS); // incomplete: repeated later
         after(Survey.AGAIN_NANOS);
         after(Survey.SURVEY_NANOS);
         assertThat(steered).containsExactly(Map.of(OWN, 0, 200, 2));
@@ -147,7 +147,7 @@ class SurveyTest {
         assertThat(steered.getLast()).isEqualTo(Map.of(OWN, 0, 9, 1));
     }
 
-    /// Another user may forge a probe (decision 0050), and does not know the cookie.
+    /// Another user may forge a probe (decision 0050), but does not know the cookie.
     @Test
     void anAnswerWithAnotherCookieCountsForNothing() {
         kernel.put(9, 1);
@@ -165,7 +165,7 @@ class SurveyTest {
         survey.begin();
         after(0);
         long before = survey.surveys();
-        for (int i = 0; i < 100; i++) { // ten seconds of them
+        for (int i = 0; i < 100; i++) { // for ten seconds
             survey.onMisdirected(Survey.MISDIRECTED_MAX);
             after(100_000_000);
         }

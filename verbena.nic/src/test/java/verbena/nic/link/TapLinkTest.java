@@ -60,7 +60,7 @@ class TapLinkTest {
         var tapped = new TapLink(near, notes, TapLinkTest::noTime);
         far.transmit(filled(3, gidOf(far), gidOf(near), 64), 0, 3);
         Frame[] received = frames(3);
-        near.await(LinkBench.PATIENCE);
+        near.await(LinkBench.TIMEOUT_NANOS);
         int n = tapped.receive(received, 0, 3);
         assertThat(n).isPositive();
         assertThat(seen).isEmpty();
@@ -74,7 +74,7 @@ class TapLinkTest {
 
     @Test
     void damageThatFaultsDoBelongsToTheWireWhenTheTapIsInside() {
-        // With a seed: without one, a damaged bit is now and then one that the ICRC does not cover.
+        // With a seed: without one, some damaged bits are bits that the ICRC does not cover.
         var faulty = new FaultyLink(
                 new TapLink(near, notes, TapLinkTest::noTime), Faults.parse("corrupt:100%,on:sent,seed:5"), () -> 0);
         faulty.transmit(filled(2, gidOf(near), gidOf(far), 64), 0, 2);
@@ -95,7 +95,7 @@ class TapLinkTest {
             raw.send(ByteBuffer.allocate(15), to);
         }
         while (near.malformed() < 2) {
-            near.await(LinkBench.PATIENCE);
+            near.await(LinkBench.TIMEOUT_NANOS);
             tapped.receive(frames(4), 0, 4);
         }
         assertThat(seen.stream()
@@ -112,12 +112,12 @@ class TapLinkTest {
         Frame[] sent = filled(64, gidOf(near), gidOf(far), 256);
         Frame[] received = frames(64);
         long least = Long.MAX_VALUE;
-        // Until the compiler has done its work; then a thousand packets must come to nothing.
+        // Until the compiler has done its work; then a thousand packets must allocate nothing.
         for (int attempt = 0; attempt < 200 && least > 0; attempt++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             for (int i = 0; i < 20; i++) {
                 a.transmit(sent, 0, 64);
-                b.await(LinkBench.PATIENCE);
+                b.await(LinkBench.TIMEOUT_NANOS);
                 b.receive(received, 0, 64);
             }
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);

@@ -27,7 +27,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 
-/// What both TCP links promise. The link talks to itself, or to a socket of the JDK.
+/// The contract of both TCP links. A link talks to itself, or to a socket of the JDK.
 @Timeout(60)
 abstract class TcpLinkContract {
     private static final Gid IPV4 = Gid.parse("127.0.0.1");
@@ -49,7 +49,7 @@ abstract class TcpLinkContract {
         link.close();
     }
 
-    /// Remembers what it is told.
+    /// Records the events of a stream.
     private static class End implements StreamHandler {
         @Nullable
         TcpSocket socket;
@@ -59,7 +59,7 @@ abstract class TcpLinkContract {
         boolean connected;
         boolean ended;
         int writable;
-        /// It is done with arrivals only when there are so many.
+        /// It consumes arrivals only when there are this many bytes.
         int needs = 1;
 
         @Nullable
@@ -129,7 +129,7 @@ abstract class TcpLinkContract {
         }
     }
 
-    /// A port, and those who came.
+    /// Listens at a port and collects the accepted streams.
     private TcpPort listen(Gid at, List<End> accepted) {
         TcpPort port = link.bind(at, 0);
         port.listen((socket, _) -> {
@@ -298,7 +298,7 @@ abstract class TcpLinkContract {
     }
 
     @Test
-    void whoPausesGetsEverythingLater() {
+    void aPausedStreamGetsEverythingLater() {
         End[] ends = pair(IPV4);
         ends[1].socket().pause(true);
         ends[0].say("later");
@@ -338,7 +338,7 @@ abstract class TcpLinkContract {
         assertThat(ends[1].cause).isEqualTo(StreamHandler.Cause.RESET);
         assertThat(ends[1].why).contains("127.0.0.1").contains("broken");
         assertThat(ends[1].ended).isFalse();
-        assertThat(ends[0].cause).as("whoever closes knows").isNull();
+        assertThat(ends[0].cause).as("the closing side is not told").isNull();
     }
 
     @Test
@@ -350,12 +350,12 @@ abstract class TcpLinkContract {
         until(() -> end.cause != null);
 
         assertThat(end.cause).isEqualTo(StreamHandler.Cause.REFUSED);
-        assertThat(end.why).contains("nobody listens").contains("" + number);
+        assertThat(end.why).contains("no program listens").contains("" + number);
     }
 
     @Test
     void whereThereIsNoWayItSaysSo() {
-        // A network that is for documents only (RFC 5737), from loopback, which leads nowhere.
+        // A network for documents only (RFC 5737), from loopback, which has no route to it.
         var end = new End();
         try {
             end.socket = link.connect(null, IPV4, Gid.parse("192.0.2.1"), 7, end);
@@ -389,7 +389,7 @@ abstract class TcpLinkContract {
     }
 
     @Test
-    void whoIsNotWantedIsReset() throws IOException {
+    void anUnwantedStreamIsReset() throws IOException {
         TcpPort port = link.bind(IPV4, 0);
         port.listen((_, _) -> null);
         try (var client = new Socket(IPV4.address(), port.number())) {
@@ -428,10 +428,10 @@ abstract class TcpLinkContract {
     }
 
     @Test
-    void aSleeperWakesWhenSomebodyConnectsAndWhenItIsWoken() throws Exception {
+    void aSleeperWakesForAConnectionAndForAWakeup() throws Exception {
         var accepted = new ArrayList<End>();
         try (var port = closing(listen(IPV4, accepted))) {
-            link.await(0); // what was there before does not count
+            link.await(0); // clears earlier wake-ups
             Thread caller = Thread.ofPlatform().start(() -> {
                 try (var client = new Socket(InetAddress.getLoopbackAddress(), port.port.number())) {
                     assertThat(client.isConnected()).isTrue();

@@ -3,8 +3,8 @@ package verbena.nic.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static verbena.nic.link.LinkBench.PATIENCE;
 import static verbena.nic.link.LinkBench.SECOND;
+import static verbena.nic.link.LinkBench.TIMEOUT_NANOS;
 import static verbena.nic.link.LinkBench.addressOf;
 import static verbena.nic.link.LinkBench.anyGroup;
 import static verbena.nic.link.LinkBench.drain;
@@ -42,7 +42,7 @@ import verbena.verbs.Mtu;
 import verbena.wire.Frame;
 import verbena.wire.roce.RoceV2;
 
-/// What every UDP link does, tried over loopback between two of a kind.
+/// The contract of every UDP link, tested over loopback between two links of a kind.
 @Timeout(120)
 abstract class UdpLinkContract {
     private static final int SMALL = 64;
@@ -136,7 +136,7 @@ abstract class UdpLinkContract {
         Frame[] received = frames(10);
 
         assertThat(a.transmit(sent, 3, 4)).isEqualTo(4);
-        b.await(PATIENCE);
+        b.await(TIMEOUT_NANOS);
         for (int n = 0; n < 3; ) { // a link may bring fewer than there are
             n += LinkBench.receive(b, received, 2 + n, 3 - n);
         }
@@ -233,7 +233,7 @@ abstract class UdpLinkContract {
                 assertThat(LinkBench.receive(two, received, i, 1)).isEqualTo(1);
             }
 
-            // One of them waits at most for what the other was sent in one piece.
+            // One of them waits at most for the packets that the other was sent in one piece.
             assertThat(IntStream.range(0, 21)
                             .mapToLong(i -> received[i].destinationLow)
                             .distinct())
@@ -257,7 +257,8 @@ abstract class UdpLinkContract {
 
         assertThat(taken).isEqualTo(16_000);
         assertThat(a.unsendable()).isZero();
-        // The buffer keeps the first ones and drops what finds it full; none is cut, doubled or out of order.
+        // The buffer keeps the first packets and drops those that find it full; none is cut, duplicated or out of
+        // order.
         assertThat(arrived).isBetween(64, taken);
         for (int i = 0; i < arrived; i++) {
             assertThat(received[i].icrcValid).isTrue();
@@ -285,11 +286,11 @@ abstract class UdpLinkContract {
     }
 
     @Test
-    void nobodyListeningIsNoError() {
+    void aPeerWithoutASocketIsNoError() {
         UdpLink gone = LinkBench.openAnywhere(options);
-        Gid nobody = gidOf(gone);
+        Gid closedPort = gidOf(gone);
         gone.close();
-        Frame[] sent = filled(3, gidOf(a), nobody, SMALL);
+        Frame[] sent = filled(3, gidOf(a), closedPort, SMALL);
 
         for (int i = 0; i < 10; i++) {
             assertThat(a.transmit(sent, 0, 3)).isEqualTo(3);
@@ -338,7 +339,8 @@ abstract class UdpLinkContract {
     @Test
     void aFlippedBitIsSeen() throws IOException {
         try (DatagramChannel raw = rawSender()) {
-            // The packet as the raw sender's address and port would send it: right first, then with each bit wrong.
+            // The packet as the raw sender's address and port would send it: right first, then with each bit
+            // wrong.
             var from = (InetSocketAddress) raw.getLocalAddress();
             Frame[] one = filled(1, Gid.of(from.getAddress()), gidOf(b), SMALL);
             one[0].sourcePort = from.getPort();
@@ -379,8 +381,8 @@ abstract class UdpLinkContract {
         }
     }
 
-    /// What the whole ICRC rests on: a witness of the IP headers sees identification 0 and "don't fragment", on
-    /// every packet of a batch, and the ICRC is exactly right for that.
+    /// The basis of the whole ICRC. A witness of the IP headers sees identification 0 and "don't fragment" on
+    /// every packet of a batch, and the ICRC is right for these.
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "raw sockets of Linux")
     void theIpv4IdentificationIsZeroAndTheIcrcExact() throws Throwable {
@@ -399,7 +401,7 @@ abstract class UdpLinkContract {
         try (RawUdpSocket witness = RawUdpSocket.open(destination)) {
             assumeTrue(witness != null, "no right to a raw socket (CAP_NET_RAW)");
             var roce = new RoceV2();
-            // The kernel gives a witness no promise: now and then it misses a copy. Three batches it has to see whole.
+            // The kernel may skip copies for a witness now and then. The witness has to see three batches whole.
             int whole = 0;
             for (int batch = 0; whole < 3; batch++) {
                 assertThat(batch)
@@ -450,7 +452,7 @@ abstract class UdpLinkContract {
     }
 
     @Test
-    void whoIsNoMemberGetsNothing() {
+    void aLinkThatIsNotAMemberGetsNothing() {
         Gid group = anyGroup();
         Frame[] received = frames(4);
         a.join(group);
@@ -471,7 +473,7 @@ abstract class UdpLinkContract {
         assertThat(receiveAll(a, received, 1)).isEqualTo(1);
     }
 
-    /// What the network is told: the system's list of memberships.
+    /// The system's list of memberships, which decides what the network is told.
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "/proc/net/igmp")
     void theMembershipIsTheSystemsAsLongAsItIsOurs() throws IOException {
@@ -521,9 +523,9 @@ abstract class UdpLinkContract {
         }
     }
 
-    /// As the engine's thread may sleep while somebody else drives.
+    /// The engine's thread may sleep like this while another thread drives.
     @Test
-    void whoSleepsWhileAGroupIsJoinedHearsIt() throws InterruptedException {
+    void aSleeperReceivesFromAGroupThatIsJoinedMeanwhile() throws InterruptedException {
         Gid group = anyGroup();
         var woken = new java.util.concurrent.CountDownLatch(1);
         Thread sleeper = Thread.ofPlatform().start(() -> {
@@ -534,7 +536,7 @@ abstract class UdpLinkContract {
         a.join(group);
         woken.await();
         b.transmit(filled(1, gidOf(b), group, SMALL), 0, 1);
-        sleeper.join(PATIENCE / 1_000_000);
+        sleeper.join(TIMEOUT_NANOS / 1_000_000);
         assertThat(sleeper.isAlive()).isFalse();
         assertThat(receiveAll(a, frames(1), 1)).isEqualTo(1);
     }
@@ -594,7 +596,7 @@ abstract class UdpLinkContract {
         a.await(SECOND / 50);
         a.await(1);
         a.await(0);
-        assertThat(System.nanoTime() - start).isBetween(SECOND / 100, PATIENCE);
+        assertThat(System.nanoTime() - start).isBetween(SECOND / 100, TIMEOUT_NANOS);
     }
 
     @Test
@@ -612,7 +614,7 @@ abstract class UdpLinkContract {
         a.wakeup();
         a.wakeup();
         a.await(-1);
-        // And only once.
+        // It is remembered only once.
         long start = System.nanoTime();
         a.await(SECOND / 50);
         assertThat(System.nanoTime() - start).isGreaterThan(SECOND / 100);
@@ -627,7 +629,7 @@ abstract class UdpLinkContract {
         }
     }
 
-    /// Two threads hand a counter back and forth with nothing but await and wakeup between them: a lost wake-up is
+    /// Two threads hand a counter back and forth with only await and wakeup between them: a lost wake-up would be
     /// a sleep that does not end.
     @Test
     void noWakeupIsLost() throws InterruptedException {
@@ -644,25 +646,25 @@ abstract class UdpLinkContract {
                     done.setRelease(now);
                 } else {
                     long start = System.nanoTime();
-                    a.await(PATIENCE);
+                    a.await(TIMEOUT_NANOS);
                     longest[0] = Math.max(longest[0], System.nanoTime() - start);
                 }
             }
         });
         ThreadLocalRandom random = ThreadLocalRandom.current();
         for (int i = 1; i <= rounds; i++) {
-            posted.setPlain(i); // as weak a store as there is: wakeup publishes it
+            posted.setPlain(i); // the weakest store: wakeup publishes it
             a.wakeup();
-            while (done.getAcquire() < i && longest[0] < PATIENCE / 2) {
+            while (done.getAcquire() < i && longest[0] < TIMEOUT_NANOS / 2) {
                 Thread.onSpinWait();
             }
-            // Hit every moment of falling asleep.
+            // So that wake-ups hit every moment of falling asleep.
             for (int spin = random.nextInt(200); spin > 0; spin--) {
                 Thread.onSpinWait();
             }
         }
         engine.join();
-        assertThat(longest[0]).isLessThan(PATIENCE / 2);
+        assertThat(longest[0]).isLessThan(TIMEOUT_NANOS / 2);
     }
 
     @Test
@@ -677,9 +679,9 @@ abstract class UdpLinkContract {
         };
         Thread one = Thread.ofPlatform().start(waker);
         Thread two = Thread.ofPlatform().start(waker);
-        long deadline = System.nanoTime() + PATIENCE;
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (posted.get() < 2 * each && System.nanoTime() < deadline) {
-            a.await(PATIENCE);
+            a.await(TIMEOUT_NANOS);
         }
         one.join();
         two.join();
@@ -697,7 +699,7 @@ abstract class UdpLinkContract {
         });
         asleep.await();
         a.close();
-        sleeper.join(PATIENCE / 1_000_000);
+        sleeper.join(TIMEOUT_NANOS / 1_000_000);
         assertThat(sleeper.isAlive()).isFalse();
     }
 
@@ -765,7 +767,7 @@ abstract class UdpLinkContract {
     }
 
     @Test
-    void anAddressOfSomebodyElseIsRefusedByName() throws IOException {
+    void anAddressOfAnotherHostIsRefusedByName() throws IOException {
         InetAddress foreign = InetAddress.ofLiteral("198.51.100.7");
         assertThatThrownBy(() -> LinkBench.open(foreign, RoceV2.UDP_PORT, options))
                 .isInstanceOfSatisfying(
@@ -807,7 +809,8 @@ abstract class UdpLinkContract {
         }
     }
 
-    // One address, so another port; drawn below the ephemeral ones, where nothing is handed out behind our back.
+    // A link with one address and another port; drawn below the ephemeral ports, which the system assigns to other
+    // sockets.
     private UdpLink openAtFreePort(GidEntry entry) {
         for (int i = 0; ; i++) {
             try {
@@ -821,7 +824,7 @@ abstract class UdpLinkContract {
         }
     }
 
-    // "Don't fragment" is off: what is too long for a frame is to arrive all the same.
+    // "Don't fragment" is off, so that a datagram that is too long for a frame still arrives.
     private static DatagramChannel rawSender() throws IOException {
         return DatagramChannel.open().bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0));
     }

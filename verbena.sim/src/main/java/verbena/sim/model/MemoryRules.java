@@ -56,7 +56,7 @@ final class MemoryRules {
     /// a request for none is not asked (C9-88).
     static @Nullable Place remote(ModelQueuePair queuePair, int rkey, long address, long bytes, Set<Access> rights) {
         Keyed keyed = queuePair.device().keyed(rkey);
-        if (keyed == null || keyed.domain() != queuePair.domain()) {
+        if (keyed == null || keyed.domain() != queuePair.remoteDomain()) {
             return null;
         }
         return switch (keyed) {
@@ -84,7 +84,8 @@ final class MemoryRules {
     /// FLUSH (IBTA A19): rights, and of a range that it is inside. One of the whole region names no range.
     static boolean flush(ModelQueuePair queuePair, ModelSend request) {
         if (request.isWhole() && queuePair.device().keyed(request.rkey()) instanceof ModelRegion region) {
-            return region.domain() == queuePair.domain() && region.access().containsAll(request.access());
+            return region.domain() == queuePair.remoteDomain()
+                    && region.access().containsAll(request.access());
         }
         return remote(queuePair, request.rkey(), request.remoteAddress(), request.length(), request.access()) != null;
     }

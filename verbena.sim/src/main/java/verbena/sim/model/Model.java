@@ -38,7 +38,7 @@ public final class Model {
                 }
                 ModelQueuePair peer = find(queuePair.destination(), queuePair.number(QpAttribute.DEST_QPN));
                 if (queuePair.waiting == Waiting.FOR_A_RECEIVE && peer != null) {
-                    nak(peer, Nak.notReady(peer.rnrTimerCode()), true); // it may ask at any time
+                    nak(peer, Nak.notReady(peer.attributes().rnrTimer().code()), true); // it may ask at any time
                 }
             }
         }
@@ -84,9 +84,7 @@ public final class Model {
     private long giveUp() {
         for (ModelDevice device : devices) {
             for (ModelQueuePair queuePair : device.queuePairs()) {
-                int timeout = queuePair
-                        .attribute(QpAttribute.TIMEOUT, AckTimeout.class, AckTimeout.NEVER)
-                        .code();
+                int timeout = queuePair.attributes().ackTimeout().code();
                 if (queuePair.waiting == Waiting.FOR_AN_ANSWER && timeout != 0) {
                     queuePair.fail(WcStatus.RETRY_EXC_ERR);
                     return (queuePair.number(QpAttribute.RETRY_CNT) + 1L)
@@ -107,7 +105,7 @@ public final class Model {
     /// How long the peer asks to wait for its receives; a little more, for the packets' way.
     private long rnrNanos(ModelQueuePair queuePair) {
         ModelQueuePair peer = find(queuePair.destination(), queuePair.number(QpAttribute.DEST_QPN));
-        return peer == null ? 0 : RnrTimer.nanos(peer.rnrTimerCode()) + ACK_TIMEOUT_NANOS_MIN;
+        return peer == null ? 0 : RnrTimer.nanos(peer.attributes().rnrTimer().code()) + ACK_TIMEOUT_NANOS_MIN;
     }
 
     @Nullable

@@ -24,6 +24,54 @@ public record ModelCompletion(
         int sourceQpn,
         boolean hasGrh,
         boolean solicited) {
+    static ModelCompletion ofSend(ModelQueuePair queuePair, ModelSend request) {
+        return new ModelCompletion(
+                queuePair.qpn(),
+                false,
+                request.wrId(),
+                WcStatus.SUCCESS,
+                request.operation().completion(),
+                request.operation().hasResult() ? request.bytes() : -1,
+                OptionalInt.empty(),
+                OptionalInt.empty(),
+                0,
+                false,
+                false);
+    }
+
+    /// @param invalidated the key that a SEND with Invalidate has withdrawn
+    static ModelCompletion ofReceive(
+            ModelQueuePair queuePair, ModelReceive receive, long bytes, ModelSend request, OptionalInt invalidated) {
+        return new ModelCompletion(
+                queuePair.qpn(),
+                true,
+                receive.wrId(),
+                WcStatus.SUCCESS,
+                request.operation().isWrite() ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
+                bytes,
+                MessageRules.immediate(request),
+                invalidated,
+                0,
+                false,
+                request.solicited());
+    }
+
+    static ModelCompletion ofDatagram(
+            ModelQueuePair queuePair, ModelReceive receive, long bytes, ModelSend request, int sourceQpn) {
+        return new ModelCompletion(
+                queuePair.qpn(),
+                true,
+                receive.wrId(),
+                WcStatus.SUCCESS,
+                WcOpcode.RECV,
+                bytes,
+                MessageRules.immediate(request),
+                OptionalInt.empty(),
+                sourceQpn,
+                true,
+                request.solicited());
+    }
+
     static ModelCompletion failure(ModelQueuePair queuePair, boolean ofReceive, long wrId, WcStatus status) {
         return new ModelCompletion(
                 queuePair.qpn(),

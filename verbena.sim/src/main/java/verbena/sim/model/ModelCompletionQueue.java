@@ -16,8 +16,8 @@ import verbena.verbs.InvalidStateException;
 import verbena.verbs.ResourceLimitException;
 import verbena.verbs.WcStatus;
 
-/// A completion queue (IBTA 10.10.2, 11.2.8). Completions of one work queue are in order; the order among several is
-/// nobody's promise, so each has a queue of its own here.
+/// A completion queue (IBTA 10.10.2, 11.2.8). Completions of one work queue are in order. No clause promises an
+/// order among several, so each has a queue of its own here.
 public final class ModelCompletionQueue extends ModelObject {
     private enum Armed {
         NOT,
@@ -116,8 +116,8 @@ public final class ModelCompletionQueue extends ModelObject {
 
     // ---- by the device
 
-    /// A request has ended. When there is no room the queue is broken for good, its completion is lost, and who
-    /// reports here can go on no more (IBTA 11.6.3.2: CQ error, local work queue catastrophic error).
+    /// A request has ended. When there is no room, the completion is lost and the queue is broken for good. Queue
+    /// pairs that report here cannot go on (IBTA 11.6.3.2: CQ error, local work queue catastrophic error).
     void add(ModelCompletion completion) {
         if (broken || size() == capacity) {
             if (!broken) {

@@ -30,6 +30,9 @@ public final class ModelDevice {
     private final Mtu activeMtu;
     private final Map<Integer, Keyed> keys = new HashMap<>();
     private final Map<Integer, ModelQueuePair> queuePairs = new LinkedHashMap<>();
+    /// The shared receive queues that peers name.
+    private final Map<Integer, ModelSharedReceiveQueue> numbered = new HashMap<>();
+
     private final Map<Gid, Set<ModelQueuePair>> groups = new HashMap<>();
     private final List<ModelEvent> events = new ArrayList<>();
 
@@ -150,6 +153,10 @@ public final class ModelDevice {
         return new ModelSharedReceiveQueue(domain, maxWr, maxSge);
     }
 
+    public ModelXrcDomain openXrcDomain() {
+        return new ModelXrcDomain(this);
+    }
+
     /// ibv_create_qp(3).
     ///
     /// @param options what the device is asked for; its objects are the three that follow
@@ -164,6 +171,11 @@ public final class ModelDevice {
                 .and(sendCq.mayBeUsed())
                 .and(receiveCq.mayBeUsed())
                 .and(srq == null ? List.of() : srq.mayBeUsed())
+                .when(
+                        srq != null
+                                && (options.type().isXrc() || srq.xrcDomain().isPresent()),
+                        IllegalArgumentException.class,
+                        "sharedReceiveQueue")
                 .when(options.maxSendWr() > 16_384, ResourceLimitException.class, "maxSendWr")
                 .when(options.maxReceiveWr() > 16_384, ResourceLimitException.class, "maxReceiveWr")
                 .when(options.maxSendSge() > 32, ResourceLimitException.class, "maxSendSge")
@@ -185,11 +197,26 @@ public final class ModelDevice {
             ModelCompletionQueue receiveCq,
             @Nullable ModelSharedReceiveQueue srq,
             int qpn) {
-        var queuePair = new ModelQueuePair(domain, options, sendCq, receiveCq, srq, qpn);
+        return add(new ModelQueuePair(domain, options, sendCq, receiveCq, srq, null, qpn));
+    }
+
+    /// Two numbers that are the same are a mistake of the real device.
+    ModelQueuePair add(ModelQueuePair queuePair) {
+        int qpn = queuePair.qpn();
         if (qpn < 2 || qpn >= 0xFF_FFFF || queuePairs.putIfAbsent(qpn, queuePair) != null) {
             throw new IllegalStateException("no number for a new queue pair: 0x" + Integer.toHexString(qpn));
         }
         return queuePair;
+    }
+
+    void number(int number, ModelSharedReceiveQueue queue) {
+        if (number < 0 || number > 0xFF_FFFF || numbered.putIfAbsent(number, queue) != null) {
+            throw new IllegalStateException("no number for a new queue: 0x" + Integer.toHexString(number));
+        }
+    }
+
+    void forgetNumber(int number) {
+        numbered.remove(number);
     }
 
     // ---- what is there
@@ -202,6 +229,11 @@ public final class ModelDevice {
 
     void forget(Keyed keyed) {
         keys.remove(keyed.key() >>> 8);
+    }
+
+    /// The open shared receive queue that peers name so.
+    public Optional<ModelSharedReceiveQueue> numbered(int number) {
+        return Optional.ofNullable(numbered.get(number));
     }
 
     Collection<ModelQueuePair> queuePairs() {

@@ -1,25 +1,16 @@
 package verbena.sim.model;
 
 import java.util.ArrayDeque;
-import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Queue;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.sim.model.Refusal.Reasons;
-import verbena.verbs.Access;
-import verbena.verbs.AckTimeout;
-import verbena.verbs.AddressVector;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
-import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpAttribute;
@@ -28,22 +19,11 @@ import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
-import verbena.verbs.RnrTimer;
-import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 
-/// A queue pair (IBTA 10.2.4, 10.3): its state and attributes, what is posted on it, and what ends with it.
+/// A queue pair (IBTA 10.2.4, 10.3): its state and attributes, what is posted on it, and what ends with it. Each end of
+/// an extended connection is one too (IBTA A14): an initiator only sends, and a target only receives.
 public final class ModelQueuePair extends ModelObject {
-    private static final Set<Access> REMOTE = EnumSet.of(
-            Access.REMOTE_READ,
-            Access.REMOTE_WRITE,
-            Access.REMOTE_ATOMIC,
-            Access.FLUSH_GLOBAL,
-            Access.FLUSH_PERSISTENT);
-
-    /// Before one is set.
-    static final AddressVector NO_WAY = AddressVector.to(new Gid(0, 0), 0);
-
     /// Why the oldest send request does not end.
     enum Waiting {
         FOR_NOTHING,
@@ -59,11 +39,12 @@ public final class ModelQueuePair extends ModelObject {
     private final ModelCompletionQueue receiveCq;
     private final @Nullable ModelSharedReceiveQueue shared;
     private final ModelReceiveQueue receives;
+    private final @Nullable ModelXrcDomain xrcDomain;
     private final Queue<ModelSend> sends = new ArrayDeque<>();
     private final int qpn;
 
     private QpState state = QpState.RESET;
-    private final Map<QpAttribute, Object> attributes = new EnumMap<>(QpAttribute.class);
+    private final ModelAttributes attributes = new ModelAttributes();
     private boolean drainIsTold;
     private boolean fatalTold;
     /// UC and UD: a receive whose message has broken off.
@@ -80,6 +61,8 @@ public final class ModelQueuePair extends ModelObject {
     /// That packets are missing has been told.
     boolean gapTold;
     private boolean established;
+    /// Of a target: the shared receive queue that the present request names.
+    private @Nullable ModelSharedReceiveQueue aim;
 
     ModelQueuePair(
             ModelDomain domain,
@@ -87,11 +70,16 @@ public final class ModelQueuePair extends ModelObject {
             ModelCompletionQueue sendCq,
             ModelCompletionQueue receiveCq,
             @Nullable ModelSharedReceiveQueue shared,
+            @Nullable ModelXrcDomain xrcDomain,
             int qpn) {
-        super(
-                shared == null
-                        ? new ModelObject[] {domain, sendCq, receiveCq}
-                        : new ModelObject[] {domain, sendCq, receiveCq, shared});
+        super(domain, sendCq, receiveCq);
+        if (shared != null) {
+            use(shared);
+        }
+        if (xrcDomain != null) {
+            use(xrcDomain);
+        }
+        this.xrcDomain = xrcDomain;
         this.domain = domain;
         this.options = options;
         this.sendCq = sendCq;
@@ -141,7 +129,34 @@ public final class ModelQueuePair extends ModelObject {
 
     /// What the memory of its receives has to belong to (IBTA 10.2.9).
     ModelDomain receiveDomain() {
-        return shared == null ? domain : shared.domain();
+        ModelSharedReceiveQueue from = aim == null ? shared : aim;
+        return from == null ? domain : from.domain();
+    }
+
+    /// What the memory has to belong to that a peer's request touches.
+    ModelDomain remoteDomain() {
+        return aim == null ? domain : aim.domain();
+    }
+
+    /// A request names the shared receive queue that it is for; false when a target has none of that number.
+    boolean aim(int srqNumber) {
+        aim = device().numbered(srqNumber)
+                .filter(named -> named.xrcDomain().equals(Optional.ofNullable(xrcDomain)))
+                .orElse(null);
+        return aim != null;
+    }
+
+    private ModelCompletionQueue receivesReportTo() {
+        return aim == null ? receiveCq : aim.completions();
+    }
+
+    public Optional<ModelXrcDomain> xrcDomain() {
+        return Optional.ofNullable(xrcDomain);
+    }
+
+    /// Whether what gets lost is sent again.
+    boolean isReliable() {
+        return type() == QpType.RC || type().isXrc();
     }
 
     public Optional<ModelSharedReceiveQueue> shared() {
@@ -162,73 +177,36 @@ public final class ModelQueuePair extends ModelObject {
         return shared == null ? receives.size() + (kept == null ? 0 : 1) : 0;
     }
 
-    <T> T attribute(QpAttribute name, Class<T> type, T otherwise) {
-        Object value = attributes.get(name);
-        return value == null ? otherwise : type.cast(value);
+    ModelAttributes attributes() {
+        return attributes;
     }
 
     int number(QpAttribute name) {
-        return attribute(name, Integer.class, 0);
-    }
-
-    Set<Access> access() {
-        var access = EnumSet.noneOf(Access.class);
-        for (Object right : attribute(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
-            access.add((Access) right);
-        }
-        access.retainAll(REMOTE);
-        return access;
-    }
-
-    /// A datagram's is the port's.
-    private Mtu mtu() {
-        return attribute(QpAttribute.PATH_MTU, Mtu.class, type() == QpType.UD ? device().activeMtu() : Mtu.MTU_1024);
+        return attributes.number(name);
     }
 
     int mtuBytes() {
-        return mtu().bytes();
+        return attributes.mtu(defaultMtu()).bytes();
     }
 
-    int rnrTimerCode() {
-        return attribute(QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(0))
-                .code();
-    }
-
-    private AddressVector way() {
-        return attribute(QpAttribute.AV, AddressVector.class, NO_WAY);
+    /// A datagram's is the port's.
+    private Mtu defaultMtu() {
+        return type() == QpType.UD ? device().activeMtu() : Mtu.MTU_1024;
     }
 
     /// Where its packets come from.
     Gid source() {
-        return device().gids().get(way().sourceGidIndex());
+        return device().gids().get(attributes.way().sourceGidIndex());
     }
 
     /// Where its packets go to.
     Gid destination() {
-        return way().destination();
+        return attributes.way().destination();
     }
 
-    /// ibv_query_qp(3): what has been set, and the defaults of what has not.
+    /// ibv_query_qp(3).
     public QpAttributes query(QueuePairOptions asMade) {
-        return new QpAttributes(
-                state,
-                mtu(),
-                number(QpAttribute.QKEY),
-                number(QpAttribute.RQ_PSN),
-                number(QpAttribute.SQ_PSN),
-                number(QpAttribute.DEST_QPN),
-                access(),
-                Optional.ofNullable((AddressVector) attributes.get(QpAttribute.AV)),
-                0,
-                1,
-                state == QpState.SQD && begun,
-                number(QpAttribute.MAX_QP_RD_ATOMIC),
-                number(QpAttribute.MAX_DEST_RD_ATOMIC),
-                attribute(QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(0)),
-                attribute(QpAttribute.TIMEOUT, AckTimeout.class, AckTimeout.NEVER),
-                number(QpAttribute.RETRY_CNT),
-                number(QpAttribute.RNR_RETRY),
-                asMade);
+        return attributes.query(state, defaultMtu(), state == QpState.SQD && begun, asMade);
     }
 
     // ---- verbs
@@ -243,9 +221,7 @@ public final class ModelQueuePair extends ModelObject {
 
     public void modify(QpModification change) {
         QpState to = change.get(QpAttribute.STATE, QpState.class, state);
-        for (QpAttribute attribute : change.mask()) {
-            attributes.put(attribute, change.get(attribute, Object.class, ""));
-        }
+        attributes.change(change);
         QpState from = state;
         state = to;
         switch (to) {
@@ -275,53 +251,20 @@ public final class ModelQueuePair extends ModelObject {
         }
     }
 
-    /// [verbena.verbs.QueuePair#connect(Endpoint, ConnectOptions)]: three steps at once.
     public List<Refusal> mayConnect(Endpoint remote, ConnectOptions choices) {
-        return new Reasons()
-                .and(mayBeUsed())
-                .when(type() == QpType.UD, InvalidStateException.class, "UD")
-                .when(state != QpState.RESET && state != QpState.INIT, InvalidStateException.class, state.name())
-                .when(
-                        choices.mtu().orElse(Mtu.MTU_256).compareTo(remote.mtu()) > 0,
-                        InvalidAttributesException.class,
-                        "MTU")
-                .list();
+        return ConnectRules.mayConnect(this, remote, choices);
     }
 
-    /// Those steps.
+    /// The three changes of state.
     ///
     /// @param own what this queue pair's peer was told
     public void connect(Endpoint own, Endpoint remote, ConnectOptions choices) {
-        var init = new QpModification().access(choices.access());
-        modify(state == QpState.RESET ? init.state(QpState.INIT).port(1).pkeyIndex(0) : init);
-        var rtr = new QpModification()
-                .state(QpState.RTR)
-                .path(AddressVector.to(remote.gid(), device().gids().indexOf(own.gid()))
-                        .withTrafficClass(choices.trafficClass()))
-                .pathMtu(choices.mtu().orElse(own.mtu().min(remote.mtu())))
-                .destinationQpn(remote.qpn())
-                .rqPsn(remote.psn());
-        var rts = new QpModification().state(QpState.RTS).sqPsn(own.psn());
-        if (type() == QpType.RC) {
-            rtr.maxDestinationReadAtomic(choices.maxReadAtomic()).minRnrTimer(choices.minRnrTimer());
-            rts.ackTimeout(choices.ackTimeout())
-                    .retryCount(choices.retryCount())
-                    .rnrRetry(choices.rnrRetry())
-                    .maxReadAtomic(choices.maxReadAtomic());
-        }
-        modify(rtr);
-        modify(rts);
+        ConnectRules.steps(this, own, remote, choices).forEach(this::modify);
     }
 
-    /// ibv_post_send(3): from RTS on.
+    /// Whether a batch may begin.
     public List<Refusal> maySend() {
-        return new Reasons()
-                .and(mayBeUsed())
-                .when(
-                        state == QpState.RESET || state == QpState.INIT || state == QpState.RTR,
-                        InvalidStateException.class,
-                        state.name())
-                .list();
+        return PostRules.maySend(this);
     }
 
     /// The same of one request.
@@ -335,13 +278,8 @@ public final class ModelQueuePair extends ModelObject {
         sends.add(request);
     }
 
-    /// ibv_post_recv(3): from INIT on, and never with a shared receive queue.
     public List<Refusal> mayReceive() {
-        return new Reasons()
-                .and(mayBeUsed())
-                .when(state == QpState.RESET, InvalidStateException.class, "RESET")
-                .when(shared != null, InvalidStateException.class, "shared receive queue")
-                .list();
+        return PostRules.mayReceive(this);
     }
 
     public List<Refusal> mayReceive(int alreadyInBatch, ModelReceive receive) {
@@ -404,25 +342,14 @@ public final class ModelQueuePair extends ModelObject {
         ModelSend request = endOldest();
         tellWhenDrained();
         if (request.signaled() || options.signalAll()) {
-            sendCq.add(new ModelCompletion(
-                    qpn,
-                    false,
-                    request.wrId(),
-                    WcStatus.SUCCESS,
-                    request.operation().completion(),
-                    request.operation().hasResult() ? request.bytes() : -1,
-                    OptionalInt.empty(),
-                    OptionalInt.empty(),
-                    0,
-                    false,
-                    false));
+            sendCq.add(ModelCompletion.ofSend(this, request));
         }
     }
 
     /// The oldest request has failed: a reliable connection is at its end; of others, the send queue (IBTA 10.3.1.6).
     void fail(WcStatus status) {
         ModelSend request = endOldest();
-        if (type() == QpType.RC) {
+        if (isReliable()) {
             sendCq.add(ModelCompletion.failure(this, false, request.wrId(), status));
             breakDown();
         } else {
@@ -450,7 +377,7 @@ public final class ModelQueuePair extends ModelObject {
     /// The oldest receive; nothing when none is posted.
     @Nullable
     ModelReceive takeReceive() {
-        return receives.take();
+        return aim == null ? receives.take() : aim.queue().take();
     }
 
     /// The receive for the next message of UC or UD: the one that a broken message has left, or the oldest.
@@ -477,44 +404,12 @@ public final class ModelQueuePair extends ModelObject {
         }
     }
 
-    void succeedDatagram(ModelReceive receive, long bytes, OptionalInt immediate, int sourceQpn, boolean solicited) {
-        receiveCq.add(new ModelCompletion(
-                qpn,
-                true,
-                receive.wrId(),
-                WcStatus.SUCCESS,
-                WcOpcode.RECV,
-                bytes,
-                immediate,
-                OptionalInt.empty(),
-                sourceQpn,
-                true,
-                solicited));
-    }
-
-    void succeed(
-            ModelReceive receive,
-            WcOpcode opcode,
-            long bytes,
-            OptionalInt immediate,
-            OptionalInt invalidated,
-            boolean solicited) {
-        receiveCq.add(new ModelCompletion(
-                qpn,
-                true,
-                receive.wrId(),
-                WcStatus.SUCCESS,
-                opcode,
-                bytes,
-                immediate,
-                invalidated,
-                0,
-                false,
-                solicited));
+    void succeed(ModelCompletion ofReceive) {
+        receivesReportTo().add(ofReceive);
     }
 
     void fail(ModelReceive receive, WcStatus status) {
-        receiveCq.add(ModelCompletion.failure(this, true, receive.wrId(), status));
+        receivesReportTo().add(ModelCompletion.failure(this, true, receive.wrId(), status));
     }
 
     /// It cannot tell of its completions any more.
@@ -546,7 +441,7 @@ public final class ModelQueuePair extends ModelObject {
 
     private void enterError() {
         flush();
-        if (shared != null) {
+        if (shared != null || xrcDomain != null) {
             device().raise(AsyncEvent.Type.QP_LAST_WQE_REACHED, this);
         }
     }
@@ -577,7 +472,7 @@ public final class ModelQueuePair extends ModelObject {
 
     private void forgetEverything() {
         fatalTold = false;
-        attributes.clear();
+        attributes.forgetAll();
         sends.clear();
         kept = null;
         begun = false;
@@ -594,6 +489,9 @@ public final class ModelQueuePair extends ModelObject {
         forgetEverything();
         sendCq.removeReporter(this);
         receiveCq.removeReporter(this);
+        if (xrcDomain != null) {
+            xrcDomain.forget(this);
+        }
         device().forget(this);
     }
 }

@@ -76,7 +76,8 @@ public final class ModelSend {
                 case RC -> true;
                 case UC -> this != SEND_WITH_INVALIDATE && !isAnswered();
                 case UD -> this == SEND || this == SEND_WITH_IMMEDIATE;
-                case XRC_INITIATOR, XRC_TARGET -> false; // the model has none
+                case XRC_INITIATOR -> extension() == null;
+                case XRC_TARGET -> false;
             };
         }
 
@@ -111,6 +112,8 @@ public final class ModelSend {
     private @Nullable ModelAddressHandle handle;
     private int qpn;
     private int qkey;
+    private int srqNumber;
+    private boolean namesQueue;
 
     private ModelSend(Operation operation, long wrId) {
         this.operation = operation;
@@ -186,6 +189,13 @@ public final class ModelSend {
         handle = way;
         qpn = queuePair;
         qkey = key;
+        return this;
+    }
+
+    /// A request of an extended connection: the peer's shared receive queue.
+    public ModelSend to(int number) {
+        srqNumber = number;
+        namesQueue = true;
         return this;
     }
 
@@ -273,6 +283,15 @@ public final class ModelSend {
         return qkey;
     }
 
+    /// Whether it names a shared receive queue of the peer.
+    public boolean namesQueue() {
+        return namesQueue;
+    }
+
+    public int srqNumber() {
+        return srqNumber;
+    }
+
     /// Bytes that are sent, or come back.
     public long bytes() {
         return inline != null
@@ -286,6 +305,7 @@ public final class ModelSend {
                 + (solicited ? " solicited" : "") + (inline == null ? " " + pieces : " inline " + inline.length)
                 + " at 0x" + Long.toHexString(remoteAddress) + " rkey 0x" + Integer.toHexString(rkey) + " number 0x"
                 + Integer.toHexString(number) + " len " + length + " " + access
+                + (namesQueue ? " to queue 0x" + Integer.toHexString(srqNumber) : "")
                 + (handle == null ? "" : " to 0x" + Integer.toHexString(qpn) + " qkey 0x" + Integer.toHexString(qkey));
     }
 }

@@ -48,6 +48,23 @@ final class ModifyRules {
             SQD   SQD  RC  MAX_DEST_RD_ATOMIC MIN_RNR_TIMER
             SQE   RTS  UD  CUR_STATE QKEY
             SQE   RTS  UC  CUR_STATE ACCESS_FLAGS
+            RESET INIT XRC_INITIATOR PKEY_INDEX* PORT* ACCESS_FLAGS*
+            RESET INIT XRC_TARGET    PKEY_INDEX* PORT* ACCESS_FLAGS*
+            INIT  INIT XRC_INITIATOR PKEY_INDEX PORT ACCESS_FLAGS
+            INIT  INIT XRC_TARGET    PKEY_INDEX PORT ACCESS_FLAGS
+            INIT  RTR  XRC_INITIATOR AV* PATH_MTU* DEST_QPN* RQ_PSN* ACCESS_FLAGS PKEY_INDEX
+            INIT  RTR  XRC_TARGET    AV* PATH_MTU* DEST_QPN* RQ_PSN* MAX_DEST_RD_ATOMIC* MIN_RNR_TIMER*
+            INIT  RTR  XRC_TARGET    ACCESS_FLAGS PKEY_INDEX
+            RTR   RTS  XRC_INITIATOR SQ_PSN* TIMEOUT* RETRY_CNT* RNR_RETRY* MAX_QP_RD_ATOMIC* CUR_STATE ACCESS_FLAGS
+            RTR   RTS  XRC_TARGET    SQ_PSN* TIMEOUT* CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER
+            RTS   RTS  XRC_INITIATOR CUR_STATE ACCESS_FLAGS
+            RTS   RTS  XRC_TARGET    CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER
+            RTS   SQD  XRC_INITIATOR EN_SQD_ASYNC_NOTIFY
+            RTS   SQD  XRC_TARGET    EN_SQD_ASYNC_NOTIFY
+            SQD   RTS  XRC_INITIATOR CUR_STATE ACCESS_FLAGS
+            SQD   RTS  XRC_TARGET    CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER
+            SQD   SQD  XRC_INITIATOR AV ACCESS_FLAGS PKEY_INDEX PORT TIMEOUT RETRY_CNT RNR_RETRY MAX_QP_RD_ATOMIC
+            SQD   SQD  XRC_TARGET    AV ACCESS_FLAGS PKEY_INDEX PORT TIMEOUT MAX_DEST_RD_ATOMIC MIN_RNR_TIMER
             """;
 
     /// First and last value of what is a number. Ports, P_Keys and READs at once are the device's limits.
@@ -128,7 +145,7 @@ final class ModifyRules {
                         change.has(QpAttribute.AV)
                                 && !fits(
                                         queuePair.device(),
-                                        change.get(QpAttribute.AV, AddressVector.class, ModelQueuePair.NO_WAY)),
+                                        change.get(QpAttribute.AV, AddressVector.class, ModelAttributes.NO_WAY)),
                         InvalidAttributesException.class,
                         QpAttribute.AV.name())
                 .list();

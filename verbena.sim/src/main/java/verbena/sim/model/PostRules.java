@@ -5,6 +5,7 @@ import verbena.sim.model.ModelSend.Operation;
 import verbena.sim.model.Refusal.Reasons;
 import verbena.verbs.Capability;
 import verbena.verbs.InvalidStateException;
+import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.ResourceLimitException;
 
@@ -12,6 +13,29 @@ import verbena.verbs.ResourceLimitException;
 /// it is carried out, not here.
 final class PostRules {
     private PostRules() {}
+
+    /// From RTS on.
+    static List<Refusal> maySend(ModelQueuePair queuePair) {
+        QpState state = queuePair.state();
+        return new Reasons()
+                .and(queuePair.mayBeUsed())
+                .when(
+                        state == QpState.RESET || state == QpState.INIT || state == QpState.RTR,
+                        InvalidStateException.class,
+                        state.name())
+                .when(queuePair.type() == QpType.XRC_TARGET, InvalidStateException.class, "target")
+                .list();
+    }
+
+    /// From INIT on, and never with a shared receive queue.
+    static List<Refusal> mayReceive(ModelQueuePair queuePair) {
+        return new Reasons()
+                .and(queuePair.mayBeUsed())
+                .when(queuePair.state() == QpState.RESET, InvalidStateException.class, "RESET")
+                .when(queuePair.shared().isPresent(), InvalidStateException.class, "shared receive queue")
+                .when(queuePair.type().isXrc(), InvalidStateException.class, "receive")
+                .list();
+    }
 
     static List<Refusal> maySend(ModelQueuePair queuePair, int alreadyInBatch, ModelSend request) {
         Operation operation = request.operation();
@@ -75,17 +99,26 @@ final class PostRules {
                 .list();
     }
 
-    /// A datagram names its way; all others have one (ibv_post_send(3)).
+    /// A datagram names its way, and a request of an extended connection the peer's queue (ibv_post_send(3)).
     private static List<Refusal> mayGo(ModelQueuePair queuePair, ModelSend request) {
         ModelAddressHandle handle = request.handle();
         boolean isDatagram = queuePair.type() == QpType.UD;
+        boolean isExtended = queuePair.type() == QpType.XRC_INITIATOR;
+        boolean outOfRange = request.srqNumber() < 0 || request.srqNumber() > 0xFF_FFFF;
+        var reasons = new Reasons()
+                .when(request.namesQueue() && !isExtended, IllegalArgumentException.class, "to")
+                .when(request.namesQueue() && outOfRange, IllegalArgumentException.class, "srqNumber")
+                .when(
+                        isExtended
+                                && !request.namesQueue()
+                                && !request.operation().isLocal(),
+                        IllegalArgumentException.class,
+                        "to");
         if (handle == null) {
-            return new Reasons()
-                    .when(isDatagram, IllegalArgumentException.class, "to")
+            return reasons.when(isDatagram, IllegalArgumentException.class, "to")
                     .list();
         }
-        return new Reasons()
-                .and(handle.mayBeUsed())
+        return reasons.and(handle.mayBeUsed())
                 .when(!isDatagram, IllegalArgumentException.class, "to")
                 .when(handle.domain() != queuePair.domain(), IllegalArgumentException.class, "handle")
                 .when(request.qpn() < 0 || request.qpn() > 0xFF_FFFF, IllegalArgumentException.class, "qpn")

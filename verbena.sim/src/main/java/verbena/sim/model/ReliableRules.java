@@ -11,13 +11,12 @@ import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpType;
-import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
+import verbena.wire.ib.Psn;
 
 /// What a request of a reliable connection leads to (IBTA 9.7, 9.9.2 and 9.9.3), a message at a time: the requester's
 /// own checks, then the responder's in the standard's order. The first that fails decides.
 final class ReliableRules {
-    private static final int PSN_MASK = 0xFF_FFFF;
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
 
     /// What comes back.
@@ -89,7 +88,7 @@ final class ReliableRules {
     private @Nullable ModelQueuePair reach(ModelQueuePair from) {
         ModelQueuePair to = model.find(from.destination(), from.number(QpAttribute.DEST_QPN));
         return to != null
-                        && to.type() == QpType.RC
+                        && to.type() == (from.type() == QpType.RC ? QpType.RC : QpType.XRC_TARGET)
                         && to.isReceiving()
                         && to.destination().equals(from.source())
                         && to.source().equals(from.destination())
@@ -112,8 +111,8 @@ final class ReliableRules {
     private static int next(ModelQueuePair queuePair, ModelSend request) {
         long packets = request.operation().isAnswered() && request.operation() != Operation.READ
                 ? 1
-                : Messages.packets(request.bytes(), queuePair.mtuBytes());
-        return (int) ((queuePair.nextPsn + packets) & PSN_MASK);
+                : MessageRules.packets(request.bytes(), queuePair.mtuBytes());
+        return (int) ((queuePair.nextPsn + packets) & Psn.MASK);
     }
 
     // ---- responder
@@ -122,11 +121,14 @@ final class ReliableRules {
         responder.onPacket();
         if (responder.expectedPsn != requester.nextPsn) {
             // Of another connection. What lies ahead is reported missing, once (C9-115); no requester receives it.
-            if ((requester.nextPsn - responder.expectedPsn & PSN_MASK) < PSN_MASK / 2) {
+            if ((requester.nextPsn - responder.expectedPsn & Psn.MASK) < Psn.MASK / 2) {
                 model.nak(responder, Nak.SEQUENCE, responder.gapTold);
                 responder.gapTold = true;
             }
             return new Answer.Silence();
+        }
+        if (responder.type() == QpType.XRC_TARGET && !responder.aim(request.srqNumber())) {
+            return refuse(responder, Nak.REMOTE_ACCESS, null); // IBTA A14, as drivers have it
         }
         Operation operation = request.operation();
         if (!isEnabled(responder, request)) {
@@ -154,9 +156,9 @@ final class ReliableRules {
         return answer;
     }
 
-    /// IBTA 9.7.4.1.4: what the queue pair does not enable is an invalid request, whatever the region says.
+    /// IBTA 9.7.4.1: what the queue pair does not enable is an invalid request, whatever the region says.
     private static boolean isEnabled(ModelQueuePair responder, ModelSend request) {
-        return responder.access().containsAll(rights(request));
+        return responder.attributes().access().containsAll(rights(request));
     }
 
     /// What a request needs of the queue pair, and of the region or window.
@@ -175,8 +177,8 @@ final class ReliableRules {
         if (receive == null) {
             return notReady(responder, requester);
         }
-        byte[] data = Messages.payload(requester, request);
-        if (!Messages.fit(responder, requester, data.length)) {
+        byte[] data = MessageRules.payload(requester, request);
+        if (!MessageRules.fit(responder, requester, data.length)) {
             responder.fail(receive, WcStatus.REM_INV_REQ_ERR);
             return refuse(responder, Nak.INVALID_REQUEST, receive);
         }
@@ -200,23 +202,22 @@ final class ReliableRules {
             responder.breakDown();
             return new Answer.Silence(); // fault class J (IBTA 9.9.3.1): no NAK
         }
-        responder.succeed(
+        responder.succeed(ModelCompletion.ofReceive(
+                responder,
                 receive,
-                WcOpcode.RECV,
                 data.length,
-                Messages.immediate(request),
-                withdraws ? OptionalInt.of(request.number()) : OptionalInt.empty(),
-                request.solicited());
+                request,
+                withdraws ? OptionalInt.of(request.number()) : OptionalInt.empty()));
         return new Answer.Done(NOTHING);
     }
 
     private Answer onWrite(ModelQueuePair responder, ModelQueuePair requester, ModelSend request) {
-        byte[] data = Messages.payload(requester, request);
-        if (!Messages.fit(responder, requester, data.length)) {
+        byte[] data = MessageRules.payload(requester, request);
+        if (!MessageRules.fit(responder, requester, data.length)) {
             return refuse(responder, Nak.INVALID_REQUEST, null);
         }
         // The whole range is checked before anything is placed, and each packet's part again when it is.
-        int lastAt = (int) (Messages.packets(data.length, requester.mtuBytes()) - 1) * requester.mtuBytes();
+        int lastAt = (int) (MessageRules.packets(data.length, requester.mtuBytes()) - 1) * requester.mtuBytes();
         if (requester.arrived == 0 && data.length > 0 && place(responder, request, 0, data.length) == null) {
             // A receive tells of it (IBTA 11.6.2, local access error) when the first packet says that it takes one.
             ModelReceive told = request.operation().hasImmediate() && lastAt == 0 ? responder.takeReceive() : null;
@@ -253,13 +254,7 @@ final class ReliableRules {
             place.memory().write(place.offset(), last);
         }
         if (receive != null) {
-            responder.succeed(
-                    receive,
-                    WcOpcode.RECV_RDMA_WITH_IMM,
-                    data.length,
-                    Messages.immediate(request),
-                    OptionalInt.empty(),
-                    request.solicited());
+            responder.succeed(ModelCompletion.ofReceive(responder, receive, data.length, request, OptionalInt.empty()));
         }
         return new Answer.Done(NOTHING);
     }
@@ -273,7 +268,7 @@ final class ReliableRules {
         if (bytes > 0 && place == null) {
             return refuse(responder, Nak.REMOTE_ACCESS, null);
         }
-        if (!Messages.fit(responder, requester, bytes)) {
+        if (!MessageRules.fit(responder, requester, bytes)) {
             return new Answer.Refused(WcStatus.BAD_RESP_ERR);
         }
         return new Answer.Done(place == null ? NOTHING : place.memory().read(place.offset(), bytes));
@@ -322,7 +317,10 @@ final class ReliableRules {
 
     /// IBTA 9.7.5.2.8: come back later.
     private Answer notReady(ModelQueuePair responder, ModelQueuePair requester) {
-        model.nak(responder, Nak.notReady(responder.rnrTimerCode()), requester.waiting == Waiting.FOR_A_RECEIVE);
+        model.nak(
+                responder,
+                Nak.notReady(responder.attributes().rnrTimer().code()),
+                requester.waiting == Waiting.FOR_A_RECEIVE);
         responder.gapTold = true;
         return new Answer.NotReady();
     }

@@ -3,8 +3,8 @@ package verbena.sim.model;
 import verbena.sim.model.ModelSend.Operation;
 import verbena.verbs.WcStatus;
 
-/// What becomes of a posted request (IBTA 10.8.3): what the device does by itself, what it checks before it sends, and
-/// who then knows the rest.
+/// What becomes of a posted request (IBTA 10.8.3): what the device does by itself, and what it checks before it
+/// sends. The rest is in the rules of its service.
 final class RequestRules {
     private final ReliableRules reliable;
     private final UnreliableRules unreliable;
@@ -34,12 +34,12 @@ final class RequestRules {
             return true;
         }
         return switch (queuePair.type()) {
-            case RC -> reliable.carryOut(queuePair, request);
+            case RC, XRC_INITIATOR -> reliable.carryOut(queuePair, request);
             case UC, UD -> {
                 unreliable.carryOut(queuePair, request);
                 yield true;
             }
-            case XRC_INITIATOR, XRC_TARGET -> throw new IllegalStateException("the model has no XRC");
+            case XRC_TARGET -> throw new IllegalStateException("a target sends nothing");
         };
     }
 }

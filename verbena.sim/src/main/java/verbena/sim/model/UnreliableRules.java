@@ -11,13 +11,12 @@ import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpType;
-import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
+import verbena.wire.ib.Bth;
 
 /// What a request of an unreliable connection or a datagram leads to (IBTA 9.8 and 9.9.3.2), a message at a time. The
 /// sender is done when it has sent; what finds no receive is dropped silently.
 final class UnreliableRules {
-    private static final int MULTICAST_QPN = 0xFF_FFFF;
     /// What precedes a datagram in its receive (IBTA 11.4.1.2).
     private static final int GRH_BYTES = 40;
 
@@ -29,7 +28,7 @@ final class UnreliableRules {
 
     /// Sends the oldest request, which is done then. What arrives is the peer's business.
     void carryOut(ModelQueuePair queuePair, ModelSend request) {
-        byte[] data = Messages.payload(queuePair, request);
+        byte[] data = MessageRules.payload(queuePair, request);
         queuePair.succeed();
         if (queuePair.type() == QpType.UD) {
             sendDatagram(queuePair, request, data);
@@ -65,7 +64,7 @@ final class UnreliableRules {
         if (receive == null) {
             return;
         }
-        if (!Messages.fit(to, from, data.length)) {
+        if (!MessageRules.fit(to, from, data.length)) {
             to.breakOff(WcStatus.REM_INV_REQ_ERR);
             return;
         }
@@ -82,13 +81,7 @@ final class UnreliableRules {
             }
         }
         to.closeReceive();
-        to.succeed(
-                receive,
-                WcOpcode.RECV,
-                data.length,
-                Messages.immediate(request),
-                OptionalInt.empty(),
-                request.solicited());
+        to.succeed(ModelCompletion.ofReceive(to, receive, data.length, request, OptionalInt.empty()));
     }
 
     /// False when the receive's own memory cannot be used: that ends the queue pair (IBTA 9.9.3.2, class C).
@@ -104,7 +97,7 @@ final class UnreliableRules {
     }
 
     private static void onWrite(ModelQueuePair to, ModelQueuePair from, ModelSend request, byte[] data) {
-        if (!to.access().contains(Access.REMOTE_WRITE) || !Messages.fit(to, from, data.length)) {
+        if (!to.attributes().access().contains(Access.REMOTE_WRITE) || !MessageRules.fit(to, from, data.length)) {
             return;
         }
         Place place = data.length == 0
@@ -115,7 +108,7 @@ final class UnreliableRules {
             return;
         }
         // All packets but the last, which alone takes a receive.
-        int lastAt = (int) (Messages.packets(data.length, from.mtuBytes()) - 1) * from.mtuBytes();
+        int lastAt = (int) (MessageRules.packets(data.length, from.mtuBytes()) - 1) * from.mtuBytes();
         if (place != null) {
             place.memory().write(place.offset(), Arrays.copyOf(data, lastAt));
         }
@@ -131,13 +124,7 @@ final class UnreliableRules {
         }
         if (receive != null) {
             to.closeReceive();
-            to.succeed(
-                    receive,
-                    WcOpcode.RECV_RDMA_WITH_IMM,
-                    data.length,
-                    Messages.immediate(request),
-                    OptionalInt.empty(),
-                    request.solicited());
+            to.succeed(ModelCompletion.ofReceive(to, receive, data.length, request, OptionalInt.empty()));
         }
     }
 
@@ -172,8 +159,7 @@ final class UnreliableRules {
             return;
         }
         to.closeReceive();
-        to.succeedDatagram(
-                receive, GRH_BYTES + data.length, Messages.immediate(request), from.qpn(), request.solicited());
+        to.succeed(ModelCompletion.ofDatagram(to, receive, GRH_BYTES + data.length, request, from.qpn()));
     }
 
     /// The header that the datagram came with (IBTA A17.4.5.1): of IPv6, or 20 bytes of nothing and one of IPv4.
@@ -213,6 +199,6 @@ final class UnreliableRules {
     }
 
     static boolean isMulticast(int qpn) {
-        return qpn == MULTICAST_QPN;
+        return qpn == Bth.MULTICAST_QP;
     }
 }

@@ -9,12 +9,13 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
+import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
-import verbena.transport.Path;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.queue.CompletionRing;
+import verbena.transport.queue.Path;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.SendQueue;
 import verbena.transport.rc.ReliableConnection;
@@ -61,6 +62,9 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
 
     byte @Nullable [] lastSent;
     int notifications;
+    private @Nullable DirectWay direct;
+    /// What requests without packets would have sent and got, oldest first.
+    final Deque<Frame> shown = new ArrayDeque<>();
 
     private final Frame spare;
     private boolean spareHolds;
@@ -132,6 +136,22 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
     }
 
     // ---- objects
+
+    /// The way to the peer's memory without packets, which is used from now on.
+    ///
+    /// @param words for the message when this end cannot have one
+    DirectWay direct(Words words) {
+        if (!(protocol instanceof ReliableConnection connection)) {
+            throw words.wrong("only a reliable connection has a direct way");
+        }
+        DirectWay way = direct;
+        if (way == null) {
+            way = new DirectWay(this);
+            direct = way;
+            connection.peerMemory(way);
+        }
+        return way;
+    }
 
     /// The region `out`, from which this end sends.
     Area out() {
@@ -210,6 +230,19 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
 
     @Override
     public void onState(QpState state) {}
+
+    @Override
+    public void onDirect(DirectPackets packets) {
+        while (true) {
+            Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
+            if (!packets.poll(frame)) {
+                return;
+            }
+            roce.seal(frame, 0);
+            frame.icrcValid = true;
+            shown.add(frame);
+        }
+    }
 
     @Override
     public void onNotification() {

@@ -31,7 +31,6 @@ import verbena.wire.roce.RoceV2;
 /// What the ends at one address share: memory, counters, and a shared receive queue. Stands where an engine would
 /// stand, between the link and the queue pairs, and does nothing by itself.
 final class Host {
-    static final int MULTICAST_QPN = 0xFF_FFFF;
     private static final int KEYS_MAX = 1_000;
     private static final long FIRST_IOVA = 0x10_0000;
     private static final long IOVA_STEP = 0x10_0000;
@@ -122,7 +121,7 @@ final class Host {
         int qpn = Bth.destinationQp(frame.slot, frame.start);
         arrived.copyFrom(frame);
         PacketFate fate = PacketFate.DROPPED_UNKNOWN_QP;
-        for (End end : qpn == MULTICAST_QPN ? attached(frame) : end(qpn)) {
+        for (End end : qpn == Bth.MULTICAST_QP ? attached(frame) : end(qpn)) {
             PacketFate another = end.receive(frame, Packet.opcode(frame), now);
             fate = fate == PacketFate.ACCEPTED ? fate : another;
         }

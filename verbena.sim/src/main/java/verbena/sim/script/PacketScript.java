@@ -1,20 +1,13 @@
 package verbena.sim.script;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
-import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
-import verbena.transport.PacketFate;
-import verbena.transport.Path;
 import verbena.transport.Protocol;
 import verbena.transport.congestion.PeerWindow;
 import verbena.transport.congestion.PeerWindows;
@@ -25,15 +18,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.WorkCompletion;
-import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.ib.Bth;
-import verbena.wire.ib.Opcode;
-import verbena.wire.ib.Packet;
-import verbena.wire.notation.Names;
-import verbena.wire.notation.PacketPattern;
-import verbena.wire.notation.PacketText;
-import verbena.wire.roce.RoceV2;
 
 /// Runs a script of two or more queue pairs, its ends, in virtual time. The package description has the grammar.
 ///
@@ -47,25 +32,16 @@ import verbena.wire.roce.RoceV2;
 ///
 /// The script is the scheduler: an end is asked for a packet when a line says that it sends one, and time passes
 /// only where a line says so. So acknowledgements merge exactly when the lines between leave them the time. At the
-/// end no device may have anything more to send, to complete or to report. One run is like any other: keys, addresses
-/// and times are the same each time.
-public final class PacketScript implements Names {
+/// end no device may have anything more to send, to complete or to report. One run is like any other: keys,
+/// addresses and times are the same each time.
+public final class PacketScript {
     static final int AREA_BYTES = 1 << 16;
-    private static final int TURNS_MAX = 10_000;
     private static final int QPN_OF_A = 0x11;
-    private static final int HOP_LIMIT = 64;
     private static final Pattern STAMP = Pattern.compile("\\+([0-9.]+[a-z]+)\\s+(.*)");
-    private static final Pattern ENVELOPE = Pattern.compile("\\s+((?:from|to|tos|ttl|port)\\s.*)$");
-    private static final Pattern FATE = Pattern.compile("\\s+=>\\s+(\\S+)$");
-    private static final Pattern REMARK = Pattern.compile("\\s+(lost|late|twice|flipped)$");
     static final int REMOTE_ALL = Access.bits(Access.remoteAll());
 
     /// The Q_Key of datagrams, where a script names no other.
     public static final int QKEY = 0x11111111;
-
-    private record Late(long time, long order, Frame frame, End to) {}
-
-    record Place(Area area, long offset) {}
 
     private final QpType type;
     private int mtu = 1024;
@@ -80,30 +56,24 @@ public final class PacketScript implements Names {
     private boolean shared;
     private boolean signalAll;
     private int connections = 1;
-    private final Map<String, String> guests = new LinkedHashMap<>();
+    private final Map<String, String> others = new LinkedHashMap<>();
     private Gid addressA = Gid.parse("10.0.0.1");
     private Gid addressB = Gid.parse("10.0.0.2");
 
     private final Arena arena = Arena.ofConfined();
-    private final RoceV2 roce = new RoceV2();
-    private final Frame frame = newFrame();
-    private final Frame arriving = newFrame();
     private final WorkCompletion completion = new WorkCompletion();
-    private final PriorityQueue<Late> late =
-            new PriorityQueue<>(Comparator.comparingLong(Late::time).thenComparingLong(Late::order));
     private final List<String> happened = new ArrayList<>();
-    private final Map<String, End> ends = new LinkedHashMap<>();
-    private long now;
-    private long lateCount;
-    private long peerPosition;
+    private final Ends ends = new Ends();
+    private final Timeline time = new Timeline(ends, newFrame(), happened);
+    private final PacketLines packets = new PacketLines(ends, time, this::newFrame, happened);
 
     private PacketScript(QpType type) {
         this.type = type;
     }
 
-    /// Two ends of a reliable connection with MTU 1024, first PSN 100 from a to b and 7000 back, ACK timeout code
-    /// 14 (67.108864 ms), 7 retries, RNR timer code 12 (0.64 ms), RNR retry 7 (for ever), 4 READs, a window of 128
-    /// packets.
+    /// Two ends of a reliable connection. The MTU is 1024, the first PSN 100 from a to b and 7000 back. The ACK
+    /// timeout has code 14 (67.108864 ms), with 7 retries. The RNR timer has code 12 (0.64 ms), with RNR retry 7
+    /// (for ever). 4 READs may be outstanding, and 128 packets under way.
     public static PacketScript rc() {
         return new PacketScript(QpType.RC);
     }
@@ -194,7 +164,7 @@ public final class PacketScript implements Names {
     ///
     /// @param beside the other one's name; empty for an address of its own
     public PacketScript with(String name, String beside) {
-        guests.put(name, beside);
+        others.put(name, beside);
         return this;
     }
 
@@ -253,27 +223,27 @@ public final class PacketScript implements Names {
         if (connections == 2) {
             pair(add("c", hostOfA), add("d", hostOfB));
         }
-        guests.forEach(this::seat);
+        others.forEach(this::addOther);
     }
 
     private PeerWindows peerWindows() {
         return new PeerWindows(window, PeerWindow.PROBE_NANOS_MIN);
     }
 
-    private void seat(String name, String beside) {
-        int number = ends.size() + 1;
-        End a = end("a", new Words(name));
+    private void addOther(String name, String beside) {
+        int number = ends.all().size() + 1;
+        End a = ends.get("a", new Words(name));
         Gid address = Gid.parse((addressA.isIpv4() ? "10.0.0." : "fd00::") + number);
         Host host = beside.isEmpty()
                 ? new Host(address, peerWindows(), new SplittableRandom(number), arena)
-                : end(beside, new Words(beside)).host;
+                : ends.get(beside, new Words(beside)).host;
         start(add(name, host), a, psnBack, psn);
     }
 
     private End add(String name, Host host) {
         QpType half = type.isXrc() && (name.equals("b") || name.equals("d")) ? QpType.XRC_TARGET : type;
-        var end = new End(name, half, QPN_OF_A + ends.size(), host, shared, signalAll, arena);
-        ends.put(name, end);
+        var end = new End(name, half, QPN_OF_A + ends.all().size(), host, shared, signalAll, arena);
+        ends.add(end);
         int local = Access.LOCAL_WRITE.bit();
         host.addArea(name + ".out", AREA_BYTES, host.nextIova(), End.DOMAIN, local);
         host.addArea(name + ".in", AREA_BYTES, host.nextIova(), End.DOMAIN, local);
@@ -301,10 +271,10 @@ public final class PacketScript implements Names {
         p.retryCount = retryCount;
         p.rnrRetry = rnrRetry;
         p.windows = end.host.peerWindows;
-        p.path = path(end, peer);
-        end.modify(QpState.INIT, now);
-        end.modify(QpState.RTR, now);
-        end.modify(QpState.RTS, now);
+        p.path = Ends.path(end, peer);
+        end.modify(QpState.INIT, time.now());
+        end.modify(QpState.RTR, time.now());
+        end.modify(QpState.RTS, time.now());
     }
 
     // ---- lines
@@ -312,7 +282,7 @@ public final class PacketScript implements Names {
     private void step(String line) {
         Matcher stamp = STAMP.matcher(line);
         if (stamp.matches()) {
-            advance(now + VirtualTime.nanos(stamp.group(1)), true);
+            time.pass(time.now() + VirtualTime.nanos(stamp.group(1)), true);
             step(stamp.group(2));
             return;
         }
@@ -324,11 +294,11 @@ public final class PacketScript implements Names {
         if (words.accept("nobody")) {
             words.expect("moves");
             words.expect("until");
-            advance(now + VirtualTime.nanos(words.next("time").substring(1)), false);
+            time.pass(time.now() + VirtualTime.nanos(words.next("time").substring(1)), false);
             words.end();
             return;
         }
-        String who = words.next("who");
+        String who = words.next("end");
         Arrow arrow = Arrow.parse(words.peek());
         if (arrow != null) {
             words.next("arrow");
@@ -336,59 +306,59 @@ public final class PacketScript implements Names {
             do {
                 to.add(words.next("receiver"));
             } while (words.accept(","));
-            packet(who, arrow, to, words.rest(), words);
+            packets.run(who, arrow, to, words.rest(), words);
             return;
         }
-        End end = end(who, words);
+        End end = ends.get(who, words);
         String verb = words.next("what it does");
         switch (verb) {
-            case "post" -> post(end, words);
-            case "silent" -> silent(end, "silence");
+            case "post" -> {
+                if (words.accept("recv")) {
+                    Posts.receive(ends, end, words);
+                } else {
+                    Posts.send(ends, end, words);
+                }
+            }
+            case "silent" -> time.silent(end, "silence");
             case "completion" -> {
-                String seen = Reports.completion(this, end, words, now);
+                String seen = Reports.completion(ends, end, words, time.now());
                 if (seen != null) {
-                    happened.add("%-14s %s".formatted(VirtualTime.text(now), seen));
+                    happened.add("%-14s %s".formatted(VirtualTime.text(time.now()), seen));
                 }
             }
             case "event" -> Reports.event(end, words);
             case "state" -> Reports.state(end, words);
             case "counter" -> Reports.counter(end, words);
-            case "memory" -> Reports.memory(this, end, words);
-            case "word" -> Reports.word(this, end, words);
+            case "memory" -> Reports.memory(ends, end, words);
+            case "word" -> Reports.word(ends, end, words);
             case "notified" -> Reports.notified(end, words);
-            case "set" -> Setup.set(this, end, words);
-            case "modify" -> Setup.modify(end, words, now);
+            case "set" -> Setup.set(ends, end, words);
+            case "modify" -> Setup.modify(end, words, time.now());
             case "region" -> Setup.region(end, words);
             case "window" -> Setup.window(end, words);
             case "srq" -> Setup.srq(end, words);
             case "close" -> Setup.close(end, words);
             case "arm" -> Setup.arm(end, words);
-            case "handle" -> Setup.handle(this, end, words);
+            case "handle" -> Setup.handle(ends, end, words);
             case "attach" -> Setup.attach(end, words);
             case "detach" -> Setup.detach(end, words);
-            default -> throw words.wrong("nobody can \"" + verb + "\"");
+            case "direct" -> Setup.direct(end, words);
+            case "shown" -> Reports.shown(ends, end, words);
+            default -> throw words.wrong("no end can \"" + verb + "\"");
         }
         words.end();
-    }
-
-    private End end(String who, Words words) {
-        End end = ends.get(who);
-        if (end == null) {
-            throw words.wrong("there is no end called " + who);
-        }
-        return end;
     }
 
     private void nothing(Words words) {
         if (words.accept("until")) {
             String span = words.next("time");
-            advance(now + VirtualTime.nanos(span.substring(1)), true);
+            time.pass(time.now() + VirtualTime.nanos(span.substring(1)), true);
         } else if (words.accept("ever")) {
-            advance(Protocol.NEVER, true);
+            time.pass(Protocol.NEVER, true);
         } else if (words.accept("left")) {
-            silent("the end of the script");
-            for (End end : ends.values()) {
-                if (end.takeCompletion(completion, now)) {
+            time.silent("the end of the script");
+            for (End end : ends.all()) {
+                if (end.takeCompletion(completion, time.now())) {
                     throw new Mismatch("left over: " + end.name + " completion " + Reports.text(completion));
                 }
                 AsyncEvent.Type event = end.takeEvent();
@@ -397,314 +367,12 @@ public final class PacketScript implements Names {
                 }
             }
         } else {
-            silent("nothing");
+            time.silent("nothing");
         }
         words.end();
     }
 
-    // ---- time
-
-    private void advance(long target, boolean isSilent) {
-        for (int turn = 0; turn < TURNS_MAX; turn++) {
-            Late next = late.peek();
-            long at = next == null ? Protocol.NEVER : next.time();
-            for (End end : ends.values()) {
-                at = Math.min(at, end.protocol.deadlineNanos());
-            }
-            if (at > target || at == Protocol.NEVER) {
-                if (target != Protocol.NEVER && target > now) {
-                    pass(target, isSilent);
-                }
-                return;
-            }
-            if (at > now) {
-                pass(at, isSilent);
-            }
-            while (!late.isEmpty() && late.peek().time() <= now) {
-                Late arrival = late.remove();
-                deliver(arrival.frame(), arrival.to());
-            }
-            for (End end : ends.values()) {
-                if (end.protocol.deadlineNanos() <= now) {
-                    end.protocol.onDeadline(now);
-                }
-            }
-        }
-        throw new Mismatch("time does not pass: a deadline stays at " + VirtualTime.text(now));
-    }
-
-    private void pass(long to, boolean isSilent) {
-        if (isSilent) {
-            silent("silence until then");
-        }
-        now = to;
-    }
-
-    private void silent(String expected) {
-        ends.values().forEach(end -> silent(end, expected));
-    }
-
-    private void silent(End end, String expected) {
-        if (end.poll(frame, now)) {
-            throw new Mismatch("expected " + expected + ", but at " + VirtualTime.text(now) + "\n" + end.name + " -> "
-                    + end.peer.name + "  " + PacketText.format(frame, this));
-        }
-    }
-
-    // ---- packets
-
-    private void packet(String who, Arrow arrow, List<String> to, String packetText, Words words) {
-        String text = packetText;
-        Matcher remark = REMARK.matcher(text);
-        if (remark.find()) {
-            text = text.substring(0, remark.start());
-        }
-        PacketFate fate = null;
-        Matcher fateMatcher = FATE.matcher(text);
-        if (fateMatcher.find()) {
-            fate = fate(fateMatcher.group(1), words);
-            text = text.substring(0, fateMatcher.start());
-        }
-        var envelope = new Envelope();
-        Matcher ip = ENVELOPE.matcher(text);
-        if (ip.find()) {
-            envelope = Envelope.parse(ip.group(1));
-            text = text.substring(0, ip.start());
-        }
-        PacketPattern pattern = PacketPattern.parse(text, this);
-        List<End> receivers = to.equals(List.of("peer"))
-                ? List.of()
-                : to.stream().map(name -> end(name, words)).toList();
-        if (who.equals("peer")) {
-            if (receivers.isEmpty()) {
-                throw words.wrong("the peer does not send to itself");
-            }
-            build(pattern, receivers.getFirst());
-            envelope.write(frame);
-            seal(pattern);
-        } else {
-            take(end(who, words), pattern, envelope);
-        }
-        happened.add("%-14s %s %s %-5s %s"
-                .formatted(
-                        VirtualTime.text(now),
-                        who,
-                        arrow.copiesNow() > 0 ? "->" : arrow.lateNanos() < 0 ? "-x" : "->>",
-                        String.join(", ", to),
-                        PacketText.format(frame, this)));
-        for (End receiver : receivers) {
-            carry(arrow, receiver, fate);
-        }
-    }
-
-    private void take(End sender, PacketPattern pattern, Envelope envelope) {
-        if (!sender.poll(frame, now)) {
-            throw new Mismatch(
-                    sender.name + " has nothing to send at " + VirtualTime.text(now) + "; its next deadline is "
-                            + (sender.protocol.deadlineNanos() == Protocol.NEVER
-                                    ? "never"
-                                    : "in " + VirtualTime.text(sender.protocol.deadlineNanos() - now))
-                            + ", its state " + sender.parameters.state);
-        }
-        var differences = new ArrayList<String>(pattern.differences(frame));
-        differences.addAll(envelope.differences(frame));
-        if (!differences.isEmpty()) {
-            throw new Mismatch(sender.name + " -> " + sender.peer.name + "  " + PacketText.format(frame, this) + "\n"
-                    + String.join("\n", differences));
-        }
-    }
-
-    private void build(PacketPattern pattern, End receiver) {
-        End impersonated = receiver.peer;
-        Opcode opcode = pattern.opcode();
-        if (opcode == null || opcode.startsMessage()) {
-            peerPosition = 0;
-        }
-        byte[] data = impersonated.out().pattern();
-        pattern.build(frame, MemorySegment.ofArray(data).asSlice(peerPosition));
-        peerPosition += pattern.payloadBytes().orElse(0);
-        Path path = path(impersonated, receiver);
-        frame.sourceHigh = path.sourceHigh();
-        frame.sourceLow = path.sourceLow();
-        frame.destinationHigh = path.destinationHigh();
-        frame.destinationLow = path.destinationLow();
-        frame.sourcePort = path.sourcePort();
-        frame.trafficClass = path.trafficClass();
-        frame.hopLimit = path.hopLimit();
-        if (frame.length >= Packet.BYTES_MIN && pattern.value("qp").isEmpty()) {
-            Bth.setDestinationQp(frame.slot, frame.start, receiver.parameters.qpn);
-        }
-    }
-
-    private void seal(PacketPattern pattern) {
-        if (frame.length >= Packet.BYTES_MIN) {
-            roce.seal(frame, 0);
-            if (pattern.badIcrc()) {
-                flipBit(frame);
-            }
-        }
-    }
-
-    /// The way from one end to another.
-    static Path path(End from, End to) {
-        Gid source = from.host.address;
-        Gid destination = to.host.address;
-        int port = RoceV2.udpSourcePort(from.parameters.qpn, to.parameters.qpn);
-        return new Path(source.high(), source.low(), destination.high(), destination.low(), 0, HOP_LIMIT, port);
-    }
-
-    private void carry(Arrow arrow, End receiver, @Nullable PacketFate expected) {
-        if (arrow.flips()) {
-            flipBit(frame);
-        }
-        if (arrow.lateNanos() >= 0) {
-            Frame copy = newFrame();
-            copy.copyFrom(frame);
-            late.add(new Late(now + arrow.lateNanos(), lateCount++, copy, receiver));
-        }
-        Gid destination = new Gid(frame.destinationHigh, frame.destinationLow);
-        if (!destination.isMulticast() && !destination.equals(receiver.host.address)) {
-            throw new Mismatch("is sent to " + destination + ", not to " + receiver.host.address);
-        }
-        for (int i = 0; i < arrow.copiesNow(); i++) {
-            arriving.copyFrom(frame); // the receiver may write into what it is given
-            PacketFate fate = deliver(arriving, receiver);
-            if (expected != null && fate != expected) {
-                throw new Mismatch("=> " + fate.label());
-            }
-        }
-    }
-
-    private PacketFate deliver(Frame packet, End receiver) {
-        PacketFate fate = receiver.host.receive(packet, now);
-        happened.add("%-14s   => %s".formatted("", fate.label()));
-        return fate;
-    }
-
-    private static void flipBit(Frame frame) {
-        int at = frame.start + frame.length / 2;
-        BigEndian.put8(frame.slot, at, BigEndian.u8(frame.slot, at) ^ 0x04);
-    }
-
     private Frame newFrame() {
         return Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
-    }
-
-    private static PacketFate fate(String label, Words words) {
-        for (PacketFate fate : PacketFate.values()) {
-            if (fate.label().equals(label)) {
-                return fate;
-            }
-        }
-        throw words.wrong("there is no fate called " + label);
-    }
-
-    /// Whose data `as` compares with: the peer's, or that of the end that is named.
-    End sender(End receiver, Words words) {
-        return ends.containsKey(words.peek()) ? end(words.next("end"), words) : receiver.peer;
-    }
-
-    /// The way from an end to another one or, by address, to a multicast group.
-    Path pathTo(End from, String name) {
-        End to = ends.get(name);
-        if (to != null) {
-            return path(from, to);
-        }
-        return Path.of(from.host.address, Gid.parse(name), 0, HOP_LIMIT);
-    }
-
-    /// The queue pair number of an end; that of all multicasts for an address.
-    int qpnOf(String name) {
-        End to = ends.get(name);
-        return to == null ? Host.MULTICAST_QPN : to.parameters.qpn;
-    }
-
-    // ---- requests
-
-    private void post(End end, Words words) {
-        if (words.accept("recv")) {
-            Posts.receive(this, end, words);
-        } else {
-            Posts.send(this, end, words);
-        }
-    }
-
-    /// `region+offset` of one end's own.
-    long address(End end, Words words, AreaUser user) {
-        String word = words.next("region+offset");
-        int plus = word.indexOf('+');
-        Area area = plus < 0 ? null : end.area(word.substring(0, plus));
-        if (area == null) {
-            throw words.wrong(end.name + " has no region for \"" + word + "\"");
-        }
-        long offset = new Words(word.substring(plus + 1)).number("offset");
-        user.use(area, offset);
-        return area.region.iova() + offset;
-    }
-
-    /// What is done with a place in memory.
-    interface AreaUser {
-        void use(Area area, long offset);
-    }
-
-    Place place(End end, Words words) {
-        var found = new Place[1];
-        address(end, words, (area, offset) -> found[0] = new Place(area, offset));
-        return found[0];
-    }
-
-    // ---- names
-
-    int key(String word, Words words) {
-        Names.Region region = region(word);
-        return region == null ? new Words(word).integer("key") : region.rkey();
-    }
-
-    @Override
-    public Names.@Nullable Region region(String name) {
-        for (End end : ends.values()) {
-            Area area = end.host.areas.get(name);
-            if (area != null) {
-                return new Names.Region(name, area.region.key(), area.region.iova());
-            }
-            int dot = name.indexOf('.');
-            BoundWindow window = end.host.windows.get(dot < 0 ? name : name.substring(0, dot));
-            if (window != null) {
-                int key = dot < 0 ? window.window.key() : window.keys.get(Integer.parseInt(name.substring(dot + 1)));
-                return new Names.Region(name, key, window.virtualAddress);
-            }
-        }
-        return null;
-    }
-
-    @Override
-    public Names.@Nullable Region region(int rkey) {
-        for (End end : ends.values()) {
-            for (Area area : end.host.areas.values()) {
-                if (area.region.key() == rkey) {
-                    return new Names.Region(area.name, rkey, area.region.iova());
-                }
-            }
-            for (BoundWindow window : end.host.windows.values()) {
-                int which = window.keys.indexOf(rkey);
-                if (which >= 0) {
-                    String name = rkey == window.window.key() ? window.name : window.name + "." + which;
-                    return new Names.Region(name, rkey, window.virtualAddress);
-                }
-            }
-        }
-        return null;
-    }
-
-    @Override
-    public @Nullable String queuePair(int qpn) {
-        boolean isKnown = ends.values().stream().anyMatch(end -> end.parameters.qpn == qpn);
-        return isKnown ? null : "0x%06x".formatted(qpn);
-    }
-
-    @Override
-    public OptionalInt queuePair(String name) {
-        End end = ends.get(name);
-        return end == null ? OptionalInt.empty() : OptionalInt.of(end.parameters.qpn);
     }
 }

@@ -3,10 +3,10 @@ package verbena.sim.script;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import verbena.transport.Path;
+import verbena.transport.memory.ScatterList;
+import verbena.transport.queue.Path;
 import verbena.transport.queue.ReceiveQueue;
 import verbena.transport.queue.ReceiveRequest;
-import verbena.transport.queue.ScatterList;
 import verbena.transport.queue.SendRequest;
 import verbena.transport.rc.XrcQueue;
 import verbena.verbs.spi.SendOperation;
@@ -19,7 +19,7 @@ final class Posts {
 
     private Posts() {}
 
-    static void receive(PacketScript script, End end, Words words) {
+    static void receive(Ends ends, End end, Words words) {
         ReceiveQueue queue = end.receives;
         if (words.accept("srq")) {
             XrcQueue named = end.host.xrcQueues.get(words.integer("number"));
@@ -40,7 +40,7 @@ final class Posts {
                 }
                 case "into" -> {
                     words.next("into");
-                    list(script, end, request.scatter, words);
+                    list(ends, end, request.scatter, words);
                 }
                 default -> bytes = words.integer("bytes");
             }
@@ -51,7 +51,7 @@ final class Posts {
         queue.publish();
     }
 
-    static void send(PacketScript script, End end, Words words) {
+    static void send(Ends ends, End end, Words words) {
         String verb = words.next("operation");
         SendRequest request = end.sends.claim();
         request.begin(operation(verb, words), 0);
@@ -62,41 +62,41 @@ final class Posts {
             case WRITE -> {
                 bytes = words.integer("bytes");
                 words.expect("->");
-                remote(script, request, words);
+                remote(ends, request, words);
             }
             case READ -> {
                 bytes = words.integer("bytes");
                 words.expect("<-");
-                remote(script, request, words);
+                remote(ends, request, words);
             }
             case FETCH_ADD -> {
                 bytes = WORD_BYTES;
                 request.operand = words.number("add");
                 words.expect("->");
-                remote(script, request, words);
+                remote(ends, request, words);
             }
             case COMPARE_SWAP -> {
                 bytes = WORD_BYTES;
                 request.operand = words.number("compare");
                 request.swap = words.number("swap");
                 words.expect("->");
-                remote(script, request, words);
+                remote(ends, request, words);
             }
             case ATOMIC_WRITE -> {
                 request.operand = words.number("value");
                 words.expect("->");
-                remote(script, request, words);
+                remote(ends, request, words);
             }
             case FLUSH -> {
                 request.flushBytes = words.integer("bytes");
                 words.expect("->");
-                remote(script, request, words);
+                remote(ends, request, words);
             }
-            case LOCAL_INVALIDATE -> request.immediateOrKey = script.key(words.next("key"), words);
-            case BIND_WINDOW -> bind(script, end, request, words);
+            case LOCAL_INVALIDATE -> request.immediateOrKey = ends.key(words.next("key"), words);
+            case BIND_WINDOW -> bind(ends, end, request, words);
             default -> throw words.wrong("no script can post " + request.operation);
         }
-        options(script, end, request, words);
+        options(ends, end, request, words);
         if (!request.operation.isLocal()) {
             data(end, request, bytes, words);
         }
@@ -114,14 +114,14 @@ final class Posts {
             case "flush" -> SendOperation.FLUSH;
             case "invalidate" -> SendOperation.LOCAL_INVALIDATE;
             case "bind" -> SendOperation.BIND_WINDOW;
-            default -> throw words.wrong("nobody can post \"" + verb.toLowerCase(Locale.ROOT) + "\"");
+            default -> throw words.wrong("no end can post \"" + verb.toLowerCase(Locale.ROOT) + "\"");
         };
     }
 
-    private static void remote(PacketScript script, SendRequest request, Words words) {
+    private static void remote(Ends ends, SendRequest request, Words words) {
         String word = words.next("remote address");
         int plus = word.indexOf('+');
-        Names.Region region = plus < 0 ? null : script.region(word.substring(0, plus));
+        Names.Region region = plus < 0 ? null : ends.region(word.substring(0, plus));
         if (region == null) {
             request.remoteAddress = new Words(word).number("remote address");
         } else {
@@ -130,13 +130,15 @@ final class Posts {
         }
     }
 
-    private static void bind(PacketScript script, End end, SendRequest request, Words words) {
+    private static void bind(Ends ends, End end, SendRequest request, Words words) {
         BoundWindow window = end.host.windows.get(words.next("window"));
         if (window == null) {
             throw words.wrong("there is no such window");
         }
         words.expect("->");
-        request.windowAddress = script.address(end, words, (area, _) -> request.windowRegion = area.region);
+        Place place = ends.place(end, words);
+        request.windowAddress = place.address();
+        request.windowRegion = place.area().region;
         words.expect("len");
         request.windowBytes = words.number("length");
         if (words.accept("access")) {
@@ -151,7 +153,7 @@ final class Posts {
         window.virtualAddress = zeroBased ? 0 : request.windowAddress;
     }
 
-    private static void options(PacketScript script, End end, SendRequest request, Words words) {
+    private static void options(Ends ends, End end, SendRequest request, Words words) {
         while (!words.isEmpty()) {
             String word = words.next("option");
             switch (word) {
@@ -160,12 +162,12 @@ final class Posts {
                 case "fence" -> request.fenced = true;
                 case "solicited" -> request.solicited = true;
                 case "inline" -> request.isInline = true;
-                case "rkey" -> request.rkey = script.key(words.next("key"), words);
+                case "rkey" -> request.rkey = ends.key(words.next("key"), words);
                 case "to" -> {
                     String to = words.next("end or address");
                     Path handle = end.handles.get(to);
-                    request.path = handle == null ? script.pathTo(end, to) : handle;
-                    request.destinationQpn = handle == null ? script.qpnOf(to) : end.peer.parameters.qpn;
+                    request.path = handle == null ? ends.pathTo(end, to) : handle;
+                    request.destinationQpn = handle == null ? ends.qpnOf(to) : end.peer.parameters.qpn;
                     request.qkey = PacketScript.QKEY;
                 }
                 case "srq" -> request.srqNumber = words.integer("number");
@@ -181,10 +183,10 @@ final class Posts {
                             : SendOperation.SEND_WITH_IMMEDIATE;
                 }
                 case "inv" -> {
-                    request.immediateOrKey = script.key(words.next("key"), words);
+                    request.immediateOrKey = ends.key(words.next("key"), words);
                     request.operation = SendOperation.SEND_WITH_INVALIDATE;
                 }
-                case "from", "into" -> list(script, end, request.scatter, words);
+                case "from", "into" -> list(ends, end, request.scatter, words);
                 default -> throw words.wrong("\"" + word + "\" means nothing here");
             }
         }
@@ -232,12 +234,11 @@ final class Posts {
     }
 
     /// `in+0 len 10 , in+100 len 20`
-    private static void list(PacketScript script, End end, ScatterList list, Words words) {
+    private static void list(Ends ends, End end, ScatterList list, Words words) {
         do {
-            var key = new int[1];
-            long address = script.address(end, words, (area, _) -> key[0] = area.region.key());
+            Place place = ends.place(end, words);
             words.expect("len");
-            list.add(key[0], address, words.integer("length"));
+            list.add(place.area().region.key(), place.address(), words.integer("length"));
         } while (words.accept(","));
     }
 }

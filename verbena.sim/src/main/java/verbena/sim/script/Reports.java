@@ -3,6 +3,7 @@ package verbena.sim.script;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.AsyncEvent;
@@ -12,6 +13,8 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 import verbena.wire.ib.Grh;
+import verbena.wire.notation.PacketPattern;
+import verbena.wire.notation.PacketText;
 
 /// The lines that compare what an end shows: completions, events, state, counters, memory.
 final class Reports {
@@ -21,8 +24,28 @@ final class Reports {
 
     private Reports() {}
 
+    /// `shown WRITE_ONLY psn 100`, `shown nothing`
+    static void shown(Ends ends, End end, Words words) {
+        Frame frame = end.shown.poll();
+        if (words.accept("nothing")) {
+            if (frame != null) {
+                throw new Mismatch(end.name + " has shown " + PacketText.format(frame, ends));
+            }
+            return;
+        }
+        PacketPattern pattern = PacketPattern.parse(words.rest(), ends);
+        if (frame == null) {
+            throw new Mismatch(end.name + " has shown nothing more");
+        }
+        List<String> differences = pattern.differences(frame);
+        if (!differences.isEmpty()) {
+            throw new Mismatch(
+                    end.name + " has shown " + PacketText.format(frame, ends) + "\n" + String.join("\n", differences));
+        }
+    }
+
     /// What was found, for the log; null when none was expected.
-    static @Nullable String completion(PacketScript script, End end, Words words, long now) {
+    static @Nullable String completion(Ends ends, End end, Words words, long now) {
         var completion = new WorkCompletion();
         boolean none = words.accept("none");
         boolean there = end.takeCompletion(completion, now);
@@ -43,8 +66,8 @@ final class Reports {
                 case "byte-len" -> completion.byteLength() == words.number("byte-len");
                 case "imm" -> completion.hasImmediate() && completion.immediate() == (int) words.number("immediate");
                 case "inv" ->
-                    completion.hasInvalidate() && completion.invalidatedRkey() == script.key(words.next("key"), words);
-                case "qp" -> completion.qpn() == script.qpnOf(words.next("end"));
+                    completion.hasInvalidate() && completion.invalidatedRkey() == ends.key(words.next("key"), words);
+                case "qp" -> completion.qpn() == ends.qpnOf(words.next("end"));
                 case "source-qp" -> completion.sourceQpn() == words.integer(word);
                 case "grh" -> (completion.flags() & WorkCompletion.GRH) != 0;
                 case "opcode" -> name(completion.opcode()).equals(words.next("opcode"));
@@ -122,12 +145,12 @@ final class Reports {
         end.notifications = 0;
     }
 
-    static void memory(PacketScript script, End end, Words words) {
+    static void memory(Ends ends, End end, Words words) {
         if (words.accept("unchanged")) {
             end.host.areas.values().forEach(area -> unchanged(end, area, 0, 0));
             return;
         }
-        PacketScript.Place place = script.place(end, words);
+        Place place = ends.place(end, words);
         if (words.accept("unchanged")) {
             unchanged(end, place.area(), 0, 0);
             return;
@@ -140,7 +163,7 @@ final class Reports {
             words.expect("len");
             length = words.integer("length");
             words.expect("as");
-            expected = expected(script, end, length, words);
+            expected = expected(ends, end, length, words);
         }
         byte[] actual = place.area().bytes(place.offset(), length);
         int differs = Arrays.mismatch(expected, actual);
@@ -159,8 +182,8 @@ final class Reports {
         }
     }
 
-    /// What precedes a datagram in its receive: the IPv6 header it came in, or 20 bytes of no meaning, zero here, and
-    /// the IPv4 header (IBTA A17.4.5.1) with a checksum that is right.
+    /// What precedes a datagram in its receive: the IPv6 header that it came in, or 20 zeroes and the IPv4 header
+    /// (IBTA A17.4.5.1) with a checksum that is right.
     private static byte[] grhArea(Frame arrived) {
         var area = ByteBuffer.allocate(Grh.BYTES);
         if (!new Gid(arrived.sourceHigh, arrived.sourceLow).isIpv4()) {
@@ -193,8 +216,8 @@ final class Reports {
                 .array();
     }
 
-    private static byte[] expected(PacketScript script, End end, int length, Words words) {
-        End sender = script.sender(end, words);
+    private static byte[] expected(Ends ends, End end, int length, Words words) {
+        End sender = ends.sender(end, words);
         if (words.accept("sent")) {
             byte[] sent = sender.lastSent;
             return Arrays.copyOf(sent == null ? sender.out().pattern() : sent, length);
@@ -206,7 +229,7 @@ final class Reports {
             }
             return Arrays.copyOf(sent, length);
         }
-        PacketScript.Place place = script.place(sender, words);
+        Place place = ends.place(sender, words);
         return place.area().bytes(place.offset(), length);
     }
 
@@ -220,8 +243,8 @@ final class Reports {
         }
     }
 
-    static void word(PacketScript script, End end, Words words) {
-        PacketScript.Place place = script.place(end, words);
+    static void word(Ends ends, End end, Words words) {
+        Place place = ends.place(end, words);
         words.expect("is");
         long actual = place.area().word(place.offset());
         if (actual != words.number("value")) {

@@ -2,7 +2,7 @@ package verbena.sim.script;
 
 import java.util.LinkedHashSet;
 import java.util.Locale;
-import verbena.transport.Path;
+import verbena.transport.queue.Path;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.Gid;
@@ -122,8 +122,8 @@ final class Setup {
         end.modify(to, now);
     }
 
-    static void set(PacketScript script, End end, Words words) {
-        PacketScript.Place place = script.place(end, words);
+    static void set(Ends ends, End end, Words words) {
+        Place place = ends.place(end, words);
         if (words.accept("word")) {
             place.area().setWord(place.offset(), words.number("value"));
         } else {
@@ -135,10 +135,10 @@ final class Setup {
     }
 
     /// `handle h1 to b traffic-class 0x20 hop-limit 3 port 0xc123`
-    static void handle(PacketScript script, End end, Words words) {
+    static void handle(Ends ends, End end, Words words) {
         String name = words.next("name");
         words.expect("to");
-        Path path = script.pathTo(end, words.next("end or address"));
+        Path path = ends.pathTo(end, words.next("end or address"));
         int trafficClass = path.trafficClass();
         int hopLimit = path.hopLimit();
         int sourcePort = path.sourcePort();
@@ -175,6 +175,16 @@ final class Setup {
                 .groups
                 .getOrDefault(Gid.parse(words.next("group")), new LinkedHashSet<>())
                 .remove(end);
+    }
+
+    /// `direct`, `direct step 40`, `direct off`
+    static void direct(End end, Words words) {
+        DirectWay way = end.direct(words);
+        if (words.accept("off")) {
+            way.close();
+        } else {
+            way.open(words.accept("step") ? words.integer("bytes") : Integer.MAX_VALUE);
+        }
     }
 
     static void arm(End end, Words words) {

@@ -12,7 +12,7 @@
 ///          | "nothing"                                 neither end has anything to send now
 ///          | end "silent"                              that end has nothing to send now
 ///          | "nothing until +" span  |  "nothing ever" and not while that time passes
-///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, nobody sends
+///          | "nobody moves until +" span               time passes, arrivals and deadlines happen, no end sends
 ///          | end verb ...
 /// packet   = notation { "from" address | "to" address | "tos" n | "ttl" n | "port" n }
 /// end      = a name
@@ -43,6 +43,8 @@
 /// srq N [ "xrcd" N ] [ "pd" N ]                       a shared receive queue that peers name (XRC)
 /// close ( region | arena | window | srq ) name
 /// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
+/// direct [ "off" | "step" N ]                         one-sided requests go to the peer's memory, N bytes at once
+/// shown ( packet | "nothing" )                        the next packet that such a request would have sent or got
 /// arm [ solicited ],  arm limit N,  notified [ N ]
 /// ```
 ///

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import verbena.sim.Faults;
 import verbena.sim.Network;
+import verbena.sim.NetworkFaults;
 import verbena.sim.World;
 
 /// What came of a world in which nothing was wrong.
@@ -116,7 +116,7 @@ public record Account(
     /// Faults and hazards in words.
     private String weather() {
         var words = new ArrayList<String>();
-        Faults faults = profile.faults();
+        NetworkFaults faults = profile.faults();
         share(words, faults.loss(), "lost");
         share(words, faults.duplicate(), "twice");
         share(words, faults.corrupt(), "damaged");
@@ -124,9 +124,9 @@ public record Account(
         if (faults.jitterNanos() > 0) {
             words.add(String.format(Locale.ROOT, "%,d us of jitter", faults.jitterNanos() / 1_000));
         }
-        spells(words, faults.blackHoles(), "black holes");
-        spells(words, faults.pauses(), "pauses");
-        spells(words, faults.mutes(), "silences");
+        outages(words, faults.blackHoles(), "black holes");
+        outages(words, faults.pauses(), "pauses");
+        outages(words, faults.mutes(), "silences");
         Hazards hazards = profile.hazards();
         if (hazards.slowReceiverNanos() > 0) {
             words.add(String.format(Locale.ROOT, "receives up to %.0f ms late", hazards.slowReceiverNanos() / 1e6));
@@ -143,9 +143,9 @@ public record Account(
         }
     }
 
-    private static void spells(List<String> words, Faults.Spells spells, String what) {
-        if (spells.perSecond() > 0) {
-            words.add(String.format(Locale.ROOT, "%s up to %.0f ms", what, spells.nanosMax() / 1e6));
+    private static void outages(List<String> words, NetworkFaults.Outages outages, String what) {
+        if (outages.perSecond() > 0) {
+            words.add(String.format(Locale.ROOT, "%s up to %.0f ms", what, outages.nanosMax() / 1e6));
         }
     }
 }

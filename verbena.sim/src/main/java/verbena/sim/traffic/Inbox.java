@@ -24,8 +24,8 @@ import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.XrcDomain;
 
-/// Where messages are received: in the receive queue of one [RcEnd], which completes receives in the order in which
-/// they were posted; in one that several ends of a device share; or in two that their extended connections name.
+/// Where messages are received. An [RcEnd] has a receive queue of its own, which completes receives in the order in
+/// which they were posted. Or several ends of a device share one, or their extended connections name two.
 final class Inbox {
     enum Kind {
         OWN(0),

@@ -4,15 +4,15 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
-import verbena.sim.Faults;
-import verbena.sim.Faults.Spells;
+import verbena.sim.NetworkFaults;
+import verbena.sim.NetworkFaults.Outages;
 
 /// How bad a world is, by name.
 ///
 /// @param name what `./verbena sim --profile` takes
 /// @param explanation one line
 /// @param features what reliable connections use besides requests of all kinds
-public record Profile(String name, String explanation, Faults faults, Hazards hazards, Set<Feature> features) {
+public record Profile(String name, String explanation, NetworkFaults faults, Hazards hazards, Set<Feature> features) {
     private static final long MILLISECOND = 1_000_000;
     /// Those that programs decide on; the others come from the network, or are in every world.
     private static final List<Feature> DRAWN = List.of(
@@ -26,45 +26,46 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
             Feature.XRC);
 
     /// Everything drawn from the seed: each world has some of the faults, in some strength.
-    public static final Profile ANY = new Profile("any", "each seed draws its own", Faults.NONE, Hazards.NONE);
+    public static final Profile ANY = new Profile("any", "each seed draws its own", NetworkFaults.NONE, Hazards.NONE);
 
     /// Mild faults; the seed draws half of the features.
     public static final Profile CROWD = new Profile(
             "crowd",
             "up to 3 % lost, peers that stop to acknowledge; each seed draws half of the features",
-            Faults.NONE,
+            NetworkFaults.NONE,
             Hazards.NONE);
 
     private static final List<Profile> NAMED = List.of(
             ANY,
-            new Profile("calm", "a perfect network and friendly programs", Faults.NONE, Hazards.NONE),
-            new Profile("lossy", "5 % lost, 1 % twice, 0.1 % damaged", Faults.of(0.05, 0.01, 0.001), Hazards.NONE),
+            new Profile("calm", "a perfect network and friendly programs", NetworkFaults.NONE, Hazards.NONE),
+            new Profile(
+                    "lossy", "5 % lost, 1 % twice, 0.1 % damaged", NetworkFaults.of(0.05, 0.01, 0.001), Hazards.NONE),
             new Profile(
                     "shuffled",
                     "10 % twice, 10 % overtaken by up to 64 packets, 50 us of jitter",
-                    Faults.of(0, 0.1, 0).withReorder(0.1, 64).withJitter(50_000),
+                    NetworkFaults.of(0, 0.1, 0).withReorder(0.1, 64).withJitter(50_000),
                     Hazards.NONE),
             new Profile(
                     "storm",
                     "30 % lost, 50 % twice, 1 % damaged, 10 % overtaken by up to 64 packets",
-                    Faults.of(0.3, 0.5, 0.01).withReorder(0.1, 64),
+                    NetworkFaults.of(0.3, 0.5, 0.01).withReorder(0.1, 64),
                     Hazards.NONE),
             new Profile(
                     "outages",
                     "1 % lost; twice a second a black hole of up to 1 s or a pause of up to 200 ms",
-                    Faults.of(0.01, 0, 0)
-                            .withBlackHoles(new Spells(1, 1_000 * MILLISECOND))
-                            .withPauses(new Spells(1, 200 * MILLISECOND)),
+                    NetworkFaults.of(0.01, 0, 0)
+                            .withBlackHoles(new Outages(1, 1_000 * MILLISECOND))
+                            .withPauses(new Outages(1, 200 * MILLISECOND)),
                     Hazards.NONE),
             new Profile(
                     "late",
                     "1 % lost; receives are posted up to 5 ms late",
-                    Faults.of(0.01, 0, 0),
+                    NetworkFaults.of(0.01, 0, 0),
                     new Hazards(5 * MILLISECOND, 0, 0)),
             new Profile(
                     "treacherous",
                     "2 % lost; queue pairs are killed and made anew, memory is withdrawn under way",
-                    Faults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
+                    NetworkFaults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
                     new Hazards(MILLISECOND, 0.002, 0.002)),
             CROWD);
 
@@ -73,7 +74,7 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
     }
 
     /// One without features of its own.
-    public Profile(String name, String explanation, Faults faults, Hazards hazards) {
+    public Profile(String name, String explanation, NetworkFaults faults, Hazards hazards) {
         this(name, explanation, faults, hazards, Set.of());
     }
 
@@ -99,14 +100,14 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
     }
 
     private Profile crowd(SplittableRandom random) {
-        Faults faults = Faults.of(choose(random, 0, 0.005, 0.03), choose(random, 0, 0.01), 0);
+        NetworkFaults faults = NetworkFaults.of(choose(random, 0, 0.005, 0.03), choose(random, 0, 0.01), 0);
         if (random.nextBoolean()) {
             // A short one is asked about by probes, a long one breaks connections.
             double perSecond = choose(random, 5, 50);
-            faults = faults.withMutes(new Spells(perSecond, (long) (choose(random, 5, 50, 5_000) * MILLISECOND)));
+            faults = faults.withMutes(new Outages(perSecond, (long) (choose(random, 5, 50, 5_000) * MILLISECOND)));
         }
         if (random.nextInt(4) == 0) {
-            faults = faults.withPauses(new Spells(10, 20 * MILLISECOND));
+            faults = faults.withPauses(new Outages(10, 20 * MILLISECOND));
         }
         var hazards =
                 new Hazards((long) choose(random, 0, MILLISECOND, 5 * MILLISECOND), choose(random, 0, 0, 0, 0.002), 0);
@@ -126,24 +127,24 @@ public record Profile(String name, String explanation, Faults faults, Hazards ha
 
     private Profile any(SplittableRandom random) {
         double loss = choose(random, 0, 0.01, 0.05, 0.1, 0.2, 0.3);
-        Faults faults = Faults.of(loss, choose(random, 0, 0.01, 0.1, 0.5), choose(random, 0, 0.001, 0.01))
+        NetworkFaults faults = NetworkFaults.of(loss, choose(random, 0, 0.01, 0.1, 0.5), choose(random, 0, 0.001, 0.01))
                 .withJitter((long) choose(random, 0, 1_000, 100_000));
         double reorder = choose(random, 0, 0.01, 0.1, 0.5);
         if (reorder > 0) {
             faults = faults.withReorder(reorder, 1 << random.nextInt(9));
         }
         if (random.nextInt(4) == 0) {
-            faults = faults.withBlackHoles(new Spells(1, (1 + random.nextLong(1_000)) * MILLISECOND));
+            faults = faults.withBlackHoles(new Outages(1, (1 + random.nextLong(1_000)) * MILLISECOND));
         }
         if (random.nextInt(4) == 0) {
-            faults = faults.withPauses(new Spells(5, (1 + random.nextLong(200)) * MILLISECOND));
+            faults = faults.withPauses(new Outages(5, (1 + random.nextLong(200)) * MILLISECOND));
         }
         var hazards = new Hazards(
                 (long) choose(random, 0, 0, MILLISECOND, 20 * MILLISECOND),
                 choose(random, 0, 0, 0.001, 0.01),
                 choose(random, 0, 0, 0.001, 0.01));
         if (random.nextInt(4) == 0) {
-            faults = faults.withMutes(new Spells(1, (1 + random.nextLong(500)) * MILLISECOND));
+            faults = faults.withMutes(new Outages(1, (1 + random.nextLong(500)) * MILLISECOND));
         }
         return new Profile(name, explanation, faults, hazards, features(random, 6));
     }

@@ -109,11 +109,11 @@ final class RcTraffic implements Traffic {
         switch (state) {
             case RUNNING -> run();
             case BREAKING -> {
-                a.endSilently(b);
-                b.endSilently(a);
+                a.endSilently();
+                b.endSilently();
                 if (a.isIdle() && b.isIdle()) {
-                    a.settle(b);
-                    b.settle(a);
+                    a.settle();
+                    b.settle();
                     checkMemory();
                     state = State.WAITING;
                     waitUntil = world.nowNanos() + TIME_WAIT_NANOS;
@@ -136,8 +136,8 @@ final class RcTraffic implements Traffic {
     private void poll() {
         a.pollReceives();
         b.pollReceives();
-        a.pollSends(b);
-        b.pollSends(a);
+        a.pollSends();
+        b.pollSends();
     }
 
     private void run() {
@@ -164,10 +164,9 @@ final class RcTraffic implements Traffic {
         }
         int burst = 1 + random.nextInt(2 * RcEnd.SLOTS);
         while (burst-- > 0 && toPost > 0 && !(a.broken || b.broken)) {
-            boolean first = random.nextBoolean();
-            RcEnd poster = first ? a : b;
+            RcEnd poster = random.nextBoolean() ? a : b;
             if (poster.hasRoom()) {
-                poster.post(first ? b : a, toPost <= 2 * RcEnd.SLOTS);
+                poster.post(toPost <= 2 * RcEnd.SLOTS);
                 toPost--;
                 strike();
             }
@@ -207,7 +206,7 @@ final class RcTraffic implements Traffic {
             victim.kill();
         } else if (hazards.withdraw() > 0 && random.nextDouble() < hazards.withdraw()) {
             allow(WcStatus.REM_ACCESS_ERR, WcStatus.LOC_ACCESS_ERR, WcStatus.REM_INV_REQ_ERR, WcStatus.MW_BIND_ERR);
-            victim.withdraw();
+            victim.memory().withdraw();
         }
     }
 
@@ -261,8 +260,8 @@ final class RcTraffic implements Traffic {
     }
 
     private void checkMemory() {
-        a.checkMemory();
-        b.checkMemory();
+        a.memory().checkAll();
+        b.memory().checkAll();
     }
 
     @Override

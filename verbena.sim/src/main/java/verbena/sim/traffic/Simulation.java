@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import verbena.nic.link.Link;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.transport.Counter;
@@ -18,9 +18,9 @@ import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
 import verbena.wire.Frame;
 
-/// One world from one seed, from the first packet to the last check: the seed draws devices, connections and requests;
-/// while requests are posted the profile's faults strike; then the network heals, and everything that is outstanding
-/// has to finish within [#DRAIN_NANOS].
+/// One world from one seed, from the first packet to the last check. The seed draws devices, connections and
+/// requests. While requests are posted the profile's faults strike. Then the network heals, and everything that is
+/// outstanding has to finish within [#DRAIN_NANOS].
 public final class Simulation {
     /// So long, in virtual time, may it take to finish what is outstanding when the network has healed.
     public static final long DRAIN_NANOS = 5_000_000_000L;
@@ -86,7 +86,7 @@ public final class Simulation {
                 this.profile.hazards(),
                 this.profile.features(),
                 tally,
-                !this.profile.faults().equals(Faults.NONE));
+                !this.profile.faults().equals(NetworkFaults.NONE));
         int devices = 2 + world.random().nextInt(2);
         UnaryOperator<Link> watched =
                 rules.have(Feature.READ_PIECES) ? link -> new PieceWatch(wrap.apply(link), tally) : wrap;
@@ -106,7 +106,7 @@ public final class Simulation {
             connect();
             boolean isLive = drive(FAULTY_NANOS, () -> traffics.stream().allMatch(traffic -> traffic.toPost() == 0));
             check(isLive || world.nextNanos() != Protocol.NEVER, "nothing happens any more");
-            world.faults(Faults.NONE);
+            world.faults(NetworkFaults.NONE);
             traffics.forEach(Traffic::stop);
             long healed = world.nowNanos();
             check(
@@ -170,7 +170,8 @@ public final class Simulation {
         return mtu;
     }
 
-    /// Where one more end of this device receives. Two that are shared, because all that share one live on one engine.
+    /// Where one more end of this device receives. Two that are shared, because all that share one live on one
+    /// engine.
     private Inbox inbox(SimDevice device, Mtu mtu, Inbox.Kind kind) {
         List<Inbox> alike = inboxes.stream()
                 .filter(inbox -> inbox.device == device && inbox.kind == kind)

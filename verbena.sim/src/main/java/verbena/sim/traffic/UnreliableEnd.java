@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.sim.traffic.Request.Kind;
@@ -28,13 +28,14 @@ import verbena.verbs.SendBatch;
 import verbena.verbs.Transition;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WorkCompletion;
+import verbena.wire.ib.Bth;
 
 /// One end of an [UnreliableTraffic]: sends a number of messages in each epoch, and compares with the model what
 /// arrives.
 ///
-/// The model: what is received is one of the messages of this epoch, whole and for this end; once unless the network
-/// doubles packets, in order unless it reorders them. What a WRITE has written is a first part of its data, of whole
-/// packets, all of it when its immediate data was received. Every other byte keeps its canary.
+/// The model: what is received is one of the messages of this epoch, whole and for this end; once unless the
+/// network doubles packets, in order unless it reorders them. What a WRITE has written is a first part of its data,
+/// of whole packets, all of it when its immediate data was received. Every other byte keeps its canary.
 final class UnreliableEnd {
     /// Messages of one epoch; each has a slot of its own on the receiver's board.
     static final int MESSAGES = 16;
@@ -42,8 +43,6 @@ final class UnreliableEnd {
     private static final int RECEIVES = 24;
     private static final int GRH_BYTES = 40;
     private static final int CANARY_BYTES = 32;
-    private static final int MULTICAST_QPN = 0xFF_FFFF;
-
     private final World world;
     private final SplittableRandom random;
     private final Tape tape;
@@ -94,7 +93,7 @@ final class UnreliableEnd {
         this.tape = tape;
         this.type = type;
         this.mtu = mtu;
-        Faults faults = world.network().faults();
+        NetworkFaults faults = world.network().faults();
         mayDouble = faults.duplicate() > 0;
         mayReorder = mayDouble || faults.reorder() > 0 || faults.jitterNanos() > 0;
         bit = 1 << number;
@@ -186,7 +185,7 @@ final class UnreliableEnd {
         batch.sge(source, message.place, first).sge(source, (long) message.place + first, message.length - first);
         if (type == QpType.UD) {
             AddressHandle way = to == null ? wayToGroup : ways.get(to);
-            batch.to(Objects.requireNonNull(way), to == null ? MULTICAST_QPN : to.qp.qpn(), qkey);
+            batch.to(Objects.requireNonNull(way), to == null ? Bth.MULTICAST_QP : to.qp.qpn(), qkey);
         }
     }
 
@@ -274,7 +273,7 @@ final class UnreliableEnd {
                 return end;
             }
         }
-        throw new Broken(this + ": received from nobody we know: " + wc);
+        throw new Broken(this + ": received from no known end: " + wc);
     }
 
     private void onMessage(UnreliableEnd sender, long at) {
@@ -296,7 +295,7 @@ final class UnreliableEnd {
                 }
             }
         }
-        check(false, seen ? "received twice:" : "received what nobody sent, or late:", wc);
+        check(false, seen ? "received twice:" : "received what was not sent, or late:", wc);
     }
 
     private boolean fits(Message message, long at) {
@@ -313,7 +312,8 @@ final class UnreliableEnd {
                 && (!isWrite || written(message) == message.length);
     }
 
-    /// A receive of UC whose message broke off is used again for the next, so that rests of the first may be behind it.
+    /// A receive of UC whose message broke off is used again for the next, so that rests of the first may be behind
+    /// it.
     private boolean hasCanary(long at, int length) {
         int used = type == QpType.UC ? lengthMax : length;
         return Tape.isCanary(inbox.segment(), at + used, slotBytes - header() - used);

@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.verbs.Access;
@@ -38,7 +38,7 @@ import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Connections of real devices on a bad network: made, used in both directions, ended by either side, many at once.
+/// Connections of real devices on a bad network: made, used in both directions, ended by either end, many at once.
 /// Each message reaches the connection that it is for and no other; each end is told of once; when the network
 /// heals everything ends and nothing is left.
 class ConnectionsTest {
@@ -56,8 +56,8 @@ class ConnectionsTest {
         ENDED
     }
 
-    /// One side of one connection.
-    private static final class Side {
+    /// One end of one connection.
+    private static final class ConnectionEnd {
         final Host host;
         final int number;
         final boolean isActive;
@@ -72,7 +72,7 @@ class ConnectionsTest {
         boolean heard;
         int ends;
 
-        Side(Host host, int number, boolean isActive) {
+        ConnectionEnd(Host host, int number, boolean isActive) {
             this.host = host;
             this.number = number;
             this.isActive = isActive;
@@ -114,7 +114,7 @@ class ConnectionsTest {
         final ConnectionService service;
         final ProtectionDomain domain;
         final CompletionQueue cq;
-        final Map<Integer, Side> byQpn = new HashMap<>();
+        final Map<Integer, ConnectionEnd> byQpn = new HashMap<>();
         /// What the device tells is looked at later, as a program does that has an event channel.
         final ArrayDeque<Runnable> news = new ArrayDeque<>();
         final WorkCompletion wc = new WorkCompletion();
@@ -141,26 +141,27 @@ class ConnectionsTest {
         var world = new World(seed);
         try {
             hosts.clear();
-            var sides = new ArrayList<Side>();
+            var ends = new ArrayList<ConnectionEnd>();
             for (int i = 0; i < 4; i++) {
-                listen(world, sides);
+                listen(world, ends);
             }
             double bad = world.random().nextDouble();
-            world.faults(
-                    Faults.of(0.12 * bad, 0.1 * bad, 0.01).withReorder(0.2, 8).withJitter(2_000_000));
+            world.faults(NetworkFaults.of(0.12 * bad, 0.1 * bad, 0.01)
+                    .withReorder(0.2, 8)
+                    .withJitter(2_000_000));
             for (int number = 0; number < CYCLES; number++) {
-                connect(world, number, sides);
+                connect(world, number, ends);
                 run(world, world.random().nextLong(400_000_000));
             }
-            world.faults(Faults.NONE);
-            for (int i = 0; i < 120 && sides.stream().anyMatch(side -> side.step != Step.ENDED); i++) {
+            world.faults(NetworkFaults.NONE);
+            for (int i = 0; i < 120 && ends.stream().anyMatch(end -> end.step != Step.ENDED); i++) {
                 run(world, SECOND);
-                if (i == 20) { // who is still connected has nothing to say any more
-                    sides.stream().filter(side -> side.step != Step.ENDED).forEach(ConnectionsTest::disconnect);
+                if (i == 20) { // an end that is still connected has nothing to say any more
+                    ends.stream().filter(end -> end.step != Step.ENDED).forEach(ConnectionsTest::disconnect);
                 }
             }
             run(world, 10 * SECOND);
-            close(sides);
+            close(ends);
             hosts.forEach(ConnectionsTest::close);
         } catch (RuntimeException | AssertionError e) {
             throw Goal.failure(world, e, ConnectionsTest.class);
@@ -168,17 +169,17 @@ class ConnectionsTest {
     }
 
     /// One more host, which takes connections at the port.
-    private void listen(World world, List<Side> sides) {
+    private void listen(World world, List<ConnectionEnd> ends) {
         var host = new Host(world);
         hosts.add(host);
         host.port = host.service.bind(PortSpace.TCP, host.address(), PORT);
         host.port.listen(32, Secret.NONE, (exchange, peer, _) -> {
             int number = ByteBuffer.wrap(peer.privateData().bytes()).getInt();
-            var passive = new Side[1];
+            var passive = new ConnectionEnd[1];
             host.news.add(() -> {
-                passive[0] = new Side(host, number, false);
+                passive[0] = new ConnectionEnd(host, number, false);
                 passive[0].exchange = exchange;
-                sides.add(passive[0]);
+                ends.add(passive[0]);
                 if (world.random().nextInt(20) == 0) {
                     exchange.reject(PrivateData.NONE);
                     passive[0].step = Step.ENDED;
@@ -197,12 +198,12 @@ class ConnectionsTest {
     }
 
     /// Each has ended, and was told so once.
-    private static void close(List<Side> sides) {
-        for (Side side : sides) {
-            assertThat(side.ends).as("ends of connection %d", side.number).isEqualTo(1);
-            side.close();
+    private static void close(List<ConnectionEnd> ends) {
+        for (ConnectionEnd end : ends) {
+            assertThat(end.ends).as("ends of connection %d", end.number).isEqualTo(1);
+            end.close();
         }
-        sides.clear();
+        ends.clear();
     }
 
     /// Throws when anything was left on it.
@@ -215,59 +216,59 @@ class ConnectionsTest {
     }
 
     private static boolean speaksFirst(int number) {
-        return number % 2 == 0; // of even numbers the passive side
+        return number % 2 == 0; // of even numbers the passive end
     }
 
-    private void connect(World world, int number, List<Side> sides) {
+    private void connect(World world, int number, List<ConnectionEnd> ends) {
         Host from = hosts.get(world.random().nextInt(hosts.size()));
         Host to = hosts.get(world.random().nextInt(hosts.size()));
-        var side = new Side(from, number, true);
-        sides.add(side);
+        var end = new ConnectionEnd(from, number, true);
+        ends.add(end);
         var call = new ConnectionService.Call(
                 PortSpace.TCP,
                 from.address(),
                 50_000,
                 to.address(),
                 world.random().nextInt(20) == 0 ? 1 : PORT);
-        side.exchange = from.service.connect(call, side.end, (_, news) -> from.news.add(() -> on(side, news)));
+        end.exchange = from.service.connect(call, end.end, (_, news) -> from.news.add(() -> on(end, news)));
     }
 
-    private void on(@Nullable Side side, News news) {
-        if (side == null) {
+    private void on(@Nullable ConnectionEnd end, News news) {
+        if (end == null) {
             return;
         }
         switch (news) {
             case News.Accepted accepted -> {
                 assertThat(ByteBuffer.wrap(accepted.peer().privateData().bytes())
                                 .getInt())
-                        .isEqualTo(side.number);
+                        .isEqualTo(end.number);
                 try {
-                    side.ready();
-                    side.exchange().ready();
+                    end.ready();
+                    end.exchange().ready();
                 } catch (InvalidStateException _) {
                     // the peer has ended it meanwhile: that is told
                 }
             }
             case News.Established _ -> {
                 made++;
-                if (side.step == Step.MAKING) {
-                    side.step = Step.USED;
+                if (end.step == Step.MAKING) {
+                    end.step = Step.USED;
                 }
-                if (speaksFirst(side.number) != side.isActive) {
-                    side.speak();
+                if (speaksFirst(end.number) != end.isActive) {
+                    end.speak();
                 }
             }
             case News.Rejected _, News.Unreachable _, News.Disconnected _ -> {
-                side.ends++;
-                failed += side.heard ? 0 : 1;
-                side.step = Step.ENDED;
+                end.ends++;
+                failed += end.heard ? 0 : 1;
+                end.step = Step.ENDED;
             }
-            case News.TimewaitExit _ -> assertThat(side.step).isEqualTo(Step.ENDED);
+            case News.TimewaitExit _ -> assertThat(end.step).isEqualTo(Step.ENDED);
         }
     }
 
-    private static void disconnect(Side side) {
-        side.exchange().disconnect(PrivateData.NONE);
+    private static void disconnect(ConnectionEnd end) {
+        end.exchange().disconnect(PrivateData.NONE);
     }
 
     private void run(World world, long nanos) {
@@ -292,19 +293,19 @@ class ConnectionsTest {
     }
 
     private void completed(Host host, World world) {
-        Side side = host.byQpn.get(host.wc.qpn());
-        if (side == null || !host.wc.ok() || host.wc.opcode() != WcOpcode.RECV) {
+        ConnectionEnd end = host.byQpn.get(host.wc.qpn());
+        if (end == null || !host.wc.ok() || host.wc.opcode() != WcOpcode.RECV) {
             return; // flushed, or sent
         }
-        assertThat(side.memory.segment().get(ValueLayout.JAVA_INT, MESSAGE_BYTES))
-                .as("who gets the message")
-                .isEqualTo(side.number);
-        side.heard = true;
+        assertThat(end.memory.segment().get(ValueLayout.JAVA_INT, MESSAGE_BYTES))
+                .as("the end that gets the message")
+                .isEqualTo(end.number);
+        end.heard = true;
         spoken++;
-        if (speaksFirst(side.number) == side.isActive) {
-            side.speak(); // the answer
+        if (speaksFirst(end.number) == end.isActive) {
+            end.speak(); // the answer
         } else if (world.random().nextInt(4) != 0) {
-            disconnect(side);
+            disconnect(end);
         }
     }
 
@@ -318,7 +319,7 @@ class ConnectionsTest {
         Goal.report(
                 "N2",
                 start,
-                "%,d seeds of 4 devices: %,d sides connected, %,d messages, %,d sides that ended without one"
+                "%,d seeds of 4 devices: %,d ends connected, %,d messages, %,d ends that ended without one"
                         .formatted(SEEDS, made, spoken, failed));
     }
 
@@ -328,13 +329,13 @@ class ConnectionsTest {
         long start = System.nanoTime();
         int cycles = (int) Goal.size(20_000, 1_000_000);
         var world = new World(Goal.seed());
-        var sides = new ArrayList<Side>();
+        var ends = new ArrayList<ConnectionEnd>();
         hosts.clear();
-        listen(world, sides);
-        listen(world, sides);
-        cycle(world, sides, 0, WARM_UP);
+        listen(world, ends);
+        listen(world, ends);
+        cycle(world, ends, 0, WARM_UP);
         long before = heapBytes();
-        cycle(world, sides, WARM_UP, cycles);
+        cycle(world, ends, WARM_UP, cycles);
         long grown = heapBytes() - before;
         hosts.forEach(ConnectionsTest::close);
         Goal.report(
@@ -344,13 +345,13 @@ class ConnectionsTest {
         assertThat(grown).as("bytes of heap").isLessThan((4L << 20) * Math.max(1, cycles / 100_000));
     }
 
-    private void cycle(World world, List<Side> sides, int from, int count) {
+    private void cycle(World world, List<ConnectionEnd> ends, int from, int count) {
         for (int number = from; number < from + count; number++) {
-            connect(world, number, sides);
+            connect(world, number, ends);
             run(world, SECOND / 2);
-            sides.stream().filter(side -> side.step != Step.ENDED).forEach(ConnectionsTest::disconnect);
+            ends.stream().filter(end -> end.step != Step.ENDED).forEach(ConnectionsTest::disconnect);
             run(world, SECOND / 2);
-            close(sides);
+            close(ends);
         }
     }
 

@@ -34,9 +34,9 @@ import verbena.verbs.cm.EventChannel;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
-/// A crowd of connections between two devices: some keep the window that they all share full, so that the others wait
-/// for room for longer than their keep-alive is. Nothing is lost, but that a peer stops to answer. Whatever succeeds
-/// has arrived whole, each request completes once and in order, and both devices go on working.
+/// A crowd of connections between two devices: some keep the window that they all share full, so that the others
+/// wait for room for longer than their keep-alive is. Nothing is lost, but that a peer stops to answer. Whatever
+/// succeeds has arrived whole, each request completes once and in order, and both devices go on working.
 class CrowdTest {
     private static final long SEEDS = Goal.size(6, 500);
     private static final int PORT = 7_471;
@@ -306,7 +306,7 @@ class CrowdTest {
                     },
                     120 * SECOND);
             assertThat(drained).as("all is done").isTrue();
-            // Late packets, and the silence after them: nobody is taken for dead.
+            // Late packets, and the silence after them: no peer is taken for dead.
             boolean endless = run(
                     () -> {
                         poll(false);

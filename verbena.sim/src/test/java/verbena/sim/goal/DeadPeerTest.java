@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.verbs.AckTimeout;
@@ -50,12 +50,12 @@ class DeadPeerTest {
         private final ConnectionParameters ofServer;
 
         Two(long seed) {
-            this(seed, Faults.NONE, ConnectionParameters.defaults());
+            this(seed, NetworkFaults.NONE, ConnectionParameters.defaults());
         }
 
         /// @param meanwhile what is wrong with the network while the two connect
         /// @param ofServer what the server accepts with
-        Two(long seed, Faults meanwhile, ConnectionParameters ofServer) {
+        Two(long seed, NetworkFaults meanwhile, ConnectionParameters ofServer) {
             this.ofServer = ofServer;
             world = new World(seed);
             world.faults(meanwhile);
@@ -140,7 +140,7 @@ class DeadPeerTest {
         long start = System.nanoTime();
         long hours = Goal.size(1, 24);
         var two = new Two(Goal.seed());
-        two.world.faults(Faults.of(0.01, 0, 0));
+        two.world.faults(NetworkFaults.of(0.01, 0, 0));
 
         assertThat(two.idle(hours * 3_600 * SECOND))
                 .as(() -> two.end + "; again: " + Goal.command(DeadPeerTest.class))
@@ -182,8 +182,8 @@ class DeadPeerTest {
         ConnectionParameters impatient = WATCHFUL.withKeepAlive(Duration.ofMillis(1))
                 .withRetries(AckTimeout.atLeast(Duration.ofMillis(1)), 1, 7);
         for (int i = 0; i < 50; i++) {
-            var two = new Two(Goal.seed() + i, Faults.of(0.3, 0, 0), impatient);
-            two.world.faults(Faults.NONE);
+            var two = new Two(Goal.seed() + i, NetworkFaults.of(0.3, 0, 0), impatient);
+            two.world.faults(NetworkFaults.NONE);
             assertThat(two.idle(10 * SECOND)).as(() -> two.end.toString()).isFalse();
         }
     }
@@ -219,7 +219,7 @@ class DeadPeerTest {
         var took = new long[(int) Goal.size(200, 10_000)];
         for (int i = 0; i < took.length; i++) {
             var two = new Two(Goal.seed() + i);
-            two.world.faults(Faults.of(0.01, 0, 0));
+            two.world.faults(NetworkFaults.of(0.01, 0, 0));
             assertThat(two.idle(two.world.random().nextLong(SECOND))).isFalse();
             long died = two.world.nowNanos();
             two.server.pause(3_600 * SECOND);

@@ -9,7 +9,7 @@ import java.util.BitSet;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.SimDevice;
 import verbena.sim.World;
 import verbena.verbs.Access;
@@ -26,14 +26,14 @@ import verbena.verbs.Transition;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// Goal N1: atomics are carried out exactly once, however bad the network. Two devices count up two words of a third:
-/// one by FETCH_ADD, the other by CMP_SWAP of the value that they believe to be there and the next.
+/// Goal N1: atomics are carried out exactly once, however bad the network. Two devices count up two words of a
+/// third: one by FETCH_ADD, the other by CMP_SWAP of the value that they believe to be there and the next.
 ///
-/// What a broken connection leaves open, whether a request that failed was carried out, is counted: the gaps among the
-/// returned values are never more than the requests that failed.
+/// What a broken connection leaves open, whether a request that failed was carried out, is counted: the gaps among
+/// the returned values are never more than the requests that failed.
 class ExactlyOnceTest {
     private static final long OPERATIONS = Goal.size(1_000_000, 33_333_334);
-    private static final Faults FAULTS = Faults.of(0.1, 0.1, 0.01).withReorder(0.1, 64);
+    private static final NetworkFaults FAULTS = NetworkFaults.of(0.1, 0.1, 0.01).withReorder(0.1, 64);
     private static final ConnectOptions OPTIONS = ConnectOptions.defaults()
             .withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 7, 7)
             .withMaxReadAtomic(16);
@@ -250,7 +250,7 @@ class ExactlyOnceTest {
                 .as(operation + ": no value is returned that the word did not have")
                 .isLessThanOrEqualTo((int) value);
         assertThat(value - returned.cardinality())
-                .as(operation + ": values that nobody was given")
+                .as(operation + ": values that no requester was given")
                 .isBetween(0L, failed);
     }
 }

@@ -3,7 +3,7 @@ package verbena.sim.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.traffic.Account;
 import verbena.sim.traffic.Hazards;
 import verbena.sim.traffic.Profile;
@@ -30,7 +30,7 @@ class IntegrityTest {
             for (double duplicate : DUPLICATE) {
                 for (int reorder : REORDER) {
                     for (double corrupt : CORRUPT) {
-                        Faults faults = Faults.of(loss, duplicate, corrupt);
+                        NetworkFaults faults = NetworkFaults.of(loss, duplicate, corrupt);
                         Account account =
                                 run(reorder == 0 ? faults : faults.withReorder(REORDER_SHARE, reorder), cells);
                         cells++;
@@ -51,7 +51,7 @@ class IntegrityTest {
                         .formatted(cells, requests, packets, lost));
     }
 
-    private static Account run(Faults faults, int cell) {
+    private static Account run(NetworkFaults faults, int cell) {
         String name = "cell " + cell + ", " + faults;
         return new Simulation(
                         Goal.seed() + cell,

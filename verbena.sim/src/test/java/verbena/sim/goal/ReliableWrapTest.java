@@ -3,7 +3,7 @@ package verbena.sim.goal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.SendBatch;
@@ -24,7 +24,7 @@ class ReliableWrapTest extends Wraps {
         QueuePair other = b.queuePair(QpType.RC);
         try {
             world.connect(one, other, options());
-            world.faults(Faults.of(LOSS, 0, 0));
+            world.faults(NetworkFaults.of(LOSS, 0, 0));
             while (done * PACKETS < WRAPS * PSNS) {
                 while (posted - done < 2) {
                     try (SendBatch batch = one.send()) {

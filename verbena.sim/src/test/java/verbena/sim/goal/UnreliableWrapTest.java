@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
@@ -22,7 +22,7 @@ class UnreliableWrapTest extends Wraps {
         long received = 0;
         try {
             world.connect(one, other, options());
-            world.faults(Faults.of(LOSS, 0, 0));
+            world.faults(NetworkFaults.of(LOSS, 0, 0));
             postReceives(other, 0, SLOTS);
             long next = 0;
             while (done * PACKETS < WRAPS * PSNS) {

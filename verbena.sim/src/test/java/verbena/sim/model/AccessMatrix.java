@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.sim.model.ModelSend.Operation;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
@@ -22,7 +22,7 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RnrTimer;
 
 /// Every way to ask for memory of a peer, with every way to be refused, on devices in lockstep with their model: each
-/// case compares what is on the wire, the completions and events of both sides, and all memory.
+/// case compares what is on the wire, the completions and events of both pairs, and all memory.
 final class AccessMatrix {
     /// What the key belongs to.
     enum Shown {
@@ -91,8 +91,8 @@ final class AccessMatrix {
     private final QpType service;
     private final Operation operation;
     private final Lockstep lockstep;
-    private final Lockstep.Side a;
-    private final Lockstep.Side b;
+    private final Lockstep.DevicePair a;
+    private final Lockstep.DevicePair b;
     private final ModelDomain domain;
     private final ModelDomain otherDomain;
     private final ModelRegion own;
@@ -111,9 +111,9 @@ final class AccessMatrix {
     AccessMatrix(long seed, QpType service, Operation operation) {
         this.service = service;
         this.operation = operation;
-        lockstep = new Lockstep(seed, 2, Faults.NONE, null);
-        a = lockstep.sides.getFirst();
-        b = lockstep.sides.getLast();
+        lockstep = new Lockstep(seed, 2, NetworkFaults.NONE, null);
+        a = lockstep.pairs.getFirst();
+        b = lockstep.pairs.getLast();
         ModelDomain domainOfA = lockstep.allocateDomain(a);
         domain = lockstep.allocateDomain(b);
         otherDomain = lockstep.allocateDomain(b);

@@ -15,7 +15,7 @@ import verbena.sim.model.ModelSend.Operation;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
 
-/// A2: who may touch which memory, in all combinations; see [AccessMatrix].
+/// A2: which request may touch which memory, in all combinations; see [AccessMatrix].
 class AccessMatrixTest {
     private static final int THREADS = 2;
     private static final long SEED = Long.getLong("verbena.seed", 1);

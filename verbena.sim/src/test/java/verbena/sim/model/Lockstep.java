@@ -1,6 +1,5 @@
 package verbena.sim.model;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -16,9 +15,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.SoftContext;
-import verbena.sim.Faults;
-import verbena.sim.SimDevice;
-import verbena.sim.World;
+import verbena.sim.NetworkFaults;
 import verbena.transport.Protocol;
 import verbena.verbs.Access;
 import verbena.verbs.AddressHandle;
@@ -41,15 +38,17 @@ import verbena.verbs.ReceiveBatch;
 import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
 import verbena.verbs.VerbsObject;
+import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
-import verbena.wire.Frame;
+import verbena.verbs.XrcDomain;
 
 /// Real devices in a world and their model, asked and done the same, and compared after every call.
 final class Lockstep {
     /// Of each device, for regions to be made from.
     static final int MEMORY_BYTES = 32 << 10;
-    /// For packets' ways, and for those who wait without end to ask once more; where packets get lost, for retries.
+    /// For packets' ways, and for queue pairs that wait without end to ask once more; where packets get lost, for
+    /// retries.
     private static final long GRACE_NANOS = 2_000_000;
     private static final long GRACE_WITH_FAULTS_NANOS = 100_000_000;
     private static final int NAKS_WITH_FAULTS = 6;
@@ -57,30 +56,32 @@ final class Lockstep {
     private static final long PATIENCE_NANOS = 1_000_000_000;
 
     /// A device and its model.
-    final class Side {
+    final class DevicePair {
         final int number;
-        final SimDevice device;
+        private final String name;
         final SoftContext context;
         final ModelDevice model;
         final ModelMemory memory;
         private final MemorySegment realMemory;
         private final Map<ModelMemory, MemorySegment> memories = new HashMap<>();
-        private @Nullable NakTap tap;
+        private final List<NakTap> taps = new ArrayList<>();
 
-        Side(int number, SplittableRandom random) {
+        DevicePair(int number, SplittableRandom random) {
             this.number = number;
-            device = world.addDevice(Frame.PACKET_MAX, link -> {
-                tap = new NakTap(link, faulty ? NAKS_WITH_FAULTS : 1);
+            WalkWorld.Opened opened = world.open(link -> {
+                var tap = new NakTap(link, faulty ? NAKS_WITH_FAULTS : 1);
+                taps.add(tap);
                 return tap;
             });
-            context = device.context();
+            name = opened.name();
+            context = opened.context();
             model = new ModelDevice(
                     context.gids(1).stream().map(GidEntry::gid).toList(),
                     context.port(1).activeMtu());
             byte[] initial = new byte[MEMORY_BYTES];
             random.nextBytes(initial);
             memory = new ModelMemory(initial);
-            realMemory = Arena.ofAuto().allocate(MEMORY_BYTES, 4_096);
+            realMemory = opened.memory();
             realMemory.copyFrom(MemorySegment.ofArray(initial));
             memories.put(memory, realMemory);
         }
@@ -93,38 +94,56 @@ final class Lockstep {
         }
 
         private Set<NakTap.Refused> refused() {
-            return Objects.requireNonNull(tap).take();
+            var refused = new HashSet<NakTap.Refused>();
+            taps.forEach(tap -> refused.addAll(tap.take()));
+            return refused;
         }
 
         @Override
         public String toString() {
-            return device.name();
+            return name;
         }
     }
 
-    final World world;
-    final List<Side> sides = new ArrayList<>();
+    private final WalkWorld world;
+    final List<DevicePair> pairs = new ArrayList<>();
     final Model model;
     private final Map<ModelObject, VerbsObject> reals = new HashMap<>();
     private final Map<VerbsObject, ModelObject> models = new HashMap<>();
     private final WorkCompletion wc = new WorkCompletion();
     private final @Nullable List<String> log;
     private final Set<WcStatus> statuses = EnumSet.noneOf(WcStatus.class);
+    private final Set<WcStatus> extendedStatuses = EnumSet.noneOf(WcStatus.class);
+    private final Set<WcOpcode> extendedOpcodes = EnumSet.noneOf(WcOpcode.class);
     private final Set<AsyncEvent.Type> events = EnumSet.noneOf(AsyncEvent.Type.class);
     private final boolean faulty;
     private int calls;
 
     /// @param faults what the network does to packets
-    /// @param log where calls are written, when somebody wants to read them
-    Lockstep(long seed, int devices, Faults faults, @Nullable List<String> log) {
-        this.world = new World(seed);
-        this.faulty = !faults.equals(Faults.NONE);
+    /// @param log where calls are written; null when no log is wanted
+    Lockstep(long seed, int devices, NetworkFaults faults, @Nullable List<String> log) {
+        this(WalkWorld.simulated(seed, faults), devices, !faults.equals(NetworkFaults.NONE), log);
+    }
+
+    /// @param faulty whether packets get lost
+    Lockstep(WalkWorld world, int devices, boolean faulty, @Nullable List<String> log) {
+        this.world = world;
+        this.faulty = faulty;
         this.log = log;
         for (int i = 0; i < devices; i++) {
-            sides.add(new Side(i, world.random()));
+            pairs.add(new DevicePair(i, world.random()));
         }
-        model = new Model(sides.stream().map(side -> side.model).toList());
-        world.faults(faults);
+        model = new Model(pairs.stream().map(pair -> pair.model).toList());
+    }
+
+    /// Closes the devices, on which everything is closed.
+    void close() {
+        world.close();
+    }
+
+    /// Gives back what the system would keep, whatever is open.
+    void abandon() {
+        world.abandon();
     }
 
     /// Verbs calls so far.
@@ -135,6 +154,16 @@ final class Lockstep {
     /// How requests have ended so far.
     Set<WcStatus> statuses() {
         return statuses;
+    }
+
+    /// How requests and receives of extended connections have ended so far.
+    Set<WcStatus> extendedStatuses() {
+        return extendedStatuses;
+    }
+
+    /// What has succeeded on extended connections so far.
+    Set<WcOpcode> extendedOpcodes() {
+        return extendedOpcodes;
     }
 
     /// Which events there have been.
@@ -184,42 +213,42 @@ final class Lockstep {
 
     // ---- verbs
 
-    ModelDomain allocateDomain(Side side) {
+    ModelDomain allocateDomain(DevicePair pair) {
         var made = new ProtectionDomain[1];
         call(
-                () -> side + " allocateProtectionDomain",
+                () -> pair + " allocateProtectionDomain",
                 List.of(),
-                () -> made[0] = side.context.allocateProtectionDomain());
-        return made(side.model.allocateDomain(), made[0]);
+                () -> made[0] = pair.context.allocateProtectionDomain());
+        return made(pair.model.allocateDomain(), made[0]);
     }
 
     @Nullable
-    ModelRegion register(Side side, ModelDomain domain, int offset, int length, long iova, Set<Access> access) {
+    ModelRegion register(DevicePair pair, ModelDomain domain, int offset, int length, long iova, Set<Access> access) {
         var made = new MemoryRegion[1];
         boolean done = call(
-                () -> side + " register " + offset + " len " + length + " at 0x" + Long.toHexString(iova) + " "
+                () -> pair + " register " + offset + " len " + length + " at 0x" + Long.toHexString(iova) + " "
                         + access,
-                side.model.mayRegister(domain, length, iova, access),
+                pair.model.mayRegister(domain, length, iova, access),
                 () -> made[0] = real(domain, ProtectionDomain.class)
-                        .register(side.realMemory.asSlice(offset, length), iova, access));
+                        .register(pair.realMemory.asSlice(offset, length), iova, access));
         return done
-                ? made(side.model.register(domain, side.memory, offset, length, iova, access, made[0].rkey()), made[0])
+                ? made(pair.model.register(domain, pair.memory, offset, length, iova, access, made[0].rkey()), made[0])
                 : null;
     }
 
     @Nullable
-    ModelRegion allocate(Side side, ModelDomain domain, int bytes, Set<Access> access) {
+    ModelRegion allocate(DevicePair pair, ModelDomain domain, int bytes, Set<Access> access) {
         var made = new MemoryRegion[1];
         boolean done = call(
-                () -> side + " allocate " + bytes + " " + access,
-                side.model.mayAllocate(domain, bytes, access),
+                () -> pair + " allocate " + bytes + " " + access,
+                pair.model.mayAllocate(domain, bytes, access),
                 () -> made[0] = real(domain, ProtectionDomain.class).allocate(bytes, access));
         if (!done) {
             return null;
         }
         var memory = new ModelMemory(new byte[bytes]);
-        side.memories.put(memory, made[0].segment());
-        return made(side.model.register(domain, memory, 0, bytes, made[0].address(), access, made[0].rkey()), made[0]);
+        pair.memories.put(memory, made[0].segment());
+        return made(pair.model.register(domain, memory, 0, bytes, made[0].address(), access, made[0].rkey()), made[0]);
     }
 
     void reregister(ModelRegion region, ModelDomain to, Set<Access> access) {
@@ -232,52 +261,90 @@ final class Lockstep {
     }
 
     @Nullable
-    ModelWindow allocateWindow(Side side, ModelDomain domain, int type) {
+    ModelWindow allocateWindow(DevicePair pair, ModelDomain domain, int type) {
         var made = new MemoryWindow[1];
         return call(
-                        () -> side + " allocateWindow " + type,
-                        side.model.mayAllocateWindow(domain, type),
+                        () -> pair + " allocateWindow " + type,
+                        pair.model.mayAllocateWindow(domain, type),
                         () -> made[0] = real(domain, ProtectionDomain.class).allocateWindow(type))
-                ? made(side.model.allocateWindow(domain, type, made[0].rkey()), made[0])
+                ? made(pair.model.allocateWindow(domain, type, made[0].rkey()), made[0])
                 : null;
     }
 
-    ModelChannel createChannel(Side side) {
+    ModelChannel createChannel(DevicePair pair) {
         var made = new CompletionChannel[1];
         call(
-                () -> side + " createCompletionChannel",
+                () -> pair + " createCompletionChannel",
                 List.of(),
-                () -> made[0] = side.context.createCompletionChannel());
-        return made(side.model.createChannel(), made[0]);
+                () -> made[0] = pair.context.createCompletionChannel());
+        return made(pair.model.createChannel(), made[0]);
     }
 
     @Nullable
-    ModelCompletionQueue createCompletionQueue(Side side, int entries, Optional<ModelChannel> channel) {
+    ModelCompletionQueue createCompletionQueue(DevicePair pair, int entries, Optional<ModelChannel> channel) {
         var made = new CompletionQueue[1];
         return call(
-                        () -> side + " createCompletionQueue " + entries,
-                        side.model.mayCreateCompletionQueue(entries, channel),
-                        () -> made[0] = side.context.createCompletionQueue(
+                        () -> pair + " createCompletionQueue " + entries,
+                        pair.model.mayCreateCompletionQueue(entries, channel),
+                        () -> made[0] = pair.context.createCompletionQueue(
                                 entries, channel.map(one -> real(one, CompletionChannel.class))))
-                ? made(side.model.createCompletionQueue(entries, channel), made[0])
+                ? made(pair.model.createCompletionQueue(entries, channel), made[0])
                 : null;
     }
 
     @Nullable
-    ModelSharedReceiveQueue createSharedReceiveQueue(Side side, ModelDomain domain, int maxWr, int maxSge) {
+    ModelSharedReceiveQueue createSharedReceiveQueue(DevicePair pair, ModelDomain domain, int maxWr, int maxSge) {
         var made = new SharedReceiveQueue[1];
         return call(
-                        () -> side + " createSharedReceiveQueue " + maxWr + " " + maxSge,
-                        side.model.mayCreateSharedReceiveQueue(domain, maxWr, maxSge),
+                        () -> pair + " createSharedReceiveQueue " + maxWr + " " + maxSge,
+                        pair.model.mayCreateSharedReceiveQueue(domain, maxWr, maxSge),
                         () -> made[0] = real(domain, ProtectionDomain.class).createSharedReceiveQueue(maxWr, maxSge))
-                ? made(side.model.createSharedReceiveQueue(domain, maxWr, maxSge), made[0])
+                ? made(pair.model.createSharedReceiveQueue(domain, maxWr, maxSge), made[0])
+                : null;
+    }
+
+    ModelXrcDomain openXrcDomain(DevicePair pair) {
+        var made = new XrcDomain[1];
+        call(() -> pair + " openXrcDomain", List.of(), () -> made[0] = pair.context.openXrcDomain());
+        return made(pair.model.openXrcDomain(), made[0]);
+    }
+
+    /// A queue that peers name.
+    @Nullable
+    ModelSharedReceiveQueue createSharedReceiveQueue(
+            ModelXrcDomain xrcDomain, ModelDomain domain, ModelCompletionQueue cq, int maxWr, int maxSge) {
+        var made = new SharedReceiveQueue[1];
+        return call(
+                        () -> text(xrcDomain) + " createSharedReceiveQueue " + maxWr + " " + maxSge,
+                        xrcDomain.mayCreateSharedReceiveQueue(domain, cq, maxWr, maxSge),
+                        () -> made[0] = real(xrcDomain, XrcDomain.class)
+                                .createSharedReceiveQueue(
+                                        real(domain, ProtectionDomain.class),
+                                        real(cq, CompletionQueue.class),
+                                        maxWr,
+                                        maxSge))
+                ? made(
+                        xrcDomain.createSharedReceiveQueue(
+                                domain, cq, maxWr, maxSge, made[0].number().orElseThrow()),
+                        made[0])
+                : null;
+    }
+
+    @Nullable
+    ModelQueuePair createTarget(ModelXrcDomain xrcDomain) {
+        var made = new QueuePair[1];
+        return call(
+                        () -> text(xrcDomain) + " createTarget",
+                        xrcDomain.mayCreateTarget(),
+                        () -> made[0] = real(xrcDomain, XrcDomain.class).createTarget())
+                ? made(xrcDomain.createTarget(made[0].query().options(), made[0].qpn()), made[0])
                 : null;
     }
 
     /// @param choices everything but type and queues
     @Nullable
     ModelQueuePair createQueuePair(
-            Side side,
+            DevicePair pair,
             ModelDomain domain,
             QpType type,
             UnaryOperator<QueuePairOptions> choices,
@@ -289,10 +356,10 @@ final class Lockstep {
         QueuePairOptions options = srq == null ? own : own.withSharedReceiveQueue(real(srq, SharedReceiveQueue.class));
         var made = new QueuePair[1];
         return call(
-                        () -> side + " createQueuePair " + options.type(),
-                        side.model.mayCreateQueuePair(domain, options, sendCq, receiveCq, srq),
+                        () -> pair + " createQueuePair " + options.type(),
+                        pair.model.mayCreateQueuePair(domain, options, sendCq, receiveCq, srq),
                         () -> made[0] = real(domain, ProtectionDomain.class).createQueuePair(options))
-                ? made(side.model.createQueuePair(domain, options, sendCq, receiveCq, srq, made[0].qpn()), made[0])
+                ? made(pair.model.createQueuePair(domain, options, sendCq, receiveCq, srq, made[0].qpn()), made[0])
                 : null;
     }
 
@@ -303,7 +370,7 @@ final class Lockstep {
                 () -> Objects.requireNonNull(reals.get(object)).close())) {
             object.close();
             if (object instanceof ModelRegion region) {
-                sides.forEach(side -> side.forget(region.memory()));
+                pairs.forEach(pair -> pair.forget(region.memory()));
             }
         }
     }
@@ -388,7 +455,9 @@ final class Lockstep {
         boolean datagram = queuePair.type() == QpType.UD
                 && (send.handle() == null
                         || send.bytes() > queuePair.device().activeMtu().bytes());
-        return atomic || datagram;
+        boolean extended =
+                queuePair.type() == QpType.XRC_INITIATOR && !send.operation().isLocal() && !send.namesQueue();
+        return atomic || datagram || extended;
     }
 
     private static List<List<Refusal>> names(ModelDomain domain, @Nullable ModelRegion region, List<Piece> pieces) {
@@ -452,6 +521,9 @@ final class Lockstep {
         if (handle != null) {
             batch.to(real(handle, AddressHandle.class), send.qpn(), send.qkey());
         }
+        if (send.namesQueue()) {
+            batch.to(send.srqNumber());
+        }
         if (send.signaled()) {
             batch.signaled();
         }
@@ -509,13 +581,13 @@ final class Lockstep {
     }
 
     @Nullable
-    ModelAddressHandle createAddressHandle(Side side, ModelDomain domain, AddressVector way) {
+    ModelAddressHandle createAddressHandle(DevicePair pair, ModelDomain domain, AddressVector way) {
         var made = new AddressHandle[1];
         return call(
-                        () -> side + " createAddressHandle " + way,
-                        side.model.mayCreateAddressHandle(domain, way),
+                        () -> pair + " createAddressHandle " + way,
+                        pair.model.mayCreateAddressHandle(domain, way),
                         () -> made[0] = real(domain, ProtectionDomain.class).createAddressHandle(way))
-                ? made(side.model.createAddressHandle(domain, way), made[0])
+                ? made(pair.model.createAddressHandle(domain, way), made[0])
                 : null;
     }
 
@@ -577,6 +649,7 @@ final class Lockstep {
         var actual = wc.snapshot();
         log(() -> "    " + actual);
         statuses.add(wc.status());
+        noteExtended(queue);
         for (ModelCompletion one : next) {
             if (one.isToldBy(actual)) {
                 queue.polled(one);
@@ -584,6 +657,16 @@ final class Lockstep {
             }
         }
         throw new Disagreement(text(queue) + " gave " + actual + "; the model has " + next);
+    }
+
+    private void noteExtended(ModelCompletionQueue queue) {
+        ModelQueuePair of = queue.device().queuePair(wc.qpn());
+        if (of != null && of.type().isXrc()) {
+            extendedStatuses.add(wc.status());
+            if (wc.ok()) {
+                extendedOpcodes.add(wc.opcode());
+            }
+        }
     }
 
     /// Takes a notification; false when there is none.
@@ -608,10 +691,10 @@ final class Lockstep {
     }
 
     /// The application writes into its own memory.
-    void scribble(Side side, int at, byte[] data) {
-        log(() -> side + " memory " + at + " len " + data.length + " changed");
-        side.memory.write(at, data);
-        MemorySegment.copy(MemorySegment.ofArray(data), 0, side.realMemory, at, data.length);
+    void scribble(DevicePair pair, int at, byte[] data) {
+        log(() -> pair + " memory " + at + " len " + data.length + " changed");
+        pair.memory.write(at, data);
+        MemorySegment.copy(MemorySegment.ofArray(data), 0, pair.realMemory, at, data.length);
     }
 
     // ---- what follows
@@ -632,21 +715,21 @@ final class Lockstep {
     }
 
     private void compareEvents() {
-        for (Side side : sides) {
+        for (DevicePair pair : pairs) {
             var actual = new ArrayList<String>();
-            for (var event = side.context.pollAsyncEvent(); event.isPresent(); event = side.context.pollAsyncEvent()) {
+            for (var event = pair.context.pollAsyncEvent(); event.isPresent(); event = pair.context.pollAsyncEvent()) {
                 actual.add(event.get().type() + " " + text(about(event.get())));
                 events.add(event.get().type());
             }
             var expected = new ArrayList<String>();
-            for (ModelEvent event : side.model.takeEvents()) {
+            for (ModelEvent event : pair.model.takeEvents()) {
                 expected.add(event.type() + " " + text(event.about()));
             }
             actual.sort(null);
             expected.sort(null);
-            agree(actual.equals(expected), () -> side + " raised " + actual + "; the model says " + expected);
+            agree(actual.equals(expected), () -> pair + " raised " + actual + "; the model says " + expected);
             if (!actual.isEmpty()) {
-                log(() -> "    events of " + side + ": " + actual);
+                log(() -> "    events of " + pair + ": " + actual);
             }
         }
     }
@@ -664,7 +747,7 @@ final class Lockstep {
 
     private void compareNaks() {
         var actual = new HashSet<NakTap.Refused>();
-        sides.forEach(side -> actual.addAll(side.refused()));
+        pairs.forEach(pair -> actual.addAll(pair.refused()));
         var allowed = new HashSet<NakTap.Refused>();
         var due = new HashSet<NakTap.Refused>();
         for (Nak nak : model.takeNaks()) {
@@ -687,21 +770,21 @@ final class Lockstep {
 
     /// Every byte of every memory.
     void compareMemory() {
-        for (Side side : sides) {
-            side.memories.forEach((modelled, real) -> {
+        for (DevicePair pair : pairs) {
+            pair.memories.forEach((modelled, real) -> {
                 int at = modelled.mismatch(real);
-                agree(at < 0, () -> "memory of " + side + " differs at byte " + at);
+                agree(at < 0, () -> "memory of " + pair + " differs at byte " + at);
             });
         }
     }
 
     /// Takes over what the standard leaves open in memory, before anything reads it.
     void takeOverUndefined() {
-        for (Side side : sides) {
-            side.memories.forEach((modelled, real) -> {
+        for (DevicePair pair : pairs) {
+            pair.memories.forEach((modelled, real) -> {
                 if (modelled.hasUndefined()) {
                     int at = modelled.mismatch(real);
-                    agree(at < 0, () -> "memory of " + side + " differs at byte " + at);
+                    agree(at < 0, () -> "memory of " + pair + " differs at byte " + at);
                 }
             });
         }

@@ -37,7 +37,7 @@ final class NakTap extends ForwardingLink {
         int n = link.transmit(frames, from, count);
         for (int i = from; i < from + n; i++) {
             Opcode opcode = Opcode.of(Bth.opcode(frames[i].slot, frames[i].start));
-            if (opcode == Opcode.RC_ACKNOWLEDGE) {
+            if (opcode == Opcode.RC_ACKNOWLEDGE || opcode == Opcode.XRC_ACKNOWLEDGE) {
                 int syndrome = Aeth.syndrome(frames[i].slot, frames[i].start + opcode.aethOffset());
                 if (Syndrome.isNak(syndrome) && syndrome != Syndrome.NAK_SEQUENCE) {
                     for (int again = 1; again < times; again++) {

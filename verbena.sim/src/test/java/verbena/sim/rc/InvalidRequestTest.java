@@ -4,7 +4,6 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// IBTA 9.7.4.1.2.
 /// Requests that no correct peer sends: answered with NAK invalid request, and the connection ends (IBTA 9.7.4.1,
 /// 9.9.3.1).
 class InvalidRequestTest {

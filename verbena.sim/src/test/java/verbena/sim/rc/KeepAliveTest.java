@@ -4,7 +4,7 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// Whether a silent peer lives: a WRITE of no bytes that nobody has posted, once nothing has come for a while.
+/// Whether a silent peer lives: a WRITE of no bytes that no program has posted, once nothing has come for a while.
 class KeepAliveTest {
     @Test
     void aSilentPeerIsAskedAndNobodyLearnsOfIt() {

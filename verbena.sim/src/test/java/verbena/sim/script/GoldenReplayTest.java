@@ -15,10 +15,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import verbena.sim.script.Replay.Allowance;
 import verbena.sim.script.Replay.Plan;
 
-/// Every capture of the lab but those of connection management, replayed: our end takes the place of one side, is given
-/// the other side's packets at
-/// their times, and has to send what the kernel's soft-RoCE sent, byte for byte, ICRC included. Once as A, which asks,
-/// and once as B, which answers.
+/// Replays every capture of the lab but those of connection management. Our end takes the place of one side, and is
+/// given the other side's packets at their times. It has to send what the kernel's soft-RoCE sent, byte for byte, ICRC
+/// included. Each capture is replayed twice: once as A, which asks, and once as B, which answers.
 ///
 /// What legitimately differs is named here for each packet; the reasons are in [Allowance].
 class GoldenReplayTest {

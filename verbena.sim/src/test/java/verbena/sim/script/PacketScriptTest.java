@@ -72,7 +72,7 @@ class PacketScriptTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                 c post send 1                  | there is no end called c
-                a dance                        | nobody can "dance"
+                a dance                        | no end can "dance"
                 a post send                    | bytes is missing
                 a post send x                  | bytes is a number
                 a post send 1 quickly          | "quickly" means nothing here

@@ -56,12 +56,12 @@ import verbena.wire.pcap.Unwrapped;
 import verbena.wire.roce.RoceV2;
 
 /// One capture with our end in the place of one side. Its packets of one kind, requests or responses, have to come
-/// in the recorded order; how the two kinds mix is a matter of who was scheduled when.
+/// in the recorded order; how the two kinds mix is a matter of which end was scheduled when.
 @NullMarked
 final class Replay {
-    /// All that may differ from a recorded packet. Always: the UDP source port and the IPv4 identification, which
-    /// the sender is free to choose (ours is given the recorded ones before the ICRC is computed and compared),
-    /// and traffic class and time to live, which the ICRC does not cover.
+    /// All that may differ from a recorded packet. Four fields always may. The sender is free to choose the UDP source
+    /// port and the IPv4 identification: ours is given the recorded ones before the ICRC is computed and compared.
+    /// The ICRC does not cover traffic class and time to live.
     enum Allowance {
         /// rxe goes on with MIDDLE or LAST when it answers the rest of a READ; the standard has FIRST or ONLY
         /// (IBTA 9.7.5.1.3), which we send. PSN and payload must be the same.
@@ -243,29 +243,29 @@ final class Replay {
 
         @Override
         public long nextLong() {
-            throw new UnsupportedOperationException("nobody draws this");
+            throw new UnsupportedOperationException("this is never drawn");
         }
     }
 
     /// One side, as the .json describes it.
-    private record Side(int qpn, int psn, long address, int rkey) {
+    private record LoggedEnd(int qpn, int psn, long address, int rkey) {
         private static final Pattern TEXT =
                 Pattern.compile("qpn 0x([0-9a-f]+), first PSN 0x([0-9a-f]+), addr 0x([0-9a-f]+), rkey 0x([0-9a-f]+)");
 
-        /// A datagram's two ends, as far as its first packet tells: where the memory lies is nobody's business.
-        static Side senderOf(Frame first) {
+        /// A datagram's two ends, as far as its first packet tells: the packet does not tell where the memory lies.
+        static LoggedEnd senderOf(Frame first) {
             int deth = first.start + Packet.opcode(first).dethOffset();
-            return new Side(Deth.sourceQp(first.slot, deth), Bth.psn(first.slot, first.start), 0x1000, 0x100);
+            return new LoggedEnd(Deth.sourceQp(first.slot, deth), Bth.psn(first.slot, first.start), 0x1000, 0x100);
         }
 
-        static Side receiverOf(Frame first) {
-            return new Side(Bth.destinationQp(first.slot, first.start), 0, 0x1000, 0x200);
+        static LoggedEnd receiverOf(Frame first) {
+            return new LoggedEnd(Bth.destinationQp(first.slot, first.start), 0, 0x1000, 0x200);
         }
 
-        static Side of(String json, String name) {
+        static LoggedEnd of(String json, String name) {
             Matcher matcher = TEXT.matcher(text(json, name));
             assertThat(matcher.find()).as(name).isTrue();
-            return new Side(
+            return new LoggedEnd(
                     Integer.parseInt(matcher.group(1), 16),
                     Integer.parseInt(matcher.group(2), 16),
                     Long.parseLong(matcher.group(3), 16),
@@ -304,7 +304,7 @@ final class Replay {
         this.asA = asA;
         json = Files.readString(golden.resolve(plan.name + ".json"));
         read(golden.resolve(plan.name + ".pcap"));
-        Frame any = packets.getFirst(); // who asks comes first
+        Frame any = packets.getFirst(); // the requester's comes first
         var addressOfA = new Gid(any.sourceHigh, any.sourceLow);
         var addressOfB = new Gid(any.destinationHigh, any.destinationLow);
         // rxe knows no probes
@@ -312,14 +312,14 @@ final class Replay {
         host = new Host(asA ? addressOfA : addressOfB, peerWindows, keys, arena);
         type = QpType.valueOf(Packet.opcode(any).transport().name());
         if (type == QpType.UD) {
-            sit(Side.senderOf(any), Side.receiverOf(any));
+            sit(LoggedEnd.senderOf(any), LoggedEnd.receiverOf(any));
         } else if (plan.connections.isEmpty()) {
-            sit(Side.of(json, "A"), Side.of(json, "B"));
+            sit(LoggedEnd.of(json, "A"), LoggedEnd.of(json, "B"));
         }
         for (int[] c : plan.connections) {
-            sit(new Side(c[0], c[2], 0x1000, 0x100), new Side(c[1], 0xb200, 0x1000, 0x200));
+            sit(new LoggedEnd(c[0], c[2], 0x1000, 0x100), new LoggedEnd(c[1], 0xb200, 0x1000, 0x200));
         }
-        Side own = seats.getFirst().side;
+        LoggedEnd own = seats.getFirst().side;
         regionAddress = own.address();
         region = region(own.rkey(), regionAddress, REGION_BYTES, ALL, asA ? 3 : 5, asA ? 1 : 2);
         seats.forEach(seat -> seat.connect(asA ? addressOfB : addressOfA));
@@ -332,7 +332,7 @@ final class Replay {
         }
     }
 
-    private void sit(Side a, Side b) {
+    private void sit(LoggedEnd a, LoggedEnd b) {
         seats.add(new Seat(asA ? a : b, asA ? b : a));
     }
 
@@ -472,17 +472,17 @@ final class Replay {
 
     /// One of our queue pairs: what it has to send, and what it wants to.
     private final class Seat {
-        private final Side side;
-        private final Side other;
+        private final LoggedEnd side;
+        private final LoggedEnd other;
         private final End end;
         private final Deque<Message> toPost = new ArrayDeque<>();
         private final Deque<Frame> requests = new ArrayDeque<>();
         private final Deque<Frame> responses = new ArrayDeque<>();
 
-        Seat(Side side, Side other) {
+        Seat(LoggedEnd side, LoggedEnd other) {
             this.side = side;
             this.other = other;
-            int qpn = side.qpn() == Host.MULTICAST_QPN ? ANY_QPN : side.qpn();
+            int qpn = side.qpn() == Bth.MULTICAST_QP ? ANY_QPN : side.qpn();
             end = new End(asA ? "a" : "b", type, qpn, host, plan.sharesReceives(), true, arena);
         }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import verbena.nic.link.ForwardingLink;
 import verbena.nic.link.Link;
-import verbena.sim.Faults;
+import verbena.sim.NetworkFaults;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
@@ -29,7 +29,7 @@ class SimulationTest {
     private static final int OPERATIONS = 500;
     /// As `lossy`, with extended connections.
     private static final Profile EXTENDED = new Profile(
-            "extended", "", Faults.of(0.05, 0.01, 0.001), new Hazards(1_000_000, 0, 0), Set.of(Feature.XRC));
+            "extended", "", NetworkFaults.of(0.05, 0.01, 0.001), new Hazards(1_000_000, 0, 0), Set.of(Feature.XRC));
 
     @TempDir
     private Path folder;
@@ -118,10 +118,10 @@ class SimulationTest {
     }
 
     private static final Map<Damage, String> FOUND = Map.of(
-            Damage.DATA, "damaged|wrong result|not as written|nobody sent",
+            Damage.DATA, "damaged|wrong result|not as written|was not sent",
             Damage.OPERAND, "wrong result|word",
             Damage.ADDRESS, "not as written|damaged|the board|invalid|REM_ACCESS",
-            Damage.QUEUE, "names another|nobody sent|REM_ACCESS|has broken down",
+            Damage.QUEUE, "names another|was not sent|REM_ACCESS|has broken down",
             Damage.SILENCE, "not drained");
 
     @ParameterizedTest
@@ -165,7 +165,7 @@ class SimulationTest {
         var treacherous = new Profile(
                 "extended",
                 "",
-                Faults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
+                NetworkFaults.of(0.02, 0.02, 0.001).withReorder(0.02, 16),
                 new Hazards(1_000_000, 0.01, 0.01),
                 Set.of(Feature.XRC));
         long named = 0;

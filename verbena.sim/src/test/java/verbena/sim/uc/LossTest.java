@@ -4,8 +4,8 @@ import static verbena.sim.script.PacketScript.uc;
 
 import org.junit.jupiter.api.Test;
 
-/// What a lost, late, doubled or damaged packet does to a message: it is whole or it is not there, and nobody is told
-/// (IBTA 9.8.2.2).
+/// What a lost, late, doubled or damaged packet does to a message: it is whole or it is not there, and no end is
+/// told (IBTA 9.8.2.2).
 class LossTest {
     @Test
     void aLostOnlyIsMissedByNobody() {

@@ -4,7 +4,7 @@ import static verbena.sim.script.PacketScript.ud;
 
 import org.junit.jupiter.api.Test;
 
-/// Datagrams that arrive: one packet, 40 bytes of address before the data, and who sent it (IBTA 9.8.3, A17.4.5).
+/// Datagrams that arrive: one packet, 40 bytes of address before the data, and its sender (IBTA 9.8.3, A17.4.5).
 class DatagramTest {
     @Test
     void aDatagramCompletesWhenItHasLeftAndArrivesBehindItsAddress() {

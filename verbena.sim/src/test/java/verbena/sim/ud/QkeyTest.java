@@ -4,7 +4,7 @@ import static verbena.sim.script.PacketScript.ud;
 
 import org.junit.jupiter.api.Test;
 
-/// The Q_Key: who knows it may send (IBTA 10.2.5, 9.6.1.4).
+/// The Q_Key: a peer that knows it may send (IBTA 10.2.5, 9.6.1.4).
 class QkeyTest {
     @Test
     void anotherQkeyIsDroppedInSilence() {

@@ -64,6 +64,7 @@ public final class Conversation {
         int expected = -1;
         int acknowledged = -1;
         long packets;
+        long direct;
         long again;
         long gaps;
         long acks;
@@ -193,7 +194,8 @@ public final class Conversation {
     /// Null when it does not belong to the conversation. Packets come in the order of the capture.
     ///
     /// @param number of the packet in the capture
-    public @Nullable Told tell(Frame frame, Opcode opcode, long number, long nanos) {
+    /// @param isDirect whether it stands for direct access and was never sent: it has no place in the sequence
+    public @Nullable Told tell(Frame frame, Opcode opcode, long number, long nanos, boolean isDirect) {
         Way way = way(frame);
         boolean isOut = way.equals(toPeer)
                 || (opcode.dethOffset() >= 0 && Deth.sourceQp(frame.slot, frame.start + opcode.dethOffset()) == qpn);
@@ -206,6 +208,10 @@ public final class Conversation {
         }
         lastNanos = nanos;
         int from = isOut ? 0 : 1;
+        if (isDirect) {
+            requests[from].direct++;
+            return new Told(isOut ? "->" : "<-", String.join(", ", remarks));
+        }
         requests[from].packets++;
         if (isConnected(opcode.transport())) {
             int psn = Bth.psn(frame.slot, frame.start);
@@ -312,6 +318,7 @@ public final class Conversation {
                         (double) of.acknowledgedPackets / of.acks);
             }
             line += of.naks == 0 ? "" : "; " + of.naks + " NAKs";
+            line += of.direct == 0 ? "" : "; " + of.direct + " more by direct access";
             if (of.answered > 0) {
                 line += String.format(
                         Locale.ROOT,

@@ -68,7 +68,7 @@ public record PacketFilter(
     /// As [verbena.nic.capture.Capture] writes it.
     private static boolean isDropped(String comment) {
         return comment.startsWith("dropped:")
-                || comment.contains("; this: dropped:")
+                || comment.contains("; this one: dropped:")
                 || comment.startsWith("not sent:");
     }
 }

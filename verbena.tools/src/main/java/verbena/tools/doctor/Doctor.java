@@ -34,7 +34,14 @@ public final class Doctor {
     }
 
     static List<Check> ofHost() {
-        return List.of(new JavaRuntime(), new OwnAddresses(), new Port(), new Limits(), new SelfTest(), new Hardware());
+        return List.of(
+                new JavaRuntime(),
+                new OwnAddresses(),
+                new Port(),
+                new Limits(),
+                new SelfTest(),
+                new SharedMemory(),
+                new Hardware());
     }
 
     /// Looks, and prints each finding as soon as it is there.

@@ -9,7 +9,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.nic.link.UdpLink;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.cm.CmMessage;

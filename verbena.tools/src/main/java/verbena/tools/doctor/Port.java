@@ -43,7 +43,7 @@ final class Port implements Check {
                         + user(owner.uid(), at.root()))
                 .orElse("a process of user " + user(owner.uid(), at.root())
                         + " that this user may not see, or the kernel");
-        String find = owner.process().isPresent() ? "" : " (who: sudo ss -ulpn 'sport = :4791')";
+        String find = owner.process().isPresent() ? "" : " (find it: sudo ss -ulpn 'sport = :4791')";
         if (owner.process().isPresent() && new PortOwners(at.root()).isShared(owner.address())) {
             return Finding.ok(subject, who + ", which shares it with other processes of that user");
         }

@@ -37,7 +37,10 @@ final class SelfTest implements Check {
 
     private static Finding test(Surroundings at, String device) {
         try (Context context = at.open(device)) {
-            return roundTrip(device, context);
+            return roundTrip(
+                    device,
+                    context,
+                    "a firewall on this host that drops UDP port 4791? (nft list ruleset, iptables -L)");
         } catch (VerbsException e) {
             return Finding.fail(device, String.valueOf(e.getMessage()), "see UDP port 4791 and the interface above");
         } catch (InterruptedException e) {
@@ -46,7 +49,10 @@ final class SelfTest implements Check {
         }
     }
 
-    private static Finding roundTrip(String device, Context context) throws InterruptedException {
+    /// Has a device WRITE to itself.
+    ///
+    /// @param remedy when that fails
+    static Finding roundTrip(String device, Context context, String remedy) throws InterruptedException {
         int bytes = context.port(1).activeMtu().bytes();
         try (ProtectionDomain domain = context.allocateProtectionDomain();
                 CompletionQueue completions = context.createCompletionQueue(4);
@@ -68,10 +74,7 @@ final class SelfTest implements Check {
                                     : "";
             return failure.isEmpty()
                     ? Finding.ok(device, "opens; a WRITE of " + bytes + " bytes to itself arrived")
-                    : Finding.fail(
-                            device,
-                            "opens, but a WRITE to itself failed: " + failure,
-                            "a firewall on this host that drops UDP port 4791? (nft list ruleset, iptables -L)");
+                    : Finding.fail(device, "opens, but a WRITE to itself failed: " + failure, remedy);
         }
     }
 }

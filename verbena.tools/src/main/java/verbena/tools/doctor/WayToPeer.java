@@ -37,7 +37,7 @@ final class WayToPeer implements Check {
     private static final long NOBODYS_SERVICE = 0x0256_4552_4245_4E41L;
     /// An address that no host has (RFC 3849).
     private static final Gid NOBODY = Gid.parse("2001:db8::");
-    /// A UDP port that hardly anybody has, as traceroute(8) takes it: what arrives there is complained of.
+    /// A UDP port that hardly any program has, as traceroute(8) takes it: a host complains of what arrives there.
     private static final int CLOSED_PORT = 33_434;
     /// How often a silent size is tried, since a datagram may be lost and complaints are rationed: Linux sends one
     /// host some six, then one a second (icmp(7), `icmp_ratelimit`).
@@ -236,7 +236,6 @@ final class WayToPeer implements Check {
                 random.nextLong(1, Long.MAX_VALUE),
                 0,
                 random.nextInt(2, 0xFF_FFFF),
-                0,
                 1,
                 1,
                 RESPONSE_TIMEOUT,

@@ -73,7 +73,7 @@ final class Anatomy {
                 (flags & 0x80) == 0 ? "pad count and version" : "solicited event wanted; pad count and version");
         hex("P_Key", 2, "the partition; both ends are in the same one");
         hex("reserved, FECN, BECN", 1, "marks of congestion");
-        hex("destination QP", 3, "whom it is for: the number of the queue pair");
+        hex("destination QP", 3, "the queue pair that it is for");
         int request = u(1) & 0x80;
         value("ack request", 1, request == 0 ? "no" : "yes", "whether the receiver is to acknowledge at once");
         number("PSN", 3, "packet sequence number, 24 bits: order, and what is missing");
@@ -105,7 +105,7 @@ final class Anatomy {
                 header("DETH, datagram extended header")
                         .hex("Q_Key", 4, "the receiver's queue pair takes only datagrams with its own")
                         .hex("reserved", 1, "")
-                        .hex("source QP", 3, "whom to answer");
+                        .hex("source QP", 3, "the queue pair to answer");
             case FETH -> header("FETH").hex("flush", 4, "what is to be visible, and how far");
             case RDETH, XRCETH -> header(which.name()).hex(which.name(), which.bytes(), "");
             case BTH -> throw new AssertionError("told already");

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import verbena.nic.SoftContext;
-import verbena.tools.Closing;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.Closing;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Access;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionChannel;
@@ -37,7 +37,7 @@ import verbena.verbs.cm.PortSpace;
 /// One end of a run: an application with its device, and what it tells the recorder of everything that it does.
 /// For one thread at a time.
 final class End implements AutoCloseable {
-    /// How long anything may take before the story has failed.
+    /// How long anything may take before the scenario has failed.
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     private static final int COMPLETIONS = 64;
@@ -52,7 +52,7 @@ final class End implements AutoCloseable {
     private final CompletionChannel channel;
     private final WorkCompletion wc = new WorkCompletion();
     private final List<AutoCloseable> opened = new ArrayList<>();
-    /// So many of those were there before the tale.
+    /// So many of those were there before the scenario.
     private final int lasting;
 
     /// @param device the name of the device to open
@@ -85,8 +85,8 @@ final class End implements AutoCloseable {
         lasting = opened.size();
     }
 
-    /// Gives back what a tale has made; the device stays open.
-    void strike() {
+    /// Gives back what a scenario has made; the device stays open.
+    void reset() {
         List<AutoCloseable> props = opened.subList(lasting, opened.size());
         Closing.all(props);
         while (events.poll().isPresent()) {
@@ -124,7 +124,7 @@ final class End implements AutoCloseable {
 
     /// Registers memory and fills it.
     ///
-    /// @param name how the story calls it
+    /// @param name its name in the recording
     /// @param content of its first bytes; the others are 0
     Watched memory(String name, int bytes, Set<Access> access, byte[] content) {
         return memory(name, bytes, access, content, false);

@@ -22,7 +22,7 @@ record Event(
         String text,
         @Nullable Contents packet) {
     enum Kind {
-        /// A part of the story begins.
+        /// A part of the recording begins.
         PHASE,
         /// An application asks its device for something.
         CALL,
@@ -38,7 +38,7 @@ record Event(
 
     /// What a packet holds.
     ///
-    /// @param way from whom to whom, outside of the bytes
+    /// @param way from which address to which, outside of the bytes
     /// @param bytes of the packet itself
     /// @param parts their meaning, in their order
     @SuppressWarnings("ArrayRecordComponent") // never compared or changed
@@ -65,7 +65,7 @@ record Event(
         if (tookNanos < 0) {
             return "";
         }
-        return (isPacket() ? "under way for " : "took ") + Story.micros(tookNanos) + " µs";
+        return (isPacket() ? "under way for " : "took ") + Recording.micros(tookNanos) + " µs";
     }
 
     boolean isPacket() {

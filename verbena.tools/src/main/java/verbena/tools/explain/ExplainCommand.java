@@ -9,15 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.ToolCommand;
 
 /// `verbena explain`: what happens in an operation, from a run of it.
 @Command(
@@ -27,28 +24,25 @@ import verbena.tools.CommandFailed;
             "",
             "Runs the operation for real between two ends in this process and shows that very run, as a"
                     + " sequence diagram: the calls, each packet with its headers, the checks of the devices,"
-                    + " the changes in memory, and the times. Without TALE, lists what can be explained."
+                    + " the changes in memory, and the times. Without SCENARIO, lists what can be explained."
         })
-public final class ExplainCommand implements Callable<Integer> {
+public final class ExplainCommand extends ToolCommand {
     private static final int SIZE_MAX = 1 << 20;
     private static final int COLUMNS_DEFAULT = 100;
     private static final double REHEARSAL_SECONDS_MAX = 60;
-
-    @Spec
-    private CommandSpec spec;
 
     /// The names, for the help and for completion.
     static final class Names implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
-            return Tale.names().iterator();
+            return Scenario.names().iterator();
         }
     }
 
     @Parameters(
             index = "0",
             arity = "0..1",
-            paramLabel = "TALE",
+            paramLabel = "SCENARIO",
             completionCandidates = Names.class,
             description = "What to explain: write, read, lost-packet, ...; without it, all are listed.")
     private @Nullable String name;
@@ -59,7 +53,7 @@ public final class ExplainCommand implements Callable<Integer> {
             defaultValue = "rocev2",
             description =
                     "The device of both ends (default ${DEFAULT-VALUE}: loopback), which is opened twice. Packets are shown"
-                            + " for rocev2 and iwarp.")
+                            + " for rocev2, shm and iwarp.")
     private String device;
 
     @Option(names = "--peer-device", paramLabel = "DEVICE", description = "B's device, when it is another.")
@@ -68,7 +62,7 @@ public final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = {"-s", "--size"},
             paramLabel = "BYTES",
-            description = "How much to move, 1 to 1048576, where the tale has a choice.")
+            description = "How much to move, 1 to 1048576, where the scenario has a choice.")
     private @Nullable Integer size;
 
     @Option(
@@ -106,49 +100,46 @@ public final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = out();
         if (name == null || list) {
             list(out);
             return 0;
         }
-        Tale tale = Tale.of(name)
-                .orElseThrow(
-                        () -> wrong("there is no tale '" + name + "'; there are " + String.join(", ", Tale.names())));
+        Scenario scenario = Scenario.of(name)
+                .orElseThrow(() ->
+                        wrong("there is no scenario '" + name + "'; there are " + String.join(", ", Scenario.names())));
         if (size != null && (size < 1 || size > SIZE_MAX)) {
             throw wrong("--size: 1 to " + SIZE_MAX + ", got " + size);
         }
-        if (size != null && tale.size() == 0) {
+        if (size != null && scenario.size() == 0) {
             throw wrong("--size: '" + name + "' has no choice");
         }
         if (!(seconds >= 0 && seconds <= REHEARSAL_SECONDS_MAX)) {
             throw wrong(String.format(
                     Locale.ROOT, "--rehearse: 0 to %.0f seconds, got %s", REHEARSAL_SECONDS_MAX, seconds));
         }
-        Story story = new Theatre(tale, device, peerDevice == null ? device : peerDevice, size == null ? 0 : size)
-                .perform(seconds);
+        Recording recording = new ScenarioRunner(
+                        scenario, device, peerDevice == null ? device : peerDevice, size == null ? 0 : size)
+                .run(seconds);
         if (html != null) {
-            write(html.toString(), HtmlPage.of(story), out);
+            write(html.toString(), HtmlPage.of(recording), out);
         }
         if (plantUml != null) {
-            write(plantUml, PlantUml.of(story), out);
+            write(plantUml, PlantUml.of(recording), out);
         }
         if (mermaid != null) {
-            write(mermaid, Mermaid.of(story), out);
+            write(mermaid, Mermaid.of(recording), out);
         }
         if (html == null && plantUml == null && mermaid == null) {
-            new TextDiagram(out, spec.commandLine().getColorScheme().ansi(), columns(), ascii || !isUnicode())
-                    .print(story);
+            new TextDiagram(out, spec().commandLine().getColorScheme().ansi(), columns(), ascii || !isUnicode())
+                    .print(recording);
         }
         return 0;
     }
 
-    private ParameterException wrong(String what) {
-        return new ParameterException(spec.commandLine(), what);
-    }
-
     private static void list(PrintWriter out) {
-        for (Tale tale : Tale.values()) {
-            out.printf(Locale.ROOT, "%-14s %s%n", tale.title(), tale.line());
+        for (Scenario scenario : Scenario.values()) {
+            out.printf(Locale.ROOT, "%-14s %s%n", scenario.title(), scenario.line());
         }
         out.flush();
     }

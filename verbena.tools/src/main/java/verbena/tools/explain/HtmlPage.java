@@ -9,23 +9,24 @@ import java.util.Objects;
 import verbena.tools.explain.Event.Kind;
 import verbena.tools.explain.Event.Part;
 
-/// The story as a page that needs nothing else: a sequence diagram to scroll, and for each event what there is to
-/// know of it, a packet's fields and bytes among that.
+/// The recording as a page that needs nothing else: a sequence diagram to scroll, and all facts about each event, such
+/// as
+/// the fields and bytes of a packet.
 final class HtmlPage {
     /// More of a packet is not shown as bytes.
     private static final int BYTES_MAX = 160;
 
     private static final int BYTES_IN_LINE = 16;
 
-    private final Story story;
+    private final Recording recording;
     private final StringBuilder html = new StringBuilder();
 
-    private HtmlPage(Story story) {
-        this.story = story;
+    private HtmlPage(Recording recording) {
+        this.recording = recording;
     }
 
-    static String of(Story story) {
-        var page = new HtmlPage(story);
+    static String of(Recording recording) {
+        var page = new HtmlPage(recording);
         page.write();
         return page.html.toString();
     }
@@ -47,8 +48,11 @@ final class HtmlPage {
                 <header>
                 <h1><code>explain %s</code></h1>
                 <p>%s</p>
-                """.formatted(text(story.name()), resource("page.css"), text(story.name()), text(story.title())));
-        story.setting().forEach(line -> html.append("<p>").append(text(line)).append("</p>\n"));
+                """.formatted(
+                        text(recording.name()), resource("page.css"), text(recording.name()), text(recording.title())));
+        recording
+                .setting()
+                .forEach(line -> html.append("<p>").append(text(line)).append("</p>\n"));
         html.append("""
                 <p><label><input type="checkbox" id="tell"> Say in the diagram what each event means.</label>
                 Choose an event, or walk with the arrow keys, to see what is in it.</p>
@@ -61,8 +65,8 @@ final class HtmlPage {
                         head(Place.DEVICE_A, "device A"),
                         head(Place.DEVICE_B, "device B"),
                         head(Place.APPLICATION_B, "app B")));
-        long last = story.events().getFirst().nanos();
-        for (Event event : story.events()) {
+        long last = recording.events().getFirst().nanos();
+        for (Event event : recording.events()) {
             if (event.kind() == Kind.PHASE) {
                 html.append("<li class=\"phase\"><h2>%s</h2><p>%s</p></li>%n"
                         .formatted(text(event.label()), text(event.text())));
@@ -73,7 +77,9 @@ final class HtmlPage {
         }
         html.append("</ol>\n<aside aria-live=\"polite\" aria-label=\"The chosen event\"></aside>\n</main>\n");
         html.append("<section class=\"closing\"><h2>What it came to</h2><ul>\n");
-        story.closing().forEach(line -> html.append("<li>").append(text(line)).append("</li>\n"));
+        recording
+                .closing()
+                .forEach(line -> html.append("<li>").append(text(line)).append("</li>\n"));
         html.append("</ul></section>\n<script>\n").append(resource("page.js")).append("</script>\n</body>\n</html>\n");
     }
 
@@ -85,7 +91,8 @@ final class HtmlPage {
 
     private void row(Event event, long sinceLast) {
         html.append("<li class=\"event %s\" tabindex=\"0\">".formatted(classes(event)));
-        html.append("<div class=\"time\"><b>%s</b>+%s</div>".formatted(story.since(event), Story.micros(sinceLast)));
+        html.append("<div class=\"time\"><b>%s</b>+%s</div>"
+                .formatted(recording.since(event), Recording.micros(sinceLast)));
         html.append("<div class=\"scene\">");
         html.append(
                 event.kind() == Kind.STEP
@@ -139,7 +146,7 @@ final class HtmlPage {
                         event.from() == event.to()
                                 ? event.from().title()
                                 : event.from().title() + " → " + event.to().title(),
-                        story.since(event),
+                        recording.since(event),
                         event.duration().isEmpty() ? "" : ", " + text(event.duration())));
         html.append("<p>").append(text(event.text())).append("</p>");
         Event.Contents packet = event.packet();

@@ -9,7 +9,7 @@ import verbena.wire.notation.Names;
 
 /// What a key opens.
 ///
-/// @param name how the story calls the memory
+/// @param name of the memory, in the recording
 record Key(String name, int rkey, long address, long length, Set<Access> access) {
     private static final Set<Access> REMOTE = Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
 

@@ -1,28 +1,28 @@
 package verbena.tools.explain;
 
-/// The story as a sequence diagram for Mermaid (mermaid.js.org/syntax/sequenceDiagram.html).
+/// The recording as a sequence diagram for Mermaid (mermaid.js.org/syntax/sequenceDiagram.html).
 final class Mermaid {
     private Mermaid() {}
 
-    static String of(Story story) {
+    static String of(Recording recording) {
         var text = new StringBuilder("sequenceDiagram\n");
         for (Place place : Place.values()) {
             text.append("    participant ")
-                    .append(name(place))
+                    .append(place.id())
                     .append(" as ")
                     .append(place.title())
                     .append('\n');
         }
-        for (Event event : story.events()) {
-            text.append("    ").append(line(story, event)).append('\n');
+        for (Event event : recording.events()) {
+            text.append("    ").append(line(recording, event)).append('\n');
         }
         return text.toString();
     }
 
-    private static String line(Story story, Event event) {
-        String label = escaped(story.since(event) + " µs " + event.label());
-        String from = name(event.from());
-        String to = name(event.to());
+    private static String line(Recording recording, Event event) {
+        String label = escaped(recording.since(event) + " µs " + event.label());
+        String from = event.from().id();
+        String to = event.to().id();
         return switch (event.kind()) {
             case PHASE -> "Note over appA,appB: " + escaped(event.label());
             case CALL -> from + "->>" + to + ": " + label;
@@ -30,15 +30,6 @@ final class Mermaid {
             case PACKET -> from + "->>" + to + ": " + label;
             case LOST -> from + "-x" + to + ": " + label + " (lost)";
             case STEP -> "Note over " + from + ": " + label;
-        };
-    }
-
-    private static String name(Place place) {
-        return switch (place) {
-            case APPLICATION_A -> "appA";
-            case DEVICE_A -> "devA";
-            case DEVICE_B -> "devB";
-            case APPLICATION_B -> "appB";
         };
     }
 

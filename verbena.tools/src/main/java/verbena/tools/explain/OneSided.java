@@ -5,13 +5,13 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Future;
-import verbena.tools.explain.Stage.Joined;
+import verbena.tools.explain.Ends.Joined;
 import verbena.verbs.Access;
 import verbena.verbs.Completion;
 import verbena.verbs.MemoryWindow;
 import verbena.verbs.RemoteMemory;
 
-/// Tales in which one side does the work.
+/// Scenarios in which one side does the work.
 final class OneSided {
     private static final Set<Access> FOR_WRITES = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
     private static final Set<Access> FOR_READS = EnumSet.of(Access.REMOTE_READ);
@@ -22,22 +22,22 @@ final class OneSided {
 
     private OneSided() {}
 
-    static void write(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
-        stage.phase(
+    static void write(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
+        ends.phase(
                 "The WRITE",
                 "A's application names its own memory, B's memory and the key. B's application is not asked.");
-        write(stage, joined, from, stage.size);
-        stage.a.poll();
-        stage.awaitEqual(from, to, stage.size);
+        write(ends, joined, from, ends.size);
+        ends.a.poll();
+        ends.awaitEqual(from, to, ends.size);
     }
 
     /// Posts one WRITE to the beginning of B's memory.
-    static void write(Stage stage, Joined joined, Watched from, int bytes) {
+    static void write(Ends ends, Joined joined, Watched from, int bytes) {
         RemoteMemory to = joined.remote();
-        stage.a.post(
+        ends.a.post(
                 joined.a(),
                 String.format(Locale.ROOT, "WRITE %,d bytes from a+0 to b+0", bytes),
                 batch -> batch.write(1, to.address(), to.rkey())
@@ -45,133 +45,133 @@ final class OneSided {
                         .signaled());
     }
 
-    static void read(Stage stage) throws InterruptedException {
-        Watched to = stage.a.memory("a", Math.max(stage.size, Stage.MEMORY_BYTES_MIN), Access.local(), new byte[0]);
+    static void read(Ends ends) throws InterruptedException {
+        Watched to = ends.a.memory("a", Math.max(ends.size, Ends.MEMORY_BYTES_MIN), Access.local(), new byte[0]);
         Watched from =
-                stage.b.memory("b", Math.max(stage.size, Stage.MEMORY_BYTES_MIN), FOR_READS, Stage.pattern(stage.size));
-        Joined joined = stage.connect(from);
-        stage.phase(
+                ends.b.memory("b", Math.max(ends.size, Ends.MEMORY_BYTES_MIN), FOR_READS, Ends.pattern(ends.size));
+        Joined joined = ends.connect(from);
+        ends.phase(
                 "The READ",
                 "A's application names B's memory, the key, and where to put it. B's application is not asked.");
         RemoteMemory remote = joined.remote();
-        stage.a.post(
+        ends.a.post(
                 joined.a(),
-                String.format(Locale.ROOT, "READ %,d bytes from b+0 to a+0", stage.size),
+                String.format(Locale.ROOT, "READ %,d bytes from b+0 to a+0", ends.size),
                 batch -> batch.read(1, remote.address(), remote.rkey())
-                        .sge(to.region, 0, stage.size)
+                        .sge(to.region, 0, ends.size)
                         .signaled());
-        stage.a.poll();
-        stage.awaitEqual(from, to, stage.size);
+        ends.a.poll();
+        ends.awaitEqual(from, to, ends.size);
     }
 
-    static void writeWithImmediate(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
-        stage.phase(
+    static void writeWithImmediate(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
+        ends.phase(
                 "The WRITE with immediate",
                 "As a WRITE, but at its end 32 bits go to application B, and for them it has to post a receive.");
-        stage.b.receive(joined.b(), 7, to, 0);
-        stage.b.arm();
-        Future<Completion> told = stage.meanwhile(stage.b::sleep);
+        ends.b.receive(joined.b(), 7, to, 0);
+        ends.b.arm();
+        Future<Completion> told = ends.meanwhile(ends.b::sleep);
         RemoteMemory remote = joined.remote();
-        stage.a.post(
+        ends.a.post(
                 joined.a(),
-                String.format(Locale.ROOT, "WRITE_IMM %,d bytes from a+0 to b+0", stage.size),
+                String.format(Locale.ROOT, "WRITE_IMM %,d bytes from a+0 to b+0", ends.size),
                 batch -> batch.writeWithImmediate(1, remote.address(), remote.rkey(), IMMEDIATE)
-                        .sge(from.region, 0, stage.size)
+                        .sge(from.region, 0, ends.size)
                         .signaled());
-        stage.a.poll();
-        Stage.get(told);
-        stage.awaitEqual(from, to, stage.size);
+        ends.a.poll();
+        Ends.get(told);
+        ends.awaitEqual(from, to, ends.size);
     }
 
-    static void atomic(Stage stage) throws InterruptedException {
-        Watched fetched = stage.a.numbers("a", FETCHED_BYTES, Access.local(), 0);
-        Watched number = stage.b.numbers("b", FETCHED_BYTES, FOR_ATOMICS, 37);
-        Joined joined = stage.connect(number);
+    static void atomic(Ends ends) throws InterruptedException {
+        Watched fetched = ends.a.numbers("a", FETCHED_BYTES, Access.local(), 0);
+        Watched number = ends.b.numbers("b", FETCHED_BYTES, FOR_ATOMICS, 37);
+        Joined joined = ends.connect(number);
         RemoteMemory at = joined.remote();
-        stage.phase("FETCH_ADD", "B's memory holds the number 37. A adds 5; B's device does that in one step.");
-        stage.a.post(
+        ends.phase("FETCH_ADD", "B's memory holds the number 37. A adds 5; B's device does that in one step.");
+        ends.a.post(
                 joined.a(),
                 "FETCH_ADD 5 to b+0, old value to a+0",
                 batch -> batch.fetchAdd(1, at.address(), at.rkey(), 5)
                         .sge(fetched.region, 0, Long.BYTES)
                         .signaled());
-        result(stage, fetched, 0);
-        stage.phase(
+        result(ends, fetched, 0);
+        ends.phase(
                 "CMP_SWAP that swaps",
                 "The number becomes 100 only if it is 42. It is: no other request came between.");
-        compareSwap(stage, joined, fetched, 8, 42, 100);
-        stage.phase("CMP_SWAP that does not", "The same again: the number is 100 by now, so nothing changes.");
-        compareSwap(stage, joined, fetched, 16, 42, 7);
+        compareSwap(ends, joined, fetched, 8, 42, 100);
+        ends.phase("CMP_SWAP that does not", "The same again: the number is 100 by now, so nothing changes.");
+        compareSwap(ends, joined, fetched, 16, 42, 7);
     }
 
-    private static void compareSwap(Stage stage, Joined joined, Watched fetched, int into, long compare, long swap) {
+    private static void compareSwap(Ends ends, Joined joined, Watched fetched, int into, long compare, long swap) {
         RemoteMemory at = joined.remote();
-        stage.a.post(
+        ends.a.post(
                 joined.a(),
                 "CMP_SWAP " + compare + " by " + swap + " at b+0, old value to a+" + into,
                 batch -> batch.compareSwap(1 + into / Long.BYTES, at.address(), at.rkey(), compare, swap)
                         .sge(fetched.region, into, Long.BYTES)
                         .signaled());
-        result(stage, fetched, into);
+        result(ends, fetched, into);
     }
 
-    private static void result(Stage stage, Watched fetched, int at) {
-        stage.a.poll();
+    private static void result(Ends ends, Watched fetched, int at) {
+        ends.a.poll();
         long old = fetched.region.segment().get(ValueLayout.JAVA_LONG, at);
-        stage.a.step(
+        ends.a.step(
                 "the old value was " + old,
                 "It tells whether a compare and swap has swapped: it has when the old value is what was expected.");
     }
 
-    static void window(Stage stage) throws InterruptedException {
-        Watched from = stage.a.memory("a", Stage.MEMORY_BYTES_MIN, Access.local(), Stage.pattern(256));
-        Watched note = stage.b.memory("note", 64, Access.local(), new byte[0]);
-        Watched to = stage.b.memory(
-                "b", Stage.MEMORY_BYTES_MIN, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND), new byte[0]);
-        Joined joined = stage.connect(to);
+    static void window(Ends ends) throws InterruptedException {
+        Watched from = ends.a.memory("a", Ends.MEMORY_BYTES_MIN, Access.local(), Ends.pattern(256));
+        Watched note = ends.b.memory("note", 64, Access.local(), new byte[0]);
+        Watched to =
+                ends.b.memory("b", Ends.MEMORY_BYTES_MIN, EnumSet.of(Access.LOCAL_WRITE, Access.MW_BIND), new byte[0]);
+        Joined joined = ends.connect(to);
 
-        stage.phase(
+        ends.phase(
                 "Opening a window",
                 "b itself is closed to peers. B opens 256 bytes of it for writing, with a key of their own.");
-        MemoryWindow window = stage.b.closing(stage.b.domain.allocateWindow(2));
+        MemoryWindow window = ends.b.closing(ends.b.domain.allocateWindow(2));
         int rkey = window.nextRkey();
         long address = to.region.address() + 1_024;
-        stage.b.post(
+        ends.b.post(
                 joined.b(),
                 "bind a window to 256 bytes at b+1024",
                 batch -> batch.bindWindow(1, window, rkey, to.region, address, 256, EnumSet.of(Access.REMOTE_WRITE))
                         .signaled());
-        stage.b.poll();
-        stage.recorder.key(new Key("window", rkey, address, 256, EnumSet.of(Access.REMOTE_WRITE)));
+        ends.b.poll();
+        ends.recorder.key(new Key("window", rkey, address, 256, EnumSet.of(Access.REMOTE_WRITE)));
 
-        stage.phase("Writing through it", "A has been told the window's address and key by other means.");
-        stage.a.post(
+        ends.phase("Writing through it", "A has been told the window's address and key by other means.");
+        ends.a.post(
                 joined.a(),
                 "WRITE 256 bytes from a+0 to the window",
                 batch -> batch.write(2, address, rkey).sge(from.region, 0, 256).signaled());
-        stage.a.poll();
+        ends.a.poll();
 
-        stage.phase("Withdrawing it", "A says with a message that it is done: B's device forgets the key at once.");
-        stage.b.receive(joined.b(), 7, note, 64);
-        stage.b.arm();
-        Future<Completion> told = stage.meanwhile(stage.b::sleep);
-        stage.a.post(
+        ends.phase("Withdrawing it", "A says with a message that it is done: B's device forgets the key at once.");
+        ends.b.receive(joined.b(), 7, note, 64);
+        ends.b.arm();
+        Future<Completion> told = ends.meanwhile(ends.b::sleep);
+        ends.a.post(
                 joined.a(),
                 "SEND 4 bytes, and withdraw the window's key",
                 batch ->
                         batch.sendWithInvalidate(3, rkey).sge(from.region, 0, 4).signaled());
-        stage.a.poll();
-        Stage.get(told);
+        ends.a.poll();
+        Ends.get(told);
 
-        stage.phase("Writing once more", "The key opens nothing any more.");
-        stage.a.post(
+        ends.phase("Writing once more", "The key opens nothing any more.");
+        ends.a.post(
                 joined.a(),
                 "WRITE 4 bytes from a+0 to the window",
                 batch -> batch.write(4, address, rkey).sge(from.region, 0, 4).signaled());
-        stage.a.poll();
-        Troubles.ended(stage, joined);
+        ends.a.poll();
+        Troubles.ended(ends, joined);
     }
 }

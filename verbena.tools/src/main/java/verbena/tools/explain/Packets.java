@@ -24,7 +24,7 @@ import verbena.wire.notation.CmText;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketText;
 
-/// Makes a story of the packets that two taps have seen: which of those sent here is which of those received
+/// Makes events of the packets that two taps have seen: which of those sent here is which of those received
 /// there, what was lost, and what the receiver thought of it.
 final class Packets {
     private final List<Seen> seen;
@@ -47,7 +47,7 @@ final class Packets {
         this.keys = keys;
     }
 
-    /// How many were sent and have not arrived, or have arrived before anybody was told that they were sent.
+    /// How many were sent and have not arrived, or have arrived before their sender was told that they were sent.
     long underWay() {
         Map<Seen, Seen> arrivals = new HashMap<>();
         List<Seen> unexpected = match(arrivals);

@@ -35,6 +35,11 @@ enum Place {
         return isLeft() ? DEVICE_B : DEVICE_A;
     }
 
+    /// A word for programs that draw.
+    String id() {
+        return (isDevice() ? "dev" : "app") + end();
+    }
+
     /// `A` or `B`.
     String end() {
         return isLeft() ? "A" : "B";

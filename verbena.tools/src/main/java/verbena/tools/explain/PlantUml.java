@@ -1,32 +1,32 @@
 package verbena.tools.explain;
 
-/// The story as a sequence diagram for PlantUML (plantuml.com/sequence-diagram).
+/// The recording as a sequence diagram for PlantUML (plantuml.com/sequence-diagram).
 final class PlantUml {
     private PlantUml() {}
 
-    static String of(Story story) {
+    static String of(Recording recording) {
         var text = new StringBuilder("@startuml\n");
         text.append("title ")
-                .append(escaped("explain " + story.name() + ": " + story.title()))
+                .append(escaped("explain " + recording.name() + ": " + recording.title()))
                 .append('\n');
         text.append("hide footbox\n");
         for (Place place : Place.values()) {
             text.append("participant \"")
                     .append(place.title())
                     .append("\" as ")
-                    .append(name(place))
+                    .append(place.id())
                     .append('\n');
         }
-        for (Event event : story.events()) {
-            append(text, story, event);
+        for (Event event : recording.events()) {
+            append(text, recording, event);
         }
         return text.append("@enduml\n").toString();
     }
 
-    private static void append(StringBuilder text, Story story, Event event) {
-        String label = escaped("[" + story.since(event) + " µs] " + event.label());
-        String from = name(event.from());
-        String to = name(event.to());
+    private static void append(StringBuilder text, Recording recording, Event event) {
+        String label = escaped("[" + recording.since(event) + " µs] " + event.label());
+        String from = event.from().id();
+        String to = event.to().id();
         switch (event.kind()) {
             case PHASE -> text.append("== ").append(escaped(event.label())).append(" ==\n");
             case CALL ->
@@ -64,15 +64,6 @@ final class PlantUml {
                         .append(label)
                         .append('\n');
         }
-    }
-
-    private static String name(Place place) {
-        return switch (place) {
-            case APPLICATION_A -> "appA";
-            case DEVICE_A -> "devA";
-            case DEVICE_B -> "devB";
-            case APPLICATION_B -> "appB";
-        };
     }
 
     // Creole would make something of these.

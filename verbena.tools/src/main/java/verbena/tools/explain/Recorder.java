@@ -29,7 +29,7 @@ final class Recorder {
     @SuppressWarnings("ArrayRecordComponent") // never compared or changed
     record Chunk(Place device, boolean sent, long nanos, String connection, byte[] bytes) {}
 
-    /// How long what is under way when the tale ends may take to arrive.
+    /// How long what is under way when the scenario ends may take to arrive.
     private static final long SETTLE_NANOS = 500_000_000;
 
     private final List<Event> events = new ArrayList<>();
@@ -41,7 +41,7 @@ final class Recorder {
 
     // ---- what the applications tell
 
-    /// A part of the story begins.
+    /// A part of the recording begins.
     synchronized void phase(String title, String text) {
         events.add(Event.phase(System.nanoTime(), title, text));
     }
@@ -60,7 +60,7 @@ final class Recorder {
         return call(application, label, _ -> text, call);
     }
 
-    /// The same, where what there is to say is known only afterwards.
+    /// The same, with a text that is known only afterwards.
     ///
     /// @param text from when the call began
     <T> T call(Place application, String label, LongFunction<String> text, Supplier<T> call) {
@@ -103,7 +103,7 @@ final class Recorder {
         memory.take();
     }
 
-    /// Forgets everything that has happened, and what was watched: the next rehearsal begins.
+    /// Forgets everything that has happened, and what was watched: the next run begins.
     synchronized void clear() {
         events.clear();
         packets.clear();
@@ -157,8 +157,8 @@ final class Recorder {
         return true;
     }
 
-    /// Waits until everything that was sent has arrived, but for what was lost: who sends is often ahead of who
-    /// receives. What has not come by then is part of the story.
+    /// Waits until everything that was sent has arrived, but for what was lost: a sender is often ahead of its
+    /// receiver. What has not come by then is part of the recording.
     synchronized void settle(LongSupplier lost) throws InterruptedException {
         long deadline = System.nanoTime() + SETTLE_NANOS;
         while ((new Packets(packets, keys).underWay() != lost.getAsLong() || new Streams(chunks, keys).underWay() != 0)

@@ -25,7 +25,7 @@ import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 import verbena.wire.notation.FpduText;
 
-/// Makes a story of the bytes that two taps have seen of iWARP's TCP streams: MPA frames, then FPDUs.
+/// Makes events of the bytes that two taps have seen of iWARP's TCP streams: MPA frames, then FPDUs.
 final class Streams {
     private static final String READY =
             "An empty WRITE, which touches nothing: by it the responder knows that the initiator is ready, and may begin.";
@@ -142,7 +142,7 @@ final class Streams {
                 unit.from,
                 unit.from.opposite(),
                 label,
-                text + (arrived ? "" : " It had not arrived when the story ended."),
+                text + (arrived ? "" : " It had not arrived when the recording ended."),
                 new Event.Contents("in the TCP stream of device " + unit.from.end(), bytes, parts)));
     }
 

@@ -8,7 +8,7 @@ import java.util.Locale;
 import picocli.CommandLine.Help.Ansi;
 import verbena.tools.explain.Event.Kind;
 
-/// The story as a sequence diagram for a terminal: a line for each event, then a sentence or two for each.
+/// The recording as a sequence diagram for a terminal: a line for each event, then a sentence or two for each.
 final class TextDiagram {
     /// Less than this has no room for four lanes.
     static final int COLUMNS_MIN = 72;
@@ -65,20 +65,20 @@ final class TextDiagram {
         };
     }
 
-    void print(Story story) {
-        out.println(styled("bold", "explain " + story.name() + ": " + story.title()));
+    void print(Recording recording) {
+        out.println(styled("bold", "explain " + recording.name() + ": " + recording.title()));
         out.println();
-        story.setting().forEach(line -> paragraph("", line, 0));
+        recording.setting().forEach(line -> paragraph("", line, 0));
         out.println();
         out.println(styled("bold", heads()));
-        List<List<Event>> groups = groups(story.events());
-        diagram(story, groups);
+        List<List<Event>> groups = groups(recording.events());
+        diagram(recording, groups);
         out.println();
         out.println(styled("bold", "What happened"));
         notes(groups);
         out.println();
         out.println(styled("bold", "What it came to"));
-        story.closing().forEach(line -> paragraph("  ", line, 2));
+        recording.closing().forEach(line -> paragraph("  ", line, 2));
         out.flush();
     }
 
@@ -115,9 +115,9 @@ final class TextDiagram {
                 && (event.isPacket() || event.label().equals(before.label()));
     }
 
-    private void diagram(Story story, List<List<Event>> groups) {
+    private void diagram(Recording recording, List<List<Event>> groups) {
         int number = 0;
-        long first = story.events().getFirst().nanos();
+        long first = recording.events().getFirst().nanos();
         long last = first;
         for (List<Event> group : groups) {
             for (int i = 0; i < group.size(); i++) {
@@ -129,8 +129,11 @@ final class TextDiagram {
                 number++;
                 boolean hidden = group.size() > ALIKE_MAX && i >= ALIKE_SHOWN && i < group.size() - 1;
                 if (!hidden) {
-                    out.println(
-                            row(event, number, Story.brief(event.nanos() - first), Story.brief(event.nanos() - last)));
+                    out.println(row(
+                            event,
+                            number,
+                            Recording.brief(event.nanos() - first),
+                            Recording.brief(event.nanos() - last)));
                 } else if (i == ALIKE_SHOWN) {
                     char[] line = lanes();
                     put(line, lanes[1] + 2, pen.cut + " " + (group.size() - ALIKE_SHOWN - 1) + " more like these");

@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
-import verbena.tools.CommandFailed;
-import verbena.tools.explain.Stage.Joined;
+import verbena.tools.explain.Ends.Joined;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Access;
 import verbena.verbs.Completion;
 import verbena.verbs.RemoteMemory;
@@ -18,7 +18,7 @@ import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Syndrome;
 
-/// Tales in which something goes wrong.
+/// Scenarios in which something goes wrong.
 final class Troubles {
     private static final Set<Access> FOR_WRITES = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
 
@@ -35,64 +35,64 @@ final class Troubles {
 
     // ---- what the network does
 
-    static void lostPacket(Stage stage) throws InterruptedException {
-        int packets = 1 + (stage.size - 1) / stage.a.context.port(1).activeMtu().bytes();
+    static void lostPacket(Ends ends) throws InterruptedException {
+        int packets = 1 + (ends.size - 1) / ends.a.context.port(1).activeMtu().bytes();
         if (packets < 3) {
             throw new CommandFailed("lost-packet needs a WRITE of three packets: --size of more than "
-                    + 2 * stage.a.context.port(1).activeMtu().bytes() + " bytes");
+                    + 2 * ends.a.context.port(1).activeMtu().bytes() + " bytes");
         }
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
-        stage.phase(
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
+        ends.phase(
                 "A WRITE that loses a packet",
                 "The second packet of the WRITE is lost on purpose: A's device was opened with " + LOSES_FOURTH + ".");
-        OneSided.write(stage, joined, from, stage.size);
-        stage.a.poll();
-        stage.awaitEqual(from, to, stage.size);
+        OneSided.write(ends, joined, from, ends.size);
+        ends.a.poll();
+        ends.awaitEqual(from, to, ends.size);
     }
 
-    static void duplicate(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
-        stage.phase(
+    static void duplicate(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
+        ends.phase(
                 "A WRITE whose acknowledgement is lost",
                 "A cannot tell whether its WRITE or the answer is lost, and sends it again when the ACK timeout (67 ms here) is"
                         + " over. B's device was opened with " + LOSES_SECOND + ".");
-        OneSided.write(stage, joined, from, stage.size);
-        stage.a.poll();
-        stage.awaitEqual(from, to, stage.size);
+        OneSided.write(ends, joined, from, ends.size);
+        ends.a.poll();
+        ends.awaitEqual(from, to, ends.size);
     }
 
     // ---- what applications do
 
-    static void receiverNotReady(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(Access.local());
-        Joined joined = stage.connect(to);
-        stage.phase(
+    static void receiverNotReady(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(Access.local());
+        Joined joined = ends.connect(to);
+        ends.phase(
                 "A message without a receive",
                 "Application B is late: it posts its receive when the message was turned away.");
         var posted = new CountDownLatch(1);
-        Future<Completion> received = stage.meanwhile(() -> {
+        Future<Completion> received = ends.meanwhile(() -> {
             posted.await();
-            beLate(stage);
-            stage.b.receive(joined.b(), 7, to, (int) to.region.length());
-            stage.b.arm();
-            return stage.b.sleep();
+            beLate(ends);
+            ends.b.receive(joined.b(), 7, to, (int) to.region.length());
+            ends.b.arm();
+            return ends.b.sleep();
         });
-        Messages.send(stage, joined.a(), 1, from, stage.size);
+        Messages.send(ends, joined.a(), 1, from, ends.size);
         posted.countDown();
-        stage.a.poll();
-        Stage.get(received);
-        stage.awaitEqual(from, to, stage.size);
+        ends.a.poll();
+        Ends.get(received);
+        ends.awaitEqual(from, to, ends.size);
     }
 
-    private static void beLate(Stage stage) throws InterruptedException {
-        if (!stage.recorder.seesPackets()) {
+    private static void beLate(Ends ends) throws InterruptedException {
+        if (!ends.recorder.seesPackets()) {
             LockSupport.parkNanos(LATE_NANOS);
-        } else if (!stage.recorder.awaitPacket(Troubles::isRnrNak, End.PATIENCE.toSeconds())) {
+        } else if (!ends.recorder.awaitPacket(Troubles::isRnrNak, End.PATIENCE.toSeconds())) {
             throw new CommandFailed("the message was not turned away in " + End.PATIENCE.toSeconds() + " s");
         }
     }
@@ -107,97 +107,97 @@ final class Troubles {
                         Aeth.syndrome(frame.slot, (long) frame.start + Opcode.RC_ACKNOWLEDGE.aethOffset()));
     }
 
-    static void badKey(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
+    static void badKey(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
         RemoteMemory remote = joined.remote();
         int wrong = remote.rkey() ^ 0x0100_0000;
-        stage.phase("A WRITE with a wrong key", "One bit of the key is wrong. A right WRITE is posted behind it.");
-        stage.a.post(
+        ends.phase("A WRITE with a wrong key", "One bit of the key is wrong. A right WRITE is posted behind it.");
+        ends.a.post(
                 joined.a(),
                 "WRITE to b+0 with key 0x%08x, then a right one".formatted(wrong),
                 batch -> batch.write(1, remote.address(), wrong)
-                        .sge(from.region, 0, stage.size)
+                        .sge(from.region, 0, ends.size)
                         .signaled()
                         .write(2, remote.address(), remote.rkey())
-                        .sge(from.region, 0, stage.size)
+                        .sge(from.region, 0, ends.size)
                         .signaled());
-        ended(stage, joined, 2);
+        ended(ends, joined, 2);
     }
 
-    static void outOfBounds(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
+    static void outOfBounds(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
         RemoteMemory remote = joined.remote();
-        long at = remote.length() - stage.size / 2;
-        stage.phase(
+        long at = remote.length() - ends.size / 2;
+        ends.phase(
                 "A WRITE that reaches too far",
                 "The key is right, and half of the bytes would lie behind the memory's end.");
-        stage.a.post(
+        ends.a.post(
                 joined.a(),
-                String.format(Locale.ROOT, "WRITE %,d bytes to b+%d of %d", stage.size, at, remote.length()),
+                String.format(Locale.ROOT, "WRITE %,d bytes to b+%d of %d", ends.size, at, remote.length()),
                 batch -> batch.write(1, remote.address() + at, remote.rkey())
-                        .sge(from.region, 0, stage.size)
+                        .sge(from.region, 0, ends.size)
                         .signaled());
-        ended(stage, joined, 1);
+        ended(ends, joined, 1);
     }
 
-    static void tooLong(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(Access.local());
-        Joined joined = stage.connect(to);
-        int room = stage.size / 2;
-        stage.phase("A message that does not fit", "B's receive has room for half of what A sends.");
-        stage.b.receive(joined.b(), 7, to, room);
-        stage.b.arm();
-        Future<Completion> received = stage.meanwhile(stage.b::sleep);
-        Messages.send(stage, joined.a(), 1, from, stage.size);
-        ended(stage, joined, stage.isIwarp() ? 0 : 1);
-        Stage.get(received);
+    static void tooLong(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(Access.local());
+        Joined joined = ends.connect(to);
+        int room = ends.size / 2;
+        ends.phase("A message that does not fit", "B's receive has room for half of what A sends.");
+        ends.b.receive(joined.b(), 7, to, room);
+        ends.b.arm();
+        Future<Completion> received = ends.meanwhile(ends.b::sleep);
+        Messages.send(ends, joined.a(), 1, from, ends.size);
+        ended(ends, joined, ends.isIwarp() ? 0 : 1);
+        Ends.get(received);
     }
 
-    static void badLocalKey(Stage stage) throws InterruptedException {
-        Watched from = stage.source();
-        Watched to = stage.target(FOR_WRITES);
-        Joined joined = stage.connect(to);
+    static void badLocalKey(Ends ends) throws InterruptedException {
+        Watched from = ends.source();
+        Watched to = ends.target(FOR_WRITES);
+        Joined joined = ends.connect(to);
         RemoteMemory remote = joined.remote();
         int wrong = from.region.lkey() ^ 0x0100_0000;
-        stage.phase(
+        ends.phase(
                 "Memory that A does not have",
                 "The request names memory by a wrong key of its own: A's device finds that out.");
-        stage.a.post(
+        ends.a.post(
                 joined.a(),
                 "WRITE from key 0x%08x to b+0".formatted(wrong),
                 batch -> batch.write(1, remote.address(), remote.rkey())
-                        .sge(wrong, from.region.address(), stage.size)
+                        .sge(wrong, from.region.address(), ends.size)
                         .signaled());
-        ended(stage, joined, 1);
+        ended(ends, joined, 1);
     }
 
     /// Takes what is left, and looks at both queue pairs.
-    private static void ended(Stage stage, Joined joined, int completions) throws InterruptedException {
+    private static void ended(Ends ends, Joined joined, int completions) throws InterruptedException {
         for (int i = 0; i < completions; i++) {
-            stage.a.poll();
+            ends.a.poll();
         }
-        ended(stage, joined);
+        ended(ends, joined);
     }
 
     /// Waits until both ends know that the connection is over.
-    static void ended(Stage stage, Joined joined) throws InterruptedException {
-        if (!stage.isSoftware()) {
+    static void ended(Ends ends, Joined joined) throws InterruptedException {
+        if (!ends.isSoftware()) {
             // Verbena's own devices end the connection of a broken queue pair; elsewhere the application does.
-            stage.a.call(
+            ends.a.call(
                     "disconnect",
                     "Its queue pair is of no use any more.",
                     () -> joined.idA().disconnect());
         }
-        stage.a.disconnected();
-        stage.b.disconnected();
-        stage.a.state(joined.a());
-        stage.b.state(joined.b());
-        stage.a.asyncEvents();
-        stage.b.asyncEvents();
+        ends.a.disconnected();
+        ends.b.disconnected();
+        ends.a.state(joined.a());
+        ends.b.state(joined.b());
+        ends.a.asyncEvents();
+        ends.b.asyncEvents();
     }
 }

@@ -84,7 +84,7 @@ final class Wording {
             case ACK -> "Acknowledges everything up to this PSN: it has arrived, was allowed, and is carried out.";
             case RNR_NAK ->
                 "Receiver not ready: no receive was posted. Please come back after "
-                        + Story.micros(RnrTimer.nanos(Syndrome.value(syndrome))) + " µs.";
+                        + Recording.micros(RnrTimer.nanos(Syndrome.value(syndrome))) + " µs.";
             case NAK ->
                 switch (syndrome) {
                     case Syndrome.NAK_SEQUENCE ->
@@ -150,7 +150,7 @@ final class Wording {
     /// The receiver's look at key and bounds.
     ///
     /// @param allowed what the device decided
-    /// @param key what the story knows of the memory; null when no key fits
+    /// @param key what the recording knows of the memory; null when no key fits
     static Event check(
             Place at,
             long nanos,

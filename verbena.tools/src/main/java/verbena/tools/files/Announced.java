@@ -3,12 +3,12 @@ package verbena.tools.files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 
 /// The names that a sender announces, and the rule for them: the sources that were asked for and no others, each
-/// folder before its contents, all names of a folder in ascending order of their bytes. So no name comes twice,
-/// nothing comes below a name that was not announced as a folder, and only the folders on the way to the newest name
-/// are remembered, however big the tree is.
+/// folder before its contents, all names of a folder in ascending order of their bytes. So no name comes twice, and
+/// nothing comes below a name that was not announced as a folder. Only the folders on the way to the newest name are
+/// remembered, however big the tree is.
 ///
 /// One thread announces; any thread may say that a file is done.
 final class Announced {

@@ -6,11 +6,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.zip.CRC32C;
 
 /// What a chunk is checked by; on the wire its ordinal. The digest of a file is SHA-256 over its size and the
-/// checksums of all its chunks in their order, so it is as strong as they are, and costs nothing besides them.
+/// checksums of all its chunks, in their order. It is as strong as these checksums, and costs next to nothing.
 enum Checksum {
     /// Finds what memory and wires do: one damage in 4 thousand million stays hidden.
     CRC32C(4),
-    /// Finds what anybody does, and costs some forty times as much.
+    /// Finds deliberate changes too, and costs some forty times as much.
     SHA256(32);
 
     /// Bytes of the longest.

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Failures;
 
 /// What `cp --compare` takes besides a file.
 final class CompareOptions {

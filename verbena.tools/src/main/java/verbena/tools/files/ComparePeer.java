@@ -1,33 +1,22 @@
 package verbena.tools.files;
 
 import java.io.BufferedReader;
-import java.io.BufferedWriter;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.lang.ProcessBuilder.Redirect;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import verbena.tools.CommandFailed;
-import verbena.tools.Verbena;
+import java.util.stream.Collectors;
+import verbena.tools.kit.ChildProcess;
+import verbena.tools.kit.CommandFailed;
 
-/// One of the two processes, seen from the command. It is ended on close, and ends by itself when this process
-/// does.
+/// One of the two processes of a comparison, seen from the command.
 final class ComparePeer implements AutoCloseable {
-    private final Process process;
-    private final BufferedWriter orders;
+    private final ChildProcess process;
     private final BufferedReader answers;
-    private final Thread hook;
 
     ComparePeer() throws IOException {
-        List<String> command = new ArrayList<>(Verbena.javaCommand());
-        command.add("cp-peer");
-        process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        hook = new Thread(process::destroyForcibly, "verbena-compare-end-peer");
-        Runtime.getRuntime().addShutdownHook(hook);
-        orders = process.outputWriter(StandardCharsets.UTF_8);
-        answers = process.inputReader(StandardCharsets.UTF_8);
+        process = new ChildProcess(List.of("cp-peer"), Redirect.PIPE, Redirect.INHERIT);
+        answers = process.output();
     }
 
     long pid() {
@@ -35,10 +24,7 @@ final class ComparePeer implements AutoCloseable {
     }
 
     void order(Object... words) throws IOException {
-        orders.write(String.join(
-                        "\t",
-                        java.util.Arrays.stream(words).map(Object::toString).toList()) + "\n");
-        orders.flush();
+        process.tell(Arrays.stream(words).map(Object::toString).collect(Collectors.joining("\t")));
     }
 
     /// @throws CommandFailed when it could not do what it was told
@@ -56,18 +42,7 @@ final class ComparePeer implements AutoCloseable {
     @Override
     public void close() throws IOException {
         try (answers) {
-            orders.close();
-            if (!process.waitFor(2, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException _) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException _) {
-            // Shutting down: the hook has done it, or is about to.
+            process.close();
         }
     }
 }

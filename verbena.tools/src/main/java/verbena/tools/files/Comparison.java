@@ -17,9 +17,10 @@ import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.ComparisonReport.Row;
 import verbena.tools.files.ComparisonReport.Spread;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Costs;
 
 /// The same file between the same two processes by each way in turn, round by round, so that whatever else the
 /// machine does hits all of them. The first round warms the virtual machines, checks every byte and does not

@@ -145,7 +145,7 @@ public record ComparisonReport(String title, Map<String, String> facts, long byt
         words.add("Both RDMA ways also do what the socket ways here do not: a CRC32C of each chunk at both ends, a"
                 + " digest of the file, a journal to resume by, a name only for a complete file.");
         words.add("User and system seconds are of both processes, in steps of 10 ms; the kernel's work for loopback is"
-                + " done in whichever process sends. \"r/w calls\" are what /proc/PID/io counts: read, write,"
+                + " done in the process that sends. \"r/w calls\" are what /proc/PID/io counts: read, write,"
                 + " sendfile and their kin, not sendmsg and recvmsg, with which the devices work, nor waiting and"
                 + " waking. \"all calls\" are strace's, in a run of its own, which it slows down. Switches are of"
                 + " threads that lived to the end of the run.");

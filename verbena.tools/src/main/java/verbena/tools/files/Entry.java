@@ -5,7 +5,8 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Legible;
 
 /// A file, folder or link that a sender offers.
 ///
@@ -29,17 +30,17 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
         return FIXED + Names.bytes(name).length + Names.bytes(target).length;
     }
 
-    Letter writeTo(Letter letter) {
+    Message writeTo(Message message) {
         Attributes a = attributes;
         Instant modified = a.modified();
-        letter.int32(id).int8(a.type().ordinal()).int32(a.mode()).int64(a.size());
-        letter.int64(modified.getEpochSecond()).int32(modified.getNano()).int64(a.identity());
-        return letter.counted(Names.bytes(name)).counted(Names.bytes(target));
+        message.int32(id).int8(a.type().ordinal()).int32(a.mode()).int64(a.size());
+        message.int64(modified.getEpochSecond()).int32(modified.getNano()).int64(a.identity());
+        return message.counted(Names.bytes(name)).counted(Names.bytes(target));
     }
 
     /// @throws CommandFailed when it is none, or its name could lead elsewhere
-    static Entry readFrom(Letter letter) {
-        var in = letter.bytes();
+    static Entry readFrom(Message message) {
+        var in = message.bytes();
         int id = in.getInt();
         int type = in.get();
         int mode = in.getInt() & 0777;
@@ -50,8 +51,8 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
         try {
             Instant modified = Instant.ofEpochSecond(in.getLong(), in.getInt());
             var attributes = new Attributes(Attributes.Type.values()[type], mode, size, modified, in.getLong());
-            Path name = checked(letter.takeCounted());
-            Path target = target(letter.takeCounted());
+            Path name = checked(message.takeCounted());
+            Path target = target(message.takeCounted());
             if (!target.equals(NO_TARGET) && attributes.type() != Attributes.Type.LINK) {
                 throw new CommandFailed("the peer offers a target of what is no link: " + Names.shown(name));
             }
@@ -76,7 +77,7 @@ record Entry(int id, Attributes attributes, Path name, Path target) {
             isPlain &= !text.isEmpty() && !text.equals(".") && !text.equals("..");
         }
         if (!isPlain) {
-            throw new CommandFailed("the peer offers a file by a path, not a name: " + Names.shown(bytes));
+            throw new CommandFailed("the peer offers a file by a path, not a name: " + Legible.text(bytes));
         }
         return name;
     }

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.RemoteMemory;
@@ -20,13 +20,13 @@ import verbena.verbs.cm.ConnectionOptions;
 
 /// The client of a [FileServer]: one connection, and one request after the other.
 final class FileClient implements AutoCloseable {
-    private final Mailbox mailbox;
+    private final MessageChannel channel;
     private final Terms terms;
     private final boolean isDirect;
     private final Duration patience;
 
-    private FileClient(Mailbox mailbox, Terms terms, boolean isDirect, Duration patience) {
-        this.mailbox = mailbox;
+    private FileClient(MessageChannel channel, Terms terms, boolean isDirect, Duration patience) {
+        this.channel = channel;
         this.terms = terms;
         this.isDirect = isDirect;
         this.patience = patience;
@@ -34,7 +34,7 @@ final class FileClient implements AutoCloseable {
 
     /// How to come to a server, and what to agree on.
     ///
-    /// @param device to use; null for whichever reaches the server
+    /// @param device to use; null for the one that reaches the server
     /// @param isDirect whether local files go past the page cache
     /// @param patience with a server that does not answer
     /// @param silence how long it may say nothing within a request
@@ -55,14 +55,14 @@ final class FileClient implements AutoCloseable {
         if (way.device() != null) {
             options = options.withDevice(way.device());
         }
-        var mailbox = new Mailbox(connect(way, options), way.silence());
+        var channel = new MessageChannel(connect(way, options), way.silence());
         Terms terms = null;
         try {
-            terms = Handshake.asClient(mailbox, way.terms(), way.secret(), way.patience());
-            return new FileClient(mailbox, terms, way.isDirect(), way.patience());
+            terms = Handshake.asClient(channel, way.terms(), way.secret(), way.patience());
+            return new FileClient(channel, terms, way.isDirect(), way.patience());
         } finally {
             if (terms == null) {
-                mailbox.close();
+                channel.close();
             }
         }
     }
@@ -95,7 +95,7 @@ final class FileClient implements AutoCloseable {
     /// @param path in the served folder
     void put(List<Walk.Source> sources, Path path, Set<Option> options, TransferListener listener)
             throws InterruptedException {
-        try (var session = new Session(mailbox, terms, true, isDirect)) {
+        try (var session = new Session(channel, terms, true, isDirect)) {
             RemoteMemory theirs = ask(new Request(true, options, path), session);
             session.send(theirs, sources, options.contains(Option.RECURSIVE), listener);
         }
@@ -103,7 +103,7 @@ final class FileClient implements AutoCloseable {
 
     /// Copies here.
     void get(Path path, Landing landing, Set<Option> options, TransferListener listener) throws InterruptedException {
-        try (var session = new Session(mailbox, terms, false, isDirect)) {
+        try (var session = new Session(channel, terms, false, isDirect)) {
             var request = new Request(false, options, path);
             RemoteMemory theirs = ask(request, session);
             session.receive(theirs, landing, request.scope(), options, listener);
@@ -114,16 +114,16 @@ final class FileClient implements AutoCloseable {
         if (Names.bytes(request.path()).length > Entry.NAME_MAX) {
             throw new CommandFailed("the path there is longer than " + Entry.NAME_MAX + " bytes");
         }
-        mailbox.send(request.writeTo(mailbox.write(Kind.REQUEST)).memory(session.exposed()));
+        channel.send(request.writeTo(channel.write(Kind.REQUEST)).memory(session.exposed()));
         try {
-            return mailbox.expect(Kind.READY, patience).takeMemory();
+            return channel.expect(Kind.READY, patience).takeMemory();
         } catch (BufferUnderflowException e) {
-            throw Mailbox.malformed(e);
+            throw MessageChannel.malformed(e);
         }
     }
 
     @Override
     public void close() {
-        mailbox.close();
+        channel.close();
     }
 }

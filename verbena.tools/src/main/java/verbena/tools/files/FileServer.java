@@ -13,9 +13,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
-import verbena.tools.Addresses;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.tools.kit.Addresses;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Failures;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
@@ -56,7 +57,7 @@ final class FileServer implements AutoCloseable {
     private final Consumer<String> log;
     private final Places strangers;
     private final Places clients;
-    private final Set<Mailbox> connected = ConcurrentHashMap.newKeySet();
+    private final Set<MessageChannel> connected = ConcurrentHashMap.newKeySet();
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("verbena-files-client-", 0).factory());
 
@@ -112,20 +113,20 @@ final class FileServer implements AutoCloseable {
         String who = Addresses.ip(from);
         boolean isStranger = true;
         try (connection;
-                var mailbox = new Mailbox(connection, settings.silence())) {
-            connected.add(mailbox);
+                var channel = new MessageChannel(connection, settings.silence())) {
+            connected.add(channel);
             Terms terms;
             try {
-                terms = handshake(mailbox, from);
+                terms = handshake(channel, from);
             } finally {
                 isStranger = false;
                 strangers.giveBack(from);
             }
             if (!clients.take(from)) {
-                throw refused(mailbox, "the server has its " + clients.all() + " clients; try again later");
+                throw refused(channel, "the server has its " + clients.all() + " clients; try again later");
             }
             try {
-                requests(mailbox, terms, who);
+                requests(channel, terms, who);
             } finally {
                 clients.giveBack(from);
             }
@@ -136,76 +137,76 @@ final class FileServer implements AutoCloseable {
         } catch (RuntimeException | OutOfMemoryError e) {
             log.accept(who + ": it broke here: " + e);
         } finally {
-            connected.removeIf(mailbox -> mailbox.connection() == connection);
+            connected.removeIf(channel -> channel.connection() == connection);
             if (isStranger) {
                 strangers.giveBack(from);
             }
         }
     }
 
-    private Terms handshake(Mailbox mailbox, InetAddress from) throws InterruptedException {
+    private Terms handshake(MessageChannel channel, InetAddress from) throws InterruptedException {
         if (settings.secret().isEmpty() && !settings.isOpen() && !from.isLoopbackAddress()) {
-            throw refused(mailbox, "this server is for its own host only");
+            throw refused(channel, "this server is for its own host only");
         }
-        return Handshake.asServer(mailbox, settings.windowBytes(), settings.secret(), guesses, from, HANDSHAKE);
+        return Handshake.asServer(channel, settings.windowBytes(), settings.secret(), guesses, from, HANDSHAKE);
     }
 
-    private static CommandFailed refused(Mailbox mailbox, String why) throws InterruptedException {
-        mailbox.abort(why);
+    private static CommandFailed refused(MessageChannel channel, String why) throws InterruptedException {
+        channel.abort(why);
         return new CommandFailed(why);
     }
 
-    private void requests(Mailbox mailbox, Terms terms, String who) throws InterruptedException {
+    private void requests(MessageChannel channel, Terms terms, String who) throws InterruptedException {
         while (true) {
-            Letter letter;
+            Message message;
             try {
-                letter = mailbox.expect(Kind.REQUEST, IDLE);
+                message = channel.expect(Kind.REQUEST, IDLE);
             } catch (ConnectionException e) {
                 if (e.reason() == ConnectionException.Reason.TIMEOUT) {
                     throw e;
                 }
                 return; // it has all that it wanted
             }
-            request(mailbox, letter, terms, who);
+            request(channel, message, terms, who);
         }
     }
 
-    private void request(Mailbox mailbox, Letter letter, Terms terms, String who) throws InterruptedException {
+    private void request(MessageChannel channel, Message message, Terms terms, String who) throws InterruptedException {
         String what = "";
         var tally = new Tally();
         try {
-            Request request = Request.readFrom(letter);
-            RemoteMemory theirs = letter.takeMemory();
+            Request request = Request.readFrom(message);
+            RemoteMemory theirs = message.takeMemory();
             what = (request.isPut() ? "put " : "get ") + "/"
                     + Names.shown(request.path()).replaceFirst("^/+", "");
-            carryOut(mailbox, request, theirs, terms, tally);
+            carryOut(channel, request, theirs, terms, tally);
             log.accept(who + ": " + what + ": " + tally);
         } catch (BufferUnderflowException e) {
-            throw Mailbox.malformed(e);
+            throw MessageChannel.malformed(e);
         } catch (IOException e) {
-            throw refused(mailbox, Failures.text(what, e));
+            throw refused(channel, Failures.text(what, e));
         } catch (CommandFailed | VerbsException e) {
             log.accept(who + ": " + what + ": broken off after " + tally);
             throw e;
         }
     }
 
-    private void carryOut(Mailbox mailbox, Request request, RemoteMemory theirs, Terms terms, Tally tally)
+    private void carryOut(MessageChannel channel, Request request, RemoteMemory theirs, Terms terms, Tally tally)
             throws IOException, InterruptedException {
         Folder folder = settings.folder();
         Path path = request.path();
         boolean isPut = request.isPut();
         if (isPut && !settings.isWritable()) {
-            throw refused(mailbox, "the served folder is not to be changed; 'serve --writable' allows it");
+            throw refused(channel, "the served folder is not to be changed; 'serve --writable' allows it");
         }
-        try (var session = new Session(mailbox, terms, !isPut, settings.isDirect())) {
+        try (var session = new Session(channel, terms, !isPut, settings.isDirect())) {
             Landing landing = null;
             if (isPut) {
                 landing = Landing.of(folder, path, request.options().contains(Option.INTO_FOLDER));
             } else {
                 folder.find(path, true).close(); // refused before anything is said
             }
-            mailbox.send(mailbox.write(Kind.READY).memory(session.exposed()));
+            channel.send(channel.write(Kind.READY).memory(session.exposed()));
             if (landing == null) {
                 session.send(
                         theirs,
@@ -220,7 +221,7 @@ final class FileServer implements AutoCloseable {
 
     /// Ends all connections; a client that comes later is served.
     void disconnectAll() {
-        connected.forEach(Mailbox::disconnect);
+        connected.forEach(MessageChannel::disconnect);
     }
 
     /// Ends what is under way.

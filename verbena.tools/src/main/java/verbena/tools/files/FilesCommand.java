@@ -1,25 +1,18 @@
 package verbena.tools.files;
 
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import verbena.tools.kit.ToolCommand;
 
 /// What both ends' commands have in common.
-abstract class FilesCommand implements Callable<Integer> {
+abstract class FilesCommand extends ToolCommand {
     static final String PORT = "7472";
     /// Seconds; an end that is busy says so each second.
     static final int TIMEOUT_MIN = 3;
 
     static final int TIMEOUT_MAX = 86_400;
-
-    @Spec
-    private CommandSpec spec;
 
     @Option(
             names = "--secret-file",
@@ -35,30 +28,7 @@ abstract class FilesCommand implements Callable<Integer> {
         return Secret.find(secretFile, System.getenv());
     }
 
-    final PrintWriter out() {
-        return spec.commandLine().getOut();
-    }
-
-    final PrintWriter err() {
-        return spec.commandLine().getErr();
-    }
-
     final String name() {
-        return spec.qualifiedName();
-    }
-
-    final void note(String line) {
-        err().println(line);
-        err().flush();
-    }
-
-    final void range(String option, long value, long min, long max) {
-        if (value < min || value > max) {
-            throw wrong(option + ": " + min + " to " + max + ", got " + value);
-        }
-    }
-
-    final ParameterException wrong(String message) {
-        return new ParameterException(spec.commandLine(), message);
+        return spec().qualifiedName();
     }
 }

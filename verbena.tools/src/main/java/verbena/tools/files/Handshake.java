@@ -7,7 +7,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 
 /// The first messages: what is spoken here, how much may be under way, and that both know the secret. The client
 /// proves it first, so a server tells nothing to clients that do not.
@@ -23,17 +23,17 @@ final class Handshake {
     /// Client: all of it; the terms to go on with.
     ///
     /// @throws CommandFailed when the server is none, or the secrets differ
-    static Terms asClient(Mailbox mailbox, Terms wish, Optional<Secret> secret, Duration patience)
+    static Terms asClient(MessageChannel channel, Terms wish, Optional<Secret> secret, Duration patience)
             throws InterruptedException {
         try {
-            Letter hello = mailbox.write(Kind.HELLO).put(MAGIC);
+            Message hello = channel.write(Kind.HELLO).put(MAGIC);
             hello.bytes().putShort((short) VERSION);
             hello.int32(wish.chunkBytes()).int32(wish.slots());
             hello.int8(wish.mode().ordinal()).int8(wish.checksum().ordinal()).put(nonce());
             byte[] saidHello = hello.written();
-            mailbox.send(hello);
+            channel.send(hello);
 
-            Letter challenge = mailbox.expect(Kind.CHALLENGE, patience);
+            Message challenge = channel.expect(Kind.CHALLENGE, patience);
             byte[] saidChallenge = challenge.whole();
             int version = challenge.bytes().getShort();
             if (version != VERSION) {
@@ -50,19 +50,19 @@ final class Handshake {
                 throw new CommandFailed("the server wants a secret: give it by --secret-file or $" + Secret.VARIABLE);
             }
             if (!wantsSecret && secret.isPresent()) {
-                throw new CommandFailed("the server asks for no secret, so it may be anybody; go on without one"
+                throw new CommandFailed("the server asks for no secret, so it may be any program; go on without one"
                         + " if that does not matter");
             }
-            mailbox.send(mailbox.write(Kind.PROOF)
+            channel.send(channel.write(Kind.PROOF)
                     .put(secret.map(s -> s.proof(true, saidHello, saidChallenge))
                             .orElse(new byte[Secret.PROOF])));
-            byte[] proof = mailbox.expect(Kind.WELCOME, patience).take(Secret.PROOF);
+            byte[] proof = channel.expect(Kind.WELCOME, patience).take(Secret.PROOF);
             if (secret.isPresent() && !secret.get().isProof(proof, false, saidHello, saidChallenge)) {
                 throw new CommandFailed("the server does not know the secret");
             }
             return terms;
         } catch (BufferUnderflowException e) {
-            throw Mailbox.malformed(e);
+            throw MessageChannel.malformed(e);
         } catch (IllegalArgumentException e) {
             throw new CommandFailed("the server answers with what it may not: " + e.getMessage(), e);
         }
@@ -73,7 +73,7 @@ final class Handshake {
     /// @param windowBytes that one client may have under way
     /// @throws CommandFailed when the client is none, or does not know the secret; it has been told then
     static Terms asServer(
-            Mailbox mailbox,
+            MessageChannel channel,
             long windowBytes,
             Optional<Secret> secret,
             GuessLimit guesses,
@@ -82,43 +82,43 @@ final class Handshake {
             throws InterruptedException {
         try {
             if (!guesses.allows(from)) {
-                throw refused(mailbox, "too many wrong secrets from this address; try again later");
+                throw refused(channel, "too many wrong secrets from this address; try again later");
             }
-            Letter hello = mailbox.expect(Kind.HELLO, patience);
+            Message hello = channel.expect(Kind.HELLO, patience);
             byte[] saidHello = hello.whole();
             if (!Arrays.equals(hello.take(MAGIC.length), MAGIC)) {
-                throw refused(mailbox, "this is a server of 'verbena serve'");
+                throw refused(channel, "this is a server of 'verbena serve'");
             }
             int version = hello.bytes().getShort();
             if (version != VERSION) {
-                throw refused(mailbox, "this server speaks version " + VERSION + " of the protocol");
+                throw refused(channel, "this server speaks version " + VERSION + " of the protocol");
             }
             Terms terms = wish(hello).within(windowBytes);
 
-            Letter challenge = mailbox.write(Kind.CHALLENGE);
+            Message challenge = channel.write(Kind.CHALLENGE);
             challenge.bytes().putShort((short) VERSION);
             challenge.int8(secret.isPresent() ? 1 : 0);
             challenge.int32(terms.chunkBytes()).int32(terms.slots()).put(nonce());
             byte[] saidChallenge = challenge.written();
-            mailbox.send(challenge);
+            channel.send(challenge);
 
-            byte[] proof = mailbox.expect(Kind.PROOF, patience).take(Secret.PROOF);
+            byte[] proof = channel.expect(Kind.PROOF, patience).take(Secret.PROOF);
             if (secret.isPresent() && !secret.get().isProof(proof, true, saidHello, saidChallenge)) {
                 guesses.wrong(from);
-                throw refused(mailbox, "wrong secret");
+                throw refused(channel, "wrong secret");
             }
-            mailbox.send(mailbox.write(Kind.WELCOME)
+            channel.send(channel.write(Kind.WELCOME)
                     .put(secret.map(s -> s.proof(false, saidHello, saidChallenge))
                             .orElse(new byte[Secret.PROOF])));
             return terms;
         } catch (BufferUnderflowException e) {
-            throw Mailbox.malformed(e);
+            throw MessageChannel.malformed(e);
         } catch (IllegalArgumentException e) {
-            throw refused(mailbox, "HELLO: " + e.getMessage());
+            throw refused(channel, "HELLO: " + e.getMessage());
         }
     }
 
-    private static Terms wish(Letter hello) {
+    private static Terms wish(Message hello) {
         int chunkBytes = hello.bytes().getInt();
         int slots = hello.bytes().getInt();
         Mode mode = choice(Mode.values(), hello.bytes().get());
@@ -133,8 +133,8 @@ final class Handshake {
         return values[code];
     }
 
-    private static CommandFailed refused(Mailbox mailbox, String why) throws InterruptedException {
-        mailbox.abort(why);
+    private static CommandFailed refused(MessageChannel channel, String why) throws InterruptedException {
+        channel.abort(why);
         return new CommandFailed(why);
     }
 

@@ -58,10 +58,10 @@ enum Kind {
 
     private static final Kind[] ALL = values();
 
-    /// @throws verbena.tools.CommandFailed when there is no such kind
+    /// @throws verbena.tools.kit.CommandFailed when there is no such kind
     static Kind of(byte code) {
         if (code < 0 || code >= ALL.length) {
-            throw new verbena.tools.CommandFailed("the peer sent a message of unknown kind " + code);
+            throw new verbena.tools.kit.CommandFailed("the peer sent a message of unknown kind " + code);
         }
         return ALL[code];
     }

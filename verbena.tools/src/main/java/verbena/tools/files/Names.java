@@ -4,7 +4,8 @@ import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Legible;
 
 /// Names of files as the bytes that they are. A [Path] has them inside, and gives them out as a URI only: its text
 /// has lost what is not in the locale's character set.
@@ -18,7 +19,7 @@ final class Names {
     /// The bytes of a path; with a slash before them when it is absolute.
     static byte[] bytes(Path path) {
         String text = path.toString();
-        if (isPlain(text)) {
+        if (Legible.isPlain(text)) {
             return text.getBytes(StandardCharsets.US_ASCII);
         }
         var bytes = new ByteArrayOutputStream();
@@ -54,9 +55,9 @@ final class Names {
     static Path path(byte[] bytes) {
         var text = new String(bytes, StandardCharsets.ISO_8859_1);
         if (text.indexOf(0) >= 0) {
-            throw new CommandFailed("no path has a zero byte: " + shown(bytes));
+            throw new CommandFailed("no path has a zero byte: " + Legible.text(bytes));
         }
-        if (isPlain(text)) {
+        if (Legible.isPlain(text)) {
             int start = 0;
             while (start < text.length() && text.charAt(start) == '/') {
                 start++;
@@ -73,7 +74,7 @@ final class Names {
     }
 
     private static Path name(String text) {
-        if (isPlain(text)) {
+        if (Legible.isPlain(text)) {
             return Path.of(text);
         }
         var uri = new StringBuilder("file:///");
@@ -86,35 +87,6 @@ final class Names {
     /// Legible, whatever it holds: a name may not speak to the terminal.
     static String shown(Path path) {
         String text = path.toString();
-        return isPlain(text) ? text : shown(bytes(path));
-    }
-
-    static String shown(byte[] bytes) {
-        var text = new String(bytes, StandardCharsets.UTF_8);
-        if (isPlain(text)) {
-            return text;
-        }
-        var shown = new StringBuilder();
-        text.codePoints().forEach(c -> {
-            if (Character.isISOControl(c)
-                    || Character.getType(c) == Character.FORMAT
-                    || c == '\u2028'
-                    || c == '\u2029') {
-                shown.append("\\x%02x".formatted(c));
-            } else {
-                shown.appendCodePoint(c);
-            }
-        });
-        return shown.toString();
-    }
-
-    private static boolean isPlain(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c < ' ' || c > '~') {
-                return false;
-            }
-        }
-        return true;
+        return Legible.isPlain(text) ? text : Legible.text(bytes(path));
     }
 }

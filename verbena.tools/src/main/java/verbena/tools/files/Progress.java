@@ -4,6 +4,7 @@ import java.io.Console;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
+import verbena.tools.kit.Closing;
 
 /// Tells how far a transfer has come: on a terminal in one line, with rate and time left; elsewhere in a line
 /// every ten seconds. What fails is a line of its own, at once.
@@ -169,19 +170,9 @@ final class Progress extends Tally implements AutoCloseable {
     @Override
     public void close() {
         teller.interrupt();
-        boolean interrupted = false;
-        while (teller.isAlive()) {
-            try {
-                teller.join();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
+        Closing.join(teller);
         synchronized (this) {
             wipe();
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

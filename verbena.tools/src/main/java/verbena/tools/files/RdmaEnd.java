@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Context;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
@@ -15,7 +15,7 @@ final class RdmaEnd implements Endpoint {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final Context device;
-    private final Mailbox mailbox;
+    private final MessageChannel channel;
     private final Session session;
     private final Path file;
     private final boolean isSender;
@@ -28,10 +28,10 @@ final class RdmaEnd implements Endpoint {
         this.file = file;
         this.isSender = isSender;
         Terms terms = Terms.DEFAULT.with(kind == Way.Kind.RDMA_READ ? Mode.READ : Mode.WRITE);
-        mailbox = new Mailbox(connection);
-        session = new Session(mailbox, terms, isSender, false);
-        mailbox.send(mailbox.write(Kind.READY).memory(session.exposed()));
-        theirs = mailbox.expect(Kind.READY, PATIENCE).takeMemory();
+        channel = new MessageChannel(connection);
+        session = new Session(channel, terms, isSender, false);
+        channel.send(channel.write(Kind.READY).memory(session.exposed()));
+        theirs = channel.expect(Kind.READY, PATIENCE).takeMemory();
     }
 
     @Override
@@ -59,7 +59,7 @@ final class RdmaEnd implements Endpoint {
     @Override
     public void close() {
         session.close();
-        mailbox.close();
+        channel.close();
         device.close();
     }
 }

@@ -44,13 +44,13 @@ record Request(boolean isPut, Set<Option> options, Path path) {
                 : new Announced.Scope(nameOf(path), true, isRecursive);
     }
 
-    Letter writeTo(Letter letter) {
-        return letter.int8(isPut ? 1 : 0).int32(bits(options)).counted(Names.bytes(path));
+    Message writeTo(Message message) {
+        return message.int8(isPut ? 1 : 0).int32(bits(options)).counted(Names.bytes(path));
     }
 
-    static Request readFrom(Letter letter) {
-        boolean isPut = letter.bytes().get() != 0;
-        return new Request(isPut, ofBits(letter.bytes().getInt()), Names.path(letter.takeCounted()));
+    static Request readFrom(Message message) {
+        boolean isPut = message.bytes().get() != 0;
+        return new Request(isPut, ofBits(message.bytes().getInt()), Names.path(message.takeCounted()));
     }
 
     private static int bits(Collection<Option> options) {

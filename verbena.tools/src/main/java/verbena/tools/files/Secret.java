@@ -17,10 +17,10 @@ import java.util.Set;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 
-/// What both ends know and never say. An end proves that it knows by an HMAC over all that was said so far, its
-/// role included, so that a proof is good for this connection and this role only.
+/// What both ends know and never say. An end proves that it knows the secret by an HMAC over all that was said so far,
+/// its role included. So a proof is good for this connection and this role only.
 final class Secret {
     static final int PROOF = 32;
     static final String VARIABLE = "VERBENA_SECRET";

@@ -4,24 +4,22 @@ import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.Failures;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
-/// The end whose files are copied. It offers entries, many in a message. Of the files that are wanted it brings
-/// chunks into free slots, or several small files into one, and tells the receiver of each slot. A slot is free again
-/// when the receiver says so. One thread hears what the peer says; a few read files and send.
-final class Sender {
+/// The end whose files are copied: it hears what the receiver wants. It offers entries ([Offers]). Of the files that
+/// are
+/// wanted it gives chunks to free slots, or several small files to one ([OutgoingSlot]). A slot is free again when the
+/// receiver says so. One thread hears what the peer says; a few read files and send.
+final class Sender implements OutgoingSlot.Owner {
     /// Entries that have no answer yet, and files that are on their way.
     static final int ENTRIES_MAX = 512;
 
@@ -37,196 +35,26 @@ final class Sender {
     /// Chunks of a file, whose checksums are kept until its end: a file of 16 TiB in chunks of 1 MiB.
     static final long CHUNKS_MAX = 1L << 24;
 
-    /// How often a chunk is sent that arrives damaged.
-    private static final int TRIES_MAX = 4;
-
-    private static final String DAMAGED = "arrived damaged " + TRIES_MAX + " times";
-
-    private final Mailbox mailbox;
+    private final MessageChannel channel;
     private final Terms terms;
-    private final Window window;
-    private final RemoteMemory theirs;
     private final Executor disk;
     private final boolean isDirect;
     private final TransferListener listener;
-    private final List<Walk.Source> sources;
-    private final boolean recursive;
     private final Finder finder = new Finder();
 
     // Guarded by this.
-    private final Map<Integer, Outgoing> offered = new HashMap<>();
+    private final Offers offers;
     /// To be sent in chunks.
     private final Deque<Outgoing> wanted = new ArrayDeque<>();
     /// To be sent whole.
     private final Deque<Outgoing> small = new ArrayDeque<>();
-    private final Deque<Slot> free = new ArrayDeque<>();
-    private final Slot[] slots;
-    private @Nullable Walk walk;
-    private int entries;
-    private int unanswered;
-    private int inChunks;
-    private boolean isFinished;
-
-    /// What becomes of an entry; the receiver may say of it only what fits.
-    private enum Stage {
-        /// The receiver has not said what it wants of it.
-        OFFERED,
-        /// It goes whole, or will.
-        WHOLE,
-        /// Its chunks are on their way.
-        MOVING,
-        /// The receiver knows that it is complete.
-        ENDED,
-        /// No more of it comes, and the receiver knows.
-        OVER
-    }
-
-    /// A message that offers entries. Guarded by the sender.
-    private static final class Announcement {
-        private int unanswered;
-    }
-
-    /// A file on its way, or anything else that was offered. Guarded by the sender, but for `sums`.
-    private static final class Outgoing {
-        private final int id;
-        private final Walk.Step step;
-        private final Announcement announcement;
-        private final String name;
-        private final long chunks;
-        /// It counts as a file that goes in chunks.
-        private boolean isCounted;
-        private @Nullable DataFile file;
-        private long first;
-        private long next;
-        private int underWay;
-        private Stage stage = Stage.OFFERED;
-        /// Of the chunks that were sent, from the first on. Guarded by itself.
-        private byte[] sums = new byte[0];
-
-        private Outgoing(int id, Walk.Step step, Announcement announcement, long chunks) {
-            this.id = id;
-            this.step = step;
-            this.announcement = announcement;
-            this.chunks = chunks;
-            name = Names.shown(step.name());
-        }
-
-        private Walk.Item item() {
-            if (step instanceof Walk.Item item) {
-                return item;
-            }
-            throw new CommandFailed("the peer wants what cannot be sent");
-        }
-
-        private long size() {
-            return item().attributes().size();
-        }
-
-        private synchronized void keep(long index, byte[] sum, int length) {
-            int at = Math.toIntExact(index * length);
-            if (sums.length < at + length) {
-                sums = Arrays.copyOf(sums, Math.max(at + length, 2 * sums.length));
-            }
-            System.arraycopy(sum, 0, sums, at, length);
-        }
-    }
-
-    /// A slot of the window, with what is in it; the thread that it was given to has it alone.
-    private final class Slot implements Runnable {
-        private final int index;
-        private final ByteBuffer bytes;
-        private final Checksum.Computer computer = terms.checksum().computer();
-        private final byte[] sum = new byte[Checksum.MAX];
-        private @Nullable Outgoing file;
-        private long chunk;
-        /// Or the files that are whole in it, and why the bytes of some are not.
-        private List<Outgoing> pack = List.of();
-        private final String[] missing = new String[PACK_MAX];
-        private int tries;
-        /// The receiver has been told of it, and has not answered.
-        private volatile boolean isSent;
-
-        private Slot(int index) {
-            this.index = index;
-            bytes = window.slot(index);
-        }
-
-        @Override
-        public void run() {
-            try {
-                if (pack.isEmpty()) {
-                    sendChunk();
-                } else {
-                    sendPack();
-                }
-            } catch (VerbsException | InterruptedException _) {
-                // The connection has ended, which the receiving thread hears too.
-            }
-        }
-
-        private void sendChunk() throws InterruptedException {
-            Outgoing of = file;
-            DataFile from = of == null ? null : of.file;
-            if (of == null || from == null) {
-                return;
-            }
-            int length = terms.length(of.size(), chunk);
-            try {
-                from.read(bytes, length, chunk * terms.chunkBytes());
-            } catch (IOException e) {
-                freed(this, Failures.text(of.name, e));
-                return;
-            }
-            computer.compute(bytes, sum);
-            of.keep(chunk - of.first, sum, terms.checksum().bytes());
-            Letter letter = mailbox.write(Kind.CHUNK).int32(index).int32(of.id).int64(chunk);
-            letter.int32(length).bytes().put(sum, 0, terms.checksum().bytes());
-            send(letter, length);
-        }
-
-        private void sendPack() throws InterruptedException {
-            int length = 0;
-            for (int i = 0; i < pack.size(); i++) {
-                Outgoing of = pack.get(i);
-                missing[i] = tries > TRIES_MAX ? DAMAGED : read(of, length);
-                length += missing[i].isEmpty() ? (int) of.size() : 0;
-            }
-            bytes.position(0).limit(length);
-            computer.compute(bytes, sum);
-            Letter letter = mailbox.write(Kind.PACK).int32(index).int32(length);
-            letter.bytes().put(sum, 0, terms.checksum().bytes());
-            for (int i = 0; i < pack.size(); i++) {
-                letter.int32(pack.get(i).id).text(missing[i], pack.size() - i - 1, Integer.BYTES + Short.BYTES);
-            }
-            send(letter, length);
-        }
-
-        /// Reads a whole file; why that is not possible, or nothing.
-        private String read(Outgoing of, int at) {
-            try (Spot spot = of.item().find(finder);
-                    DataFile from = DataFile.open(spot, spot.name(), isDirect, StandardOpenOption.READ)) {
-                from.read(bytes.clear().slice(at, bytes.capacity() - at), (int) of.size(), 0);
-                requireUnchanged(of, spot);
-                return "";
-            } catch (IOException e) {
-                return Failures.why(e);
-            }
-        }
-
-        private void send(Letter letter, int length) {
-            isSent = true;
-            if (terms.mode() == Mode.WRITE && length > 0) {
-                mailbox.send(letter, window.region(), window.offset(index), length, theirs);
-            } else {
-                mailbox.send(letter);
-            }
-        }
-    }
+    private final Deque<OutgoingSlot> free = new ArrayDeque<>();
+    private final OutgoingSlot[] slots;
 
     /// @param window own
     /// @param theirs the peer's window, when it exposes it
     Sender(
-            Mailbox mailbox,
+            MessageChannel channel,
             Terms terms,
             Window window,
             RemoteMemory theirs,
@@ -235,18 +63,15 @@ final class Sender {
             List<Walk.Source> sources,
             boolean recursive,
             TransferListener listener) {
-        this.mailbox = mailbox;
+        this.channel = channel;
         this.terms = terms;
-        this.window = window;
-        this.theirs = theirs;
         this.disk = disk;
         this.isDirect = isDirect;
-        this.sources = sources;
-        this.recursive = recursive;
         this.listener = listener;
-        slots = new Slot[terms.slots()];
+        offers = new Offers(channel, terms, sources, recursive, finder, listener);
+        slots = new OutgoingSlot[terms.slots()];
         for (int i = 0; i < slots.length; i++) {
-            slots[i] = new Slot(i);
+            slots[i] = new OutgoingSlot(i, this, channel, terms, window, theirs, isDirect, finder);
             free.add(slots[i]);
         }
     }
@@ -255,136 +80,48 @@ final class Sender {
     ///
     /// @throws CommandFailed when the receiver gives up, or breaks the rules
     void run() throws InterruptedException {
-        announce();
         synchronized (this) {
-            walk = new Walk(sources, recursive, finder);
+            offers.begin();
         }
         try {
             goOn();
-            for (Letter letter = mailbox.receive(); letter.kind() != Kind.BYE; letter = mailbox.receive()) {
-                hear(letter);
+            for (Message message = channel.receive(); message.kind() != Kind.BYE; message = channel.receive()) {
+                hear(message);
                 goOn();
             }
             requireFinished();
         } catch (BufferUnderflowException e) {
-            throw Mailbox.malformed(e);
+            throw MessageChannel.malformed(e);
         }
     }
 
     private synchronized void requireFinished() {
-        if (!isFinished) {
+        if (!offers.isFinished()) {
             throw new CommandFailed("the peer ends what is not complete");
         }
     }
 
     /// Closes what is still open; nothing of it may run any more.
     synchronized void closeFiles() {
-        offered.values().forEach(Sender::closeFile);
+        offers.close();
         finder.close();
     }
 
-    private void announce() throws InterruptedException {
-        long files = 0;
-        long bytes = 0;
-        var count = new Walk(sources, recursive, finder);
-        mailbox.busy(1);
-        try {
-            for (Walk.Step step = count.next(); step != null; step = count.next()) {
-                if (step instanceof Walk.Item item && item.attributes().type() == Attributes.Type.FILE) {
-                    files++;
-                    bytes += item.attributes().size();
-                }
-            }
-        } finally {
-            mailbox.busy(-1);
-        }
-        listener.total(files, bytes);
-        mailbox.send(mailbox.write(Kind.TOTAL).int64(files).int64(bytes));
-    }
-
     private synchronized void goOn() throws InterruptedException {
-        mailbox.busy(1);
+        channel.busy(1);
         try {
-            offer();
+            offers.goOn();
             fill();
         } finally {
-            mailbox.busy(-1);
+            channel.busy(-1);
         }
-    }
-
-    private void offer() throws InterruptedException {
-        Letter letter = null;
-        var announcement = new Announcement();
-        while (walk != null && offered.size() < ENTRIES_MAX && unanswered < ANNOUNCEMENTS_MAX && inChunks < FILES_MAX) {
-            switch (walk.next()) {
-                case null -> walk = null;
-                case Walk.Item item -> {
-                    var entry = new Entry(entries, item.attributes(), item.name(), item.target());
-                    if (letter != null && letter.room() < entry.length()) {
-                        mailbox.send(letter);
-                        letter = null;
-                    }
-                    if (letter == null) {
-                        letter = mailbox.write(Kind.ENTRY);
-                        announcement = new Announcement();
-                    }
-                    Outgoing file = offered(
-                            item, announcement, terms.chunks(item.attributes().size()));
-                    if (!terms.isSmall(item.attributes().size())) {
-                        count(file);
-                    }
-                    entry.writeTo(letter);
-                }
-                case Walk.Trouble trouble -> {
-                    if (letter != null) {
-                        mailbox.send(letter); // names stay in order
-                        letter = null;
-                    }
-                    Outgoing nothing = offered(trouble, new Announcement(), 0);
-                    nothing.stage = Stage.OVER;
-                    if (trouble.isFailure()) {
-                        listener.failed(nothing.name, nothing.name + ": " + trouble.why());
-                    } else {
-                        listener.leftOut(nothing.name, trouble.why());
-                    }
-                    mailbox.send(mailbox.write(Kind.NOTE)
-                            .int32(nothing.id)
-                            .int8(trouble.isFailure() ? 1 : 0)
-                            .text(nothing.name)
-                            .text(trouble.why()));
-                }
-            }
-        }
-        if (letter != null) {
-            mailbox.send(letter);
-        }
-        if (walk == null && offered.isEmpty() && !isFinished) {
-            isFinished = true;
-            mailbox.send(mailbox.write(Kind.FINISH));
-        }
-    }
-
-    private Outgoing offered(Walk.Step step, Announcement announcement, long chunks) {
-        var one = new Outgoing(entries++, step, announcement, chunks);
-        unanswered += announcement.unanswered++ == 0 ? 1 : 0;
-        offered.put(one.id, one);
-        return one;
-    }
-
-    private void answered(Outgoing one) {
-        unanswered -= --one.announcement.unanswered == 0 ? 1 : 0;
-    }
-
-    private void count(Outgoing file) {
-        file.isCounted = true;
-        inChunks++;
     }
 
     /// Gives free slots to files and chunks that are wanted. A small file that is alone goes as a chunk.
     private void fill() throws InterruptedException {
         while (!free.isEmpty() && !small.isEmpty()) {
-            if (small.size() == 1 && inChunks < FILES_MAX) {
-                count(small.getFirst());
+            if (small.size() == 1 && offers.mayCount()) {
+                offers.count(small.getFirst());
                 begin(small.pop(), 0);
             } else {
                 pack(free.pop());
@@ -392,22 +129,19 @@ final class Sender {
         }
         while (!free.isEmpty() && !wanted.isEmpty()) {
             Outgoing file = wanted.peek();
-            if (file.stage != Stage.MOVING || file.next == file.chunks) {
+            if (file.stage != Outgoing.Stage.MOVING || file.next == file.chunks) {
                 wanted.pop();
                 continue;
             }
-            Slot slot = free.pop();
-            slot.file = file;
-            slot.chunk = file.next++;
-            slot.tries = 1;
-            slot.isSent = false;
+            OutgoingSlot slot = free.pop();
+            slot.take(file, file.next++);
             file.underWay++;
             disk.execute(slot);
         }
     }
 
     /// Past the page cache a file is read to the start of a page, so it has a slot of its own.
-    private void pack(Slot slot) {
+    private void pack(OutgoingSlot slot) {
         List<Outgoing> pack = new ArrayList<>();
         long room = terms.chunkBytes();
         do {
@@ -417,52 +151,48 @@ final class Sender {
                 && !isDirect
                 && pack.size() < PACK_MAX
                 && small.getFirst().size() <= room);
-        slot.pack = pack;
-        slot.tries = 1;
-        slot.isSent = false;
+        slot.take(pack);
         disk.execute(slot);
     }
 
-    private synchronized void hear(Letter letter) throws InterruptedException {
-        ByteBuffer in = letter.bytes();
-        switch (letter.kind()) {
+    private synchronized void hear(Message message) throws InterruptedException {
+        ByteBuffer in = message.bytes();
+        switch (message.kind()) {
             case WANT -> {
                 do {
-                    wanted(offered(in.getInt()), in.getLong(), in.get(), letter.takeText());
-                } while (letter.hasMore());
+                    wanted(offers.get(in.getInt()), in.getLong(), in.get(), message.takeText());
+                } while (message.hasMore());
             }
             case FREE -> {
-                Slot slot = slot(in.getInt());
-                if (slot.file == null) {
+                OutgoingSlot slot = slot(in.getInt());
+                if (slot.file() == null) {
                     throw new CommandFailed("the peer does not say what has become of files in a slot");
                 }
-                listener.moved(terms.length(slot.file.size(), slot.chunk));
+                listener.moved(slot.chunkLength());
                 freed(slot, null);
             }
-            case STORED -> stored(slot(in.getInt()), letter);
+            case STORED -> stored(slot(in.getInt()), message);
             case AGAIN -> {
-                Slot slot = slot(in.getInt());
-                Outgoing file = slot.file;
-                slot.tries++;
-                if (file != null && slot.tries > TRIES_MAX) {
-                    freed(slot, file.name + ": " + DAMAGED);
+                OutgoingSlot slot = slot(in.getInt());
+                String trouble = slot.again();
+                if (trouble != null) {
+                    freed(slot, trouble);
                 } else {
-                    slot.isSent = false;
                     disk.execute(slot);
                 }
             }
             case FAULT -> {
-                Outgoing file = offered(in.getInt());
-                if (file.stage != Stage.OVER) { // it may have been given up here at the same moment
-                    require(file, Stage.MOVING);
-                    fail(file, letter.takeText(), "");
+                Outgoing file = offers.get(in.getInt());
+                if (file.stage != Outgoing.Stage.OVER) { // it may have been given up here at the same moment
+                    file.require(Outgoing.Stage.MOVING);
+                    fail(file, message.takeText(), "");
                 }
             }
             case DONE -> {
-                Outgoing file = offered(in.getInt());
-                String why = letter.takeText();
-                require(file, Stage.ENDED);
-                forget(file);
+                Outgoing file = offers.get(in.getInt());
+                String why = message.takeText();
+                file.require(Outgoing.Stage.ENDED);
+                offers.forget(file);
                 if (why.isEmpty()) {
                     listener.done(file.name, file.item().attributes().size());
                 } else {
@@ -470,48 +200,34 @@ final class Sender {
                 }
             }
             case DROPPED -> {
-                Outgoing file = offered(in.getInt());
-                require(file, Stage.OVER);
+                Outgoing file = offers.get(in.getInt());
+                file.require(Outgoing.Stage.OVER);
                 if (file.step instanceof Walk.Trouble) {
-                    answered(file);
+                    offers.answered(file);
                 }
-                forget(file);
+                offers.forget(file);
             }
-            default -> throw Mailbox.unexpected(letter);
+            default -> throw MessageChannel.unexpected(message);
         }
     }
 
-    private Outgoing offered(int id) {
-        Outgoing file = offered.get(id);
-        if (file == null) {
-            throw new CommandFailed("the peer speaks of a file that was not offered");
-        }
-        return file;
-    }
-
-    private static void require(Outgoing file, Stage stage) {
-        if (file.stage != stage) {
-            throw new CommandFailed("the peer says of " + file.name + " what it cannot know");
-        }
-    }
-
-    private Slot slot(int index) {
-        if (index < 0 || index >= slots.length || !slots[index].isSent) {
+    private OutgoingSlot slot(int index) {
+        if (index < 0 || index >= slots.length || !slots[index].isSent()) {
             throw new CommandFailed("the peer speaks of a slot that it does not have");
         }
         return slots[index];
     }
 
     /// What has become of the files in a slot.
-    private void stored(Slot slot, Letter letter) {
-        if (slot.pack.isEmpty()) {
+    private void stored(OutgoingSlot slot, Message message) {
+        if (slot.pack().isEmpty()) {
             throw new CommandFailed("the peer speaks of files in a slot that has none");
         }
-        for (int i = 0; i < slot.pack.size(); i++) {
-            Outgoing file = slot.pack.get(i);
-            String theirs = letter.takeText();
-            String why = slot.missing[i].isEmpty() ? theirs : slot.missing[i];
-            if (slot.missing[i].isEmpty()) {
+        for (int i = 0; i < slot.pack().size(); i++) {
+            Outgoing file = slot.pack().get(i);
+            String theirs = message.takeText();
+            String why = slot.missing(i).isEmpty() ? theirs : slot.missing(i);
+            if (slot.missing(i).isEmpty()) {
                 listener.moved(file.size());
             }
             if (why.isEmpty()) {
@@ -519,30 +235,22 @@ final class Sender {
             } else {
                 listener.failed(file.name, file.name + ": " + why);
             }
-            forget(file);
+            offers.forget(file);
         }
-        if (letter.hasMore()) {
+        if (message.hasMore()) {
             throw new CommandFailed("the peer speaks of more files than are in the slot");
         }
-        slot.pack = List.of();
-        slot.isSent = false;
+        slot.clear();
         free.push(slot);
-    }
-
-    private void forget(Outgoing file) {
-        file.stage = Stage.OVER;
-        offered.remove(file.id);
-        inChunks -= file.isCounted ? 1 : 0;
-        closeFile(file);
     }
 
     private void wanted(Outgoing file, long from, int code, String text) throws InterruptedException {
         long size = file.item().attributes().size();
-        require(file, Stage.OFFERED);
-        answered(file);
+        file.require(Outgoing.Stage.OFFERED);
+        offers.answered(file);
         Verdict verdict = code < 0 || code >= Verdict.values().length ? Verdict.REFUSED : Verdict.values()[code];
         if (verdict != Verdict.SEND) {
-            forget(file);
+            offers.forget(file);
             switch (verdict) {
                 case MADE -> listener.made(file.name);
                 case SAME -> listener.same(file.name, size);
@@ -561,7 +269,7 @@ final class Sender {
         if (from > 0) {
             throw new CommandFailed("the peer wants a part of a file that goes whole");
         }
-        file.stage = Stage.WHOLE;
+        file.stage = Outgoing.Stage.WHOLE;
         listener.begins(file.name, size, 0);
         small.add(file);
     }
@@ -569,7 +277,7 @@ final class Sender {
     /// The first of its chunks can go.
     private void begin(Outgoing file, long from) throws InterruptedException {
         long size = file.size();
-        file.stage = Stage.MOVING;
+        file.stage = Outgoing.Stage.MOVING;
         file.first = from;
         file.next = from;
         if (file.chunks - from > CHUNKS_MAX) {
@@ -582,7 +290,7 @@ final class Sender {
         }
         try (Spot spot = file.item().find(finder)) {
             file.file = DataFile.open(spot, spot.name(), isDirect, StandardOpenOption.READ);
-            requireUnchanged(file, spot);
+            file.requireUnchanged(spot);
         } catch (IOException e) {
             String why = Failures.text(file.name, e);
             fail(file, why, why);
@@ -595,28 +303,21 @@ final class Sender {
         }
     }
 
-    private static void requireUnchanged(Outgoing file, Spot spot) throws IOException {
-        if (spot.look().filter(now -> now.isUnchanged(file.item().attributes())).isEmpty()) {
-            throw new IOException("it has changed while it was copied");
-        }
-    }
-
     /// A slot has nothing under way any more.
     ///
     /// @param trouble why its file cannot go on; null when it can
-    private synchronized void freed(Slot slot, @Nullable String trouble) {
-        Outgoing file = slot.file;
-        slot.file = null;
-        slot.isSent = false;
+    @Override
+    public synchronized void freed(OutgoingSlot slot, @Nullable String trouble) {
+        Outgoing file = slot.clear();
         free.push(slot);
         if (file == null) {
             return;
         }
         file.underWay--;
         try {
-            if (trouble != null && file.stage == Stage.MOVING) {
+            if (trouble != null && file.stage == Outgoing.Stage.MOVING) {
                 fail(file, trouble, trouble);
-            } else if (file.stage == Stage.MOVING && file.next == file.chunks && file.underWay == 0) {
+            } else if (file.stage == Outgoing.Stage.MOVING && file.next == file.chunks && file.underWay == 0) {
                 disk.execute(() -> end(file));
             }
             fill();
@@ -628,9 +329,9 @@ final class Sender {
     /// @param why for the user
     /// @param told to the peer
     private void fail(Outgoing file, String why, String told) throws InterruptedException {
-        file.stage = Stage.OVER;
+        file.stage = Outgoing.Stage.OVER;
         listener.failed(file.name, why);
-        mailbox.send(mailbox.write(Kind.FAILED).int32(file.id).text(told));
+        channel.send(channel.write(Kind.FAILED).int32(file.id).text(told));
     }
 
     /// All chunks have arrived: is it still the same file, and what is its digest?
@@ -639,60 +340,24 @@ final class Sender {
             String trouble = null;
             byte[] digest = new byte[0];
             try (Spot spot = file.item().find(finder)) {
-                digest = digest(file);
-                requireUnchanged(file, spot);
+                digest = file.digest(terms);
+                file.requireUnchanged(spot);
             } catch (IOException e) {
                 trouble = Failures.text(file.name, e);
             }
             synchronized (this) {
-                if (file.stage != Stage.MOVING) {
+                if (file.stage != Outgoing.Stage.MOVING) {
                     return;
                 }
                 if (trouble != null) {
                     fail(file, trouble, trouble);
                     return;
                 }
-                file.stage = Stage.ENDED;
+                file.stage = Outgoing.Stage.ENDED;
             }
-            mailbox.send(mailbox.write(Kind.END).int32(file.id).put(digest));
+            channel.send(channel.write(Kind.END).int32(file.id).put(digest));
         } catch (VerbsException | InterruptedException _) {
             // The connection has ended, which the receiving thread hears too.
-        }
-    }
-
-    /// Chunks that the receiver had already are read for it too.
-    private byte[] digest(Outgoing file) throws IOException {
-        long size = file.item().attributes().size();
-        MessageDigest digest = Checksum.fileDigest(size);
-        DataFile from = file.file;
-        if (file.first > 0 && from != null) {
-            ByteBuffer data =
-                    ByteBuffer.allocateDirect(terms.chunkBytes() + Terms.PAGE).alignedSlice(Terms.PAGE);
-            Checksum.Computer computer = terms.checksum().computer();
-            var sum = new byte[Checksum.MAX];
-            for (long chunk = 0; chunk < file.first; chunk++) {
-                from.read(data, terms.length(size, chunk), chunk * terms.chunkBytes());
-                computer.compute(data, sum);
-                digest.update(sum, 0, terms.checksum().bytes());
-            }
-        }
-        synchronized (file) {
-            digest.update(
-                    file.sums,
-                    0,
-                    Math.toIntExact(
-                            (file.chunks - file.first) * terms.checksum().bytes()));
-        }
-        return digest.digest();
-    }
-
-    private static void closeFile(Outgoing file) {
-        try {
-            if (file.file != null) {
-                file.file.close();
-            }
-        } catch (IOException _) {
-            // It was only read.
         }
     }
 }

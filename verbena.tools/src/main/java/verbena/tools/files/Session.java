@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
@@ -18,7 +18,7 @@ final class Session implements AutoCloseable {
     /// Enough to have some at the disk while others compute.
     private static final int DISK_THREADS = 4;
 
-    private final Mailbox mailbox;
+    private final MessageChannel channel;
     private final Terms terms;
     private final boolean isDirect;
     private final Window window;
@@ -31,18 +31,22 @@ final class Session implements AutoCloseable {
     private boolean isUnderWay;
 
     /// @param isSender whether files leave from here
-    Session(Mailbox mailbox, Terms terms, boolean isSender, boolean isDirect) {
-        this.mailbox = mailbox;
+    Session(MessageChannel channel, Terms terms, boolean isSender, boolean isDirect) {
+        this.channel = channel;
         this.terms = terms;
         this.isDirect = isDirect;
-        window = new Window(mailbox.connection(), terms, isSender);
+        window = new Window(channel.connection(), terms, isSender);
     }
 
     /// What connections for this are made with.
     static ConnectionOptions connectionOptions() {
         return ConnectionOptions.defaults()
-                .withSizes(
-                        new QueuePairOptions.Sizes(Mailbox.LETTERS + Mailbox.TRANSFERS_MAX, Mailbox.LETTERS, 1, 1, 0));
+                .withSizes(new QueuePairOptions.Sizes(
+                        MessageChannel.MESSAGES_MAX + MessageChannel.TRANSFERS_MAX,
+                        MessageChannel.MESSAGES_MAX,
+                        1,
+                        1,
+                        0));
     }
 
     /// The peer has to know it before anything moves.
@@ -53,7 +57,7 @@ final class Session implements AutoCloseable {
     void send(RemoteMemory theirs, List<Walk.Source> sources, boolean recursive, TransferListener listener)
             throws InterruptedException {
         requireFitting(theirs);
-        var sender = new Sender(mailbox, terms, window, theirs, this::atDisk, isDirect, sources, recursive, listener);
+        var sender = new Sender(channel, terms, window, theirs, this::atDisk, isDirect, sources, recursive, listener);
         closing = sender::closeFiles;
         run(sender::run);
     }
@@ -64,7 +68,7 @@ final class Session implements AutoCloseable {
             throws InterruptedException {
         requireFitting(theirs);
         var receiver =
-                new Receiver(mailbox, terms, window, theirs, this::atDisk, isDirect, landing, scope, options, listener);
+                new Receiver(channel, terms, window, theirs, this::atDisk, isDirect, landing, scope, options, listener);
         closing = receiver::closeFiles;
         run(receiver::run);
     }
@@ -79,11 +83,11 @@ final class Session implements AutoCloseable {
             role.run();
             isUnderWay = false;
         } catch (CommandFailed e) {
-            mailbox.abort(String.valueOf(e.getMessage()));
+            channel.abort(String.valueOf(e.getMessage()));
             throw e;
         } catch (ConnectionException e) {
             if (e.reason() == ConnectionException.Reason.TIMEOUT) {
-                mailbox.abort(String.valueOf(e.getMessage()));
+                channel.abort(String.valueOf(e.getMessage()));
             }
             throw e;
         }
@@ -91,16 +95,16 @@ final class Session implements AutoCloseable {
 
     /// Does something with files. As long as it lasts, the peer hears that this end is busy.
     private void atDisk(Runnable task) {
-        mailbox.busy(1);
+        channel.busy(1);
         boolean begun = false;
         try {
             disk.execute(() -> {
                 try {
                     task.run();
                 } catch (RuntimeException | OutOfMemoryError e) {
-                    mailbox.fail("it broke here: " + e);
+                    channel.fail("it broke here: " + e);
                 } finally {
-                    mailbox.busy(-1);
+                    channel.busy(-1);
                 }
             });
             begun = true;
@@ -108,7 +112,7 @@ final class Session implements AutoCloseable {
             // The session is over.
         } finally {
             if (!begun) {
-                mailbox.busy(-1);
+                channel.busy(-1);
             }
         }
     }
@@ -123,7 +127,7 @@ final class Session implements AutoCloseable {
     @Override
     public void close() {
         if (isUnderWay) {
-            mailbox.disconnect(); // so that no thread waits for the peer
+            channel.disconnect(); // so that no thread waits for the peer
         }
         disk.close();
         closing.run();

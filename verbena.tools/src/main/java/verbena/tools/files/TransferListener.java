@@ -1,6 +1,6 @@
 package verbena.tools.files;
 
-/// Whom a transfer tells what becomes of it; on any thread. Names are legible already.
+/// Hears what becomes of a transfer, on any thread. Names are legible already.
 interface TransferListener {
     /// What will be looked at.
     default void total(long files, long bytes) {}

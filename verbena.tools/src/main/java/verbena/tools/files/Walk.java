@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import verbena.tools.kit.Failures;
 
 /// What there is to send: each source, and of folders all that is in them, a folder before its contents, and names in
 /// ascending order, as [Announced] wants them. For one thread.

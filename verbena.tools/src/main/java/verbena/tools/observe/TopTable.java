@@ -74,6 +74,9 @@ public final class TopTable {
                 devices++;
                 DeviceLook was = before == null ? null : before.device(process.pid(), device.id());
                 body.add(line(process, was, device));
+                if (device.count("direct.requests") > 0) {
+                    body.add(oneSided(was, device));
+                }
                 add(queuePairs, process.pid(), was, device);
             }
         }
@@ -134,6 +137,16 @@ public final class TopTable {
                         is.count("completion-errors"),
                         process.program())
                 .stripTrailing();
+    }
+
+    /// Which way one-sided requests take where some need no packet.
+    private static String oneSided(@Nullable DeviceLook was, DeviceLook is) {
+        return String.format(
+                Locale.ROOT,
+                "        ^ one-sided requests/s: %s without packets (%s of them by the kernel), %s by the peer's engine",
+                rate(was, is, "direct.requests"),
+                rate(was, is, "direct.system-requests"),
+                rate(was, is, "direct.declined-requests"));
     }
 
     private static String rate(@Nullable DeviceLook was, DeviceLook is, String counter) {

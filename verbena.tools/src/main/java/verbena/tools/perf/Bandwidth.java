@@ -1,7 +1,7 @@
 package verbena.tools.perf;
 
 import java.nio.ByteBuffer;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 
 /// How much went through, and how fast.
 ///

@@ -22,7 +22,7 @@ final class BandwidthRun {
     private final long limit;
     private final long total;
     private final Clock clock;
-    private final Patience patience;
+    private final StallWatch stalls;
 
     private final long[] sent;
     private final long[] completed;
@@ -76,7 +76,7 @@ final class BandwidthRun {
         limit = isWarmUp ? messages : isDuration ? Long.MAX_VALUE : options.iterations;
         total = isDuration ? Long.MAX_VALUE : limit * queuePairs;
         clock = isWarmUp ? new Clock() : new Clock(options);
-        patience = new Patience(end, exchange, clock, this::soFar);
+        stalls = new StallWatch(end, exchange, clock, this::soFar);
         sent = new long[queuePairs];
         completed = new long[queuePairs];
         received = new long[queuePairs];
@@ -85,7 +85,7 @@ final class BandwidthRun {
         peak = !options.noPeak && sends && !isWarmUp;
         postedAt = new long[peak ? (int) total : 0];
         completedAt = new long[peak ? (int) total : 0];
-        end.begin(size);
+        end.requests.begin(size);
         if (receives) {
             postReceives();
         }
@@ -96,7 +96,7 @@ final class BandwidthRun {
         int lists = each / options.receivePostList;
         for (int i = 0; i < queuePairs; i++) {
             for (int j = 0; j < lists; j++) {
-                end.postReceives(i, options.receivePostList);
+                end.requests.postReceives(i, options.receivePostList);
             }
             receivesPosted[i] = (long) lists * options.receivePostList;
         }
@@ -136,7 +136,7 @@ final class BandwidthRun {
                     break;
                 }
             } else {
-                patience.progress();
+                stalls.progress();
                 progress.at(allCompleted + allReceived);
                 if (!isDuration && allCompleted + allReceived >= nextSample) {
                     nextSample = allCompleted + allReceived + Math.max(1, total / Timeline.POINTS);
@@ -173,7 +173,7 @@ final class BandwidthRun {
                 if (peak) {
                     postedAt[(int) allSent] = System.nanoTime();
                 }
-                end.post(i, sent[i], list, limit);
+                end.requests.post(i, sent[i], list, limit);
                 sent[i] += list;
                 allSent += list;
                 some = true;
@@ -210,7 +210,7 @@ final class BandwidthRun {
             receivesFree[i]++;
             clock.count(1);
             if (receivesFree[i] >= options.receivePostList && receivesPosted[i] + options.receivePostList <= limit) {
-                end.postReceives(i, options.receivePostList);
+                end.requests.postReceives(i, options.receivePostList);
                 receivesFree[i] -= options.receivePostList;
                 receivesPosted[i] += options.receivePostList;
             }
@@ -248,7 +248,7 @@ final class BandwidthRun {
     }
 
     private boolean isGivenUp() {
-        interrupted |= patience.isInterrupted();
+        interrupted |= stalls.isInterrupted();
         return interrupted;
     }
 
@@ -260,7 +260,7 @@ final class BandwidthRun {
     private void drain() {
         while (allCompleted + options.moderation <= allSent && !isGivenUp()) {
             if (takeSent()) {
-                patience.progress();
+                stalls.progress();
             }
         }
     }

@@ -14,11 +14,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.Addresses;
-import verbena.tools.Closing;
-import verbena.tools.CmChannel;
-import verbena.tools.CmEvents;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.Addresses;
+import verbena.tools.kit.Closing;
+import verbena.tools.kit.CmChannel;
+import verbena.tools.kit.CmEvents;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.CompletionQueue;
@@ -358,9 +358,7 @@ final class CmExchange implements Exchange {
 
     @Override
     public String peer() {
-        return id.peerAddress()
-                .map(at -> Addresses.ip(at.getAddress()) + " port " + at.getPort())
-                .orElse("no peer");
+        return Addresses.peer(id);
     }
 
     private <T extends AutoCloseable> T opened(T object) {

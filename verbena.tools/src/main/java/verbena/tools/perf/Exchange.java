@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Context;
 import verbena.verbs.Mtu;
 

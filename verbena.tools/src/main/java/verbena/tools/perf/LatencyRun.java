@@ -18,7 +18,7 @@ final class LatencyRun {
     private final int size;
     private final long limit;
     private final Clock clock;
-    private final Patience patience;
+    private final StallWatch stalls;
     /// Times from one post to the next, the last so many.
     private final long[] between;
     /// Messages of this size before this run: those of the warm-up.
@@ -48,11 +48,11 @@ final class LatencyRun {
         isDuration = options.isDuration() && !isWarmUp;
         limit = isWarmUp ? messages : isDuration ? Long.MAX_VALUE : options.iterations;
         clock = isWarmUp ? new Clock() : new Clock(options);
-        patience = new Patience(end, exchange, clock, this::soFar);
+        stalls = new StallWatch(end, exchange, clock, this::soFar);
         between = new long[(int) Math.min(limit, TIMES_MAX)];
-        end.begin(size);
+        end.requests.begin(size);
         if (options.verb.takesReceives()) {
-            end.postReceives(0, receiveDepth());
+            end.requests.postReceives(0, receiveDepth());
         }
     }
 
@@ -87,12 +87,12 @@ final class LatencyRun {
                         return;
                     }
                 }
-                patience.progress();
+                stalls.progress();
             }
             if (sent < limit) {
                 stamp();
                 memory.set(ValueLayout.JAVA_BYTE, last, (byte) (before + ++sent));
-                end.postOne(true);
+                end.requests.postOne(true);
                 while (completed < sent) {
                     if (end.pollSend() >= 0) {
                         completed++;
@@ -123,19 +123,19 @@ final class LatencyRun {
                 received++;
                 count();
                 if (received + receiveDepth() <= limit) {
-                    end.postReceives(0, 1);
+                    end.requests.postReceives(0, 1);
                 }
             }
             if (sent < limit) {
                 stamp();
                 sent++;
-                end.postOne(true);
+                end.requests.postOne(true);
                 while (end.pollSend() < 0) {
                     if (isOver()) {
                         return;
                     }
                 }
-                patience.progress();
+                stalls.progress();
             }
         }
     }
@@ -146,7 +146,7 @@ final class LatencyRun {
         while (sent < limit) {
             stamp();
             sent++;
-            end.postOne(true);
+            end.requests.postOne(true);
             while (end.pollSend() < 0) {
                 if (isOver()) {
                     return;
@@ -171,7 +171,7 @@ final class LatencyRun {
     }
 
     private void count() {
-        patience.progress();
+        stalls.progress();
         progress.at(sent);
         if (isDuration) {
             clock.tick(System.nanoTime());
@@ -187,7 +187,7 @@ final class LatencyRun {
                 return true;
             }
         }
-        interrupted |= patience.isInterrupted();
+        interrupted |= stalls.isInterrupted();
         return interrupted;
     }
 

@@ -1,21 +1,19 @@
 package verbena.tools.perf;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.lang.ProcessBuilder.Redirect;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
-import verbena.tools.CommandFailed;
-import verbena.tools.Verbena;
+import verbena.tools.kit.ChildProcess;
+import verbena.tools.kit.CommandFailed;
 
-/// The server of a measurement with `--loopback`: this program once more, in a process of its own. It is ended on
-/// close, and ends by itself when this process is killed.
+/// The server of a measurement with `--loopback`: this program once more, in a process of its own.
 final class LoopbackPeer implements AutoCloseable {
     /// Where both ends are.
     static final String ADDRESS = "127.0.0.1";
@@ -35,18 +33,15 @@ final class LoopbackPeer implements AutoCloseable {
 
     private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
     private static final long START_SECONDS = 20;
-    private static final long END_SECONDS = 2;
 
-    private final Process process;
-    private final Thread hook;
-    private final ArrayBlockingQueue<String> said = new ArrayBlockingQueue<>(16);
+    private final ChildProcess process;
+    private final BlockingQueue<String> said;
 
     /// Starts it.
     ///
     /// @param command as it was called here: its options are the peer's too
     LoopbackPeer(String name, ParseResult command) throws IOException {
-        List<String> line = new ArrayList<>(Verbena.javaCommand());
-        line.addAll(List.of("perf", name, "--with-parent", "-p", "0", "--source_ip", ADDRESS));
+        var line = new ArrayList<>(List.of("perf", name, "--with-parent", "-p", "0", "--source_ip", ADDRESS));
         for (OptionSpec option : command.matchedOptions()) {
             if (NOT_FOR_THE_PEER.contains(option.shortestName()) || NOT_FOR_THE_PEER.contains(option.longestName())) {
                 continue;
@@ -54,26 +49,8 @@ final class LoopbackPeer implements AutoCloseable {
             List<String> values = option.originalStringValues();
             line.add(option.arity().max() == 0 ? option.longestName() : option.longestName() + "=" + values.getLast());
         }
-        process = new ProcessBuilder(line)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        hook = new Thread(process::destroyForcibly, "verbena-perf-end-peer");
-        Runtime.getRuntime().addShutdownHook(hook);
-        Thread.ofVirtual().start(this::listen);
-    }
-
-    private void listen() {
-        try (BufferedReader from = process.errorReader(StandardCharsets.UTF_8)) {
-            for (String line = from.readLine(); line != null; line = from.readLine()) {
-                if (!said.offer(line)) {
-                    said.poll();
-                    said.add(line);
-                }
-            }
-        } catch (IOException _) {
-            // The same as its end.
-        }
-        said.offer("");
+        process = new ChildProcess(line, Redirect.DISCARD, Redirect.PIPE);
+        said = ChildProcess.lines(process.errors(), 16);
     }
 
     /// Waits until it listens; returns its port.
@@ -101,23 +78,6 @@ final class LoopbackPeer implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            process.getOutputStream().close();
-        } catch (IOException _) {
-            // It is dead already.
-        }
-        try {
-            if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException _) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException _) {
-            // Shutting down: the hook has done it, or is about to.
-        }
+        process.close();
     }
 }

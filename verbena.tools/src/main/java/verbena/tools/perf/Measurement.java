@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.tools.report.Distribution;
 import verbena.tools.report.Latency;
 import verbena.tools.report.Result;

@@ -16,7 +16,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
-import verbena.tools.CNumber;
+import verbena.tools.kit.CNumber;
 import verbena.verbs.Mtu;
 import verbena.verbs.QpType;
 

@@ -13,11 +13,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.Closing;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.Closing;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Access;
 import verbena.verbs.AckTimeout;
-import verbena.verbs.AddressHandle;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Completion;
 import verbena.verbs.CompletionChannel;
@@ -30,7 +29,6 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
-import verbena.verbs.ReceiveBatch;
 import verbena.verbs.RnrTimer;
 import verbena.verbs.SendBatch;
 import verbena.verbs.SharedReceiveQueue;
@@ -40,8 +38,8 @@ import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionId;
 
-/// What one end measures with: its queue pairs, their memory, and the requests on them. Posting and polling
-/// allocate nothing. For one thread.
+/// What one end measures with: its queue pairs and their memory, how they are connected, and what completes on them.
+/// [Requests] posts on them. Posting and polling allocate nothing. For one thread.
 final class PerfEnd implements AutoCloseable {
     // The attributes that the C programs give their queue pairs.
     private static final RnrTimer RNR_TIMER = new RnrTimer(12);
@@ -49,8 +47,6 @@ final class PerfEnd implements AutoCloseable {
     private static final int RNR_RETRY_UNLIMITED = 7;
     private static final int HOP_LIMIT = 255;
     private static final int QKEY = 0x1111_1111;
-    private static final int ADD = 1;
-    private static final int SWAP = 0;
 
     final Context context;
     final Options options;
@@ -58,6 +54,8 @@ final class PerfEnd implements AutoCloseable {
     final MemoryRegion region;
     /// READs and atomics that this end serves at once for each queue pair.
     final int outstanding;
+    /// What is posted on the queue pairs.
+    final Requests requests;
 
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final @Nullable CompletionChannel channel;
@@ -68,23 +66,10 @@ final class PerfEnd implements AutoCloseable {
     private final @Nullable Credits credits;
     private final QueuePair[] queuePairs;
     private final int[] psns;
-    private final PerfPeer[] peers;
-    private final @Nullable AddressHandle[] handles;
-    private final int[] remoteQpns;
-    private final int[] remoteQkeys;
+    private final Destination[] peers;
     private final WorkCompletion wc = new WorkCompletion();
     private int made;
     private boolean armed;
-
-    // What is posted now: the size, how far it is from one message to the next, and where each queue pair is.
-    private int size;
-    private int step;
-    private int slots;
-    private final int[] sendSlot;
-    private final int[] receiveSlot;
-    /// The messages as memory, made once: all slots of the first queue pair, then of the next. Empty when not
-    /// inline.
-    private MemorySegment[] inline = {};
 
     /// Makes everything but the queue pairs.
     PerfEnd(Context context, Options options, Layout layout, int outstanding) {
@@ -95,12 +80,8 @@ final class PerfEnd implements AutoCloseable {
         int n = options.queuePairs;
         queuePairs = new QueuePair[n];
         psns = new int[n];
-        peers = new PerfPeer[n];
-        handles = new AddressHandle[n];
-        remoteQpns = new int[n];
-        remoteQkeys = new int[n];
-        sendSlot = new int[n];
-        receiveSlot = new int[n];
+        peers = new Destination[n];
+        Arrays.setAll(peers, _ -> new Destination());
         boolean done = false;
         try {
             channel = options.events ? opened(context.createCompletionChannel()) : null;
@@ -118,6 +99,7 @@ final class PerfEnd implements AutoCloseable {
                     ? opened(context.createCompletionQueue(options.receiveDepth * n, Optional.ofNullable(channel)))
                     : sendCq;
             srq = options.sharedReceiveQueue ? opened(domain.createSharedReceiveQueue(options.receiveDepth, 1)) : null;
+            requests = new Requests(options, layout, region, queuePairs, peers, srq);
             done = true;
         } finally {
             if (!done) {
@@ -201,23 +183,17 @@ final class PerfEnd implements AutoCloseable {
 
     /// The peer's queue pair `i`.
     PerfPeer peer(int i) {
-        return peers[i];
+        return peers[i].peer();
     }
 
     /// What the peer has told of its queue pair `i`.
     void peer(int i, PerfPeer peer) {
-        peers[i] = peer;
-        if (handles[i] == null) {
-            remoteQpns[i] = peer.qpn();
-            remoteQkeys[i] = QKEY;
-        }
+        peers[i].told(peer);
     }
 
     /// Where the datagrams of queue pair `i` go, as the connection manager has found out.
     void peer(int i, AddressVector path, int qpn, int qkey) {
-        handles[i] = opened(domain.createAddressHandle(path));
-        remoteQpns[i] = qpn;
-        remoteQkeys[i] = qkey;
+        peers[i].found(opened(domain.createAddressHandle(path)), qpn, qkey);
     }
 
     /// Whether requests are posted here, so that the way to the peer has to be known.
@@ -233,11 +209,9 @@ final class PerfEnd implements AutoCloseable {
     /// Datagrams by the connection manager: only the client is told where its peer is, and sends a first message.
     void sendAddress(int i) {
         try (SendBatch batch = queuePairs[i].send()) {
-            batch.sendWithImmediate(i, queuePairs[i].qpn())
-                    .sge(region, layout.sendOffset(i), Integer.BYTES)
-                    .to(Objects.requireNonNull(handles[i]), remoteQpns[i], remoteQkeys[i])
-                    .signaled()
-                    .submit();
+            batch.sendWithImmediate(i, queuePairs[i].qpn()).sge(region, layout.sendOffset(i), Integer.BYTES);
+            peers[i].address(batch);
+            batch.signaled().submit();
         }
         awaitOne(sendCq);
     }
@@ -270,7 +244,7 @@ final class PerfEnd implements AutoCloseable {
     void connect(Mtu mtu, GidEntry gid) {
         for (int i = 0; i < queuePairs.length; i++) {
             QueuePair qp = queuePairs[i];
-            PerfPeer peer = peers[i];
+            PerfPeer peer = peers[i].peer();
             var path = new AddressVector(
                     peer.gid(),
                     gid.index(),
@@ -284,7 +258,7 @@ final class PerfEnd implements AutoCloseable {
                 case UD -> {
                     qp.modify(new Transition.ToRtrUd());
                     qp.modify(new Transition.ToRtsUnreliable(psns[i]));
-                    handles[i] = opened(domain.createAddressHandle(path));
+                    peers[i].found(opened(domain.createAddressHandle(path)), peer.qpn(), QKEY);
                 }
                 case UC -> {
                     qp.modify(new Transition.ToRtrUc(path, mtu, peer.qpn(), peer.psn()));
@@ -301,21 +275,7 @@ final class PerfEnd implements AutoCloseable {
         }
     }
 
-    // ---- posting
-
-    /// From now on messages have this size; each queue pair begins its area anew.
-    void begin(int size) {
-        this.size = size;
-        step = layout.step(size);
-        slots = layout.slots(size);
-        Arrays.fill(sendSlot, 0);
-        Arrays.fill(receiveSlot, 0);
-        boolean isInline = size <= options.inline && !options.verb.isAnswered();
-        inline = new MemorySegment[isInline ? queuePairs.length * slots : 0];
-        for (int i = 0; i < inline.length; i++) {
-            inline[i] = region.segment().asSlice(layout.sendOffset(i / slots) + (long) (i % slots) * step, size);
-        }
-    }
+    // ---- what may be posted
 
     /// How many messages a round of the warm-up may have on each queue pair, in one direction or both.
     int messagesAtOnceMax() {
@@ -341,7 +301,7 @@ final class PerfEnd implements AutoCloseable {
     /// So many messages have been received on queue pair `i`, and their receives posted again.
     void received(int i, long taken) {
         if (credits != null) {
-            credits.received(i, taken, queuePairs[i], peers[i]);
+            credits.received(i, taken, queuePairs[i], peers[i].peer());
         }
     }
 
@@ -349,83 +309,6 @@ final class PerfEnd implements AutoCloseable {
     void pollCredits() {
         if (credits != null && pollSend() >= 0) {
             throw new IllegalStateException("a message completed at an end that sends none");
-        }
-    }
-
-    /// Posts one message on queue pair `i`, or a list of them when there are several.
-    ///
-    /// @param before how many have been posted on it already
-    /// @param last after how many there are no more; the last one completes visibly
-    void post(int i, long before, int count, long last) {
-        int moderation = options.moderation;
-        try (SendBatch batch = queuePairs[i].send()) {
-            for (int j = 0; j < count; j++) {
-                request(batch, i, sendSlot[i]);
-                if (++sendSlot[i] == slots) {
-                    sendSlot[i] = 0;
-                }
-                long number = before + j + 1;
-                if (number % moderation == 0 || number == last) {
-                    batch.signaled();
-                }
-            }
-            batch.submit();
-        }
-    }
-
-    /// Posts one message, which completes visibly when asked to, from the start of the area of the first queue
-    /// pair.
-    void postOne(boolean signaled) {
-        try (SendBatch batch = queuePairs[0].send()) {
-            request(batch, 0, 0);
-            if (signaled) {
-                batch.signaled();
-            }
-            batch.submit();
-        }
-    }
-
-    private void request(SendBatch batch, int i, int slot) {
-        PerfPeer peer = peers[i];
-        long to = peer.address() + (long) slot * step;
-        switch (options.verb) {
-            case SEND -> batch.send(i);
-            case WRITE -> batch.write(i, to, peer.rkey());
-            case WRITE_IMM -> batch.writeWithImmediate(i, to, peer.rkey(), size);
-            case READ -> batch.read(i, to, peer.rkey());
-            case ATOMIC -> {
-                if (options.atomicType.equals("CMP_AND_SWAP")) {
-                    batch.compareSwap(i, to, peer.rkey(), 0, SWAP);
-                } else {
-                    batch.fetchAdd(i, to, peer.rkey(), ADD);
-                }
-            }
-        }
-        if (inline.length > 0) {
-            batch.inline(inline[i * slots + slot]);
-        } else {
-            batch.sge(region, layout.sendOffset(i) + (long) slot * step, size);
-        }
-        AddressHandle handle = handles[i];
-        if (handle != null) {
-            batch.to(handle, remoteQpns[i], remoteQkeys[i]);
-        }
-    }
-
-    /// Posts receives of queue pair `i`.
-    void postReceives(int i, int count) {
-        try (ReceiveBatch batch = srq != null ? srq.receive() : queuePairs[i].receive()) {
-            for (int j = 0; j < count; j++) {
-                batch.receive(i);
-                if (options.verb == Verb.SEND) {
-                    batch.sge(
-                            region, layout.receiveOffset(i) + (long) receiveSlot[i] * step, layout.receiveBytes(size));
-                    if (++receiveSlot[i] == slots) {
-                        receiveSlot[i] = 0;
-                    }
-                }
-            }
-            batch.submit();
         }
     }
 
@@ -450,7 +333,7 @@ final class PerfEnd implements AutoCloseable {
         int i = (int) wc.wrId();
         if (isSend && credits != null && i >= queuePairs.length) {
             int told = i - queuePairs.length;
-            credits.written(told, queuePairs[told], peers[told]);
+            credits.written(told, queuePairs[told], peers[told].peer());
             return -1;
         }
         return isSend || srq == null ? i : indexOf(wc.qpn());

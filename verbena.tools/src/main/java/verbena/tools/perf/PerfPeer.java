@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.StringJoiner;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 
 /// What the ends tell each other of a queue pair (`struct pingpong_dest`): over TCP as text, through the
@@ -27,10 +28,11 @@ record PerfPeer(int lid, int outstanding, int qpn, int psn, int rkey, long addre
     static final PerfPeer NONE = new PerfPeer(0, 0, 0, 0, 0, 0, new Gid(0, 0));
 
     private static final int BITS_16 = 0xFFFF;
-    private static final int BITS_24 = 0xFF_FFFF;
 
     PerfPeer {
-        if (((lid | outstanding) & ~BITS_16) != 0 || ((qpn | psn) & ~BITS_24) != 0) {
+        if (((lid | outstanding) & ~BITS_16) != 0
+                || (qpn & ~Endpoint.QPN_MASK) != 0
+                || (psn & ~Endpoint.PSN_MASK) != 0) {
             throw new IllegalArgumentException("no queue pair has LID 0x%x, %d READs, QPN 0x%x and PSN 0x%x"
                     .formatted(lid, outstanding, qpn, psn));
         }

@@ -10,13 +10,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
-import verbena.tools.Addresses;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.Addresses;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.ToolCommand;
 import verbena.tools.perf.Exchange.Agreement;
 import verbena.tools.report.Machine;
 import verbena.tools.report.Report;
@@ -32,11 +30,8 @@ import verbena.verbs.TransportType;
 
 /// One measurement, from one end: a command such as `verbena perf write-bw`. What is said to the peer, and when,
 /// is what the C programs say.
-final class PerfTest implements Callable<Integer> {
+final class PerfTest extends ToolCommand {
     private static final long PARENT_LINGER_MILLIS = 3_000;
-
-    @Spec
-    private CommandSpec spec;
 
     @Mixin
     private final Options options;
@@ -61,7 +56,7 @@ final class PerfTest implements Callable<Integer> {
         if (!options.loopback) {
             return measure();
         }
-        try (var peer = new LoopbackPeer(spec.name(), spec.commandLine().getParseResult())) {
+        try (var peer = new LoopbackPeer(spec().name(), spec().commandLine().getParseResult())) {
             options.connectTo(LoopbackPeer.ADDRESS, peer.port());
             return measure();
         }
@@ -85,7 +80,7 @@ final class PerfTest implements Callable<Integer> {
     }
 
     private int measure() throws IOException, InterruptedException {
-        var printer = new Printer(spec.commandLine().getOut(), options);
+        var printer = new Printer(out(), options);
         // A wrong device is told before anyone is bothered.
         @Nullable Device device = options.device == null ? null : Device.named(options.device);
         try (Exchange exchange = open(printer)) {
@@ -117,7 +112,7 @@ final class PerfTest implements Callable<Integer> {
     private void listening(int port) {
         String where = options.sourceIp == null ? "every address" : options.sourceIp;
         note("waits for a client on " + where + " port " + port + "; there: verbena "
-                + spec.qualifiedName().replaceFirst("^verbena ", "")
+                + spec().qualifiedName().replaceFirst("^verbena ", "")
                 + (port == Options.PORT ? "" : " -p " + port) + " "
                 + (options.sourceIp == null ? "ADDRESS" : options.sourceIp));
     }
@@ -162,14 +157,7 @@ final class PerfTest implements Callable<Integer> {
             printer.settings(context, agreed.mtu(), gid.index(), outstanding);
             introduce(exchange, end, agreed.mtu(), gid, printer);
             var warmUp = new WarmUp(options, exchange, agreed.warmsUp());
-            var measurement = new Measurement(
-                    end,
-                    exchange,
-                    end.local(0, gid),
-                    agreed.mtu(),
-                    printer,
-                    spec.commandLine().getErr(),
-                    warmUp);
+            var measurement = new Measurement(end, exchange, end.local(0, gid), agreed.mtu(), printer, err(), warmUp);
             Map<String, String> machine = Machine.facts(); // the load is that before the measurement
             measurement.run();
             if (options.isClient() && !warmUp.isWarm()) {
@@ -289,7 +277,7 @@ final class PerfTest implements Callable<Integer> {
         facts.put(
                 "command",
                 "verbena "
-                        + String.join(" ", spec.commandLine().getParseResult().originalArgs()));
+                        + String.join(" ", spec().commandLine().getParseResult().originalArgs()));
         facts.put("device", context.device().name());
         facts.put("peer", peer);
         facts.put("path MTU", mtu.toString());
@@ -299,7 +287,7 @@ final class PerfTest implements Callable<Integer> {
         warmUp.fast().ifPresent(words -> facts.put("90 % of the rate", words));
         var report = new Report("perf " + options.command(), facts, results);
         if (options.json) {
-            PrintWriter out = spec.commandLine().getOut();
+            PrintWriter out = out();
             out.println(report.json());
             out.flush();
         }
@@ -317,11 +305,5 @@ final class PerfTest implements Callable<Integer> {
         } catch (IOException e) {
             throw CommandFailed.io(option + ": cannot write " + file, e);
         }
-    }
-
-    private void note(String line) {
-        PrintWriter err = spec.commandLine().getErr();
-        err.println(line);
-        err.flush();
     }
 }

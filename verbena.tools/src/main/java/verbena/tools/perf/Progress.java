@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Optional;
+import verbena.tools.kit.Closing;
 
 /// Tells on standard error how far a long run has come: on a terminal in one line, once a second from the third
 /// second on; elsewhere a line every ten seconds. [#at] is for the loop that measures and costs it a store; the
@@ -67,20 +68,10 @@ final class Progress implements AutoCloseable {
     @Override
     public void close() {
         teller.interrupt();
-        boolean interrupted = false;
-        while (teller.isAlive()) {
-            try {
-                teller.join();
-            } catch (InterruptedException _) {
-                interrupted = true;
-            }
-        }
+        Closing.join(teller);
         if (told) {
             err.print("\r" + " ".repeat(70) + "\r");
             err.flush();
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

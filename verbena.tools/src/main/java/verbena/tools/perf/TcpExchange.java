@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntConsumer;
-import verbena.tools.CommandFailed;
-import verbena.tools.OutOfBand;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.OutOfBand;
 import verbena.verbs.Context;
 
 /// The exchange over TCP, as the C programs have it by default.

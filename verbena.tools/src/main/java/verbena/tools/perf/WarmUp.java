@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.tools.report.RampUp;
 import verbena.tools.report.Steady;
 

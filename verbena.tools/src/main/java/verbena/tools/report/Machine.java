@@ -1,7 +1,6 @@
 package verbena.tools.report;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,8 +10,8 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Properties;
 import java.util.stream.Collectors;
+import verbena.tools.kit.Version;
 
 /// What a report says about the time and the machine of a measurement.
 public final class Machine {
@@ -37,7 +36,7 @@ public final class Machine {
         if (load >= 0) {
             facts.put("load at start", "%.2f in the last minute".formatted(load));
         }
-        facts.put("Verbena", version());
+        facts.put("Verbena", Version.ofThisBuild());
         return facts;
     }
 
@@ -69,17 +68,5 @@ public final class Machine {
             // Not Linux.
         }
         return property("os.arch");
-    }
-
-    private static String version() {
-        var properties = new Properties();
-        try (InputStream in = Machine.class.getResourceAsStream("/verbena/tools/version.properties")) {
-            if (in != null) {
-                properties.load(in);
-            }
-        } catch (IOException _) {
-            // As if it were not in the build.
-        }
-        return properties.getProperty("version", "unknown version");
     }
 }

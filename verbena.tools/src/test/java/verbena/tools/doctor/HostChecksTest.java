@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import verbena.tools.doctor.Finding.Level;
 import verbena.verbs.Context;
@@ -300,6 +302,36 @@ class HostChecksTest {
 
         assertThat(finding.level()).isEqualTo(Level.OK);
         assertThat(finding.seen()).isEqualTo("opens; a WRITE of 4096 bytes to itself arrived");
+    }
+
+    @Test
+    void sharedMemoryWorksOrTheReasonIsTold() {
+        FakeSurroundings host = host();
+        host.whyPortable = Optional.of("this is Mac OS X, not Linux");
+        Finding none = only(new SharedMemory().look(host));
+        assertThat(none.level()).isEqualTo(Level.WARN);
+        assertThat(none.seen()).isEqualTo("does not work here: this is Mac OS X, not Linux");
+
+        host.whyPortable = Optional.empty();
+        host.opener = name -> {
+            throw new DeviceException("open " + name + ": shm: all 256 slots of this host are taken");
+        };
+        Finding full = only(new SharedMemory().look(host));
+        assertThat(full.level()).isEqualTo(Level.FAIL);
+        assertThat(full.seen()).contains("all 256 slots");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void itIsToldHowManySharedMemoryReaches() {
+        try (Context _ = Device.named("shm").open()) {
+            Finding finding = only(new SharedMemory().look(host()));
+
+            assertThat(finding.level()).isEqualTo(Level.OK);
+            assertThat(finding.seen())
+                    .startsWith("opens; a WRITE of 4096 bytes to itself arrived; it reaches processes of this user")
+                    .matches(".* open now: [1-9][0-9]*");
+        }
     }
 
     @Test

@@ -277,7 +277,6 @@ class WayToPeerTest {
                 0,
                 9,
                 0,
-                0,
                 1,
                 1,
                 15,

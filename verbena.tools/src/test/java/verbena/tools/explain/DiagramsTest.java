@@ -11,11 +11,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.Help.Ansi;
 
-/// The drawings of a story that is always the same.
+/// The drawings of a recording that is always the same.
 class DiagramsTest {
     private static String terminal(Ansi ansi, int columns, boolean ascii) {
         var out = new StringWriter();
-        new TextDiagram(new PrintWriter(out), ansi, columns, ascii).print(Fixed.STORY);
+        new TextDiagram(new PrintWriter(out), ansi, columns, ascii).print(FixedRecording.RECORDING);
         return out.toString();
     }
 
@@ -76,7 +76,7 @@ class DiagramsTest {
         }
         var out = new StringWriter();
         new TextDiagram(new PrintWriter(out), Ansi.OFF, 100, true)
-                .print(new Story("fixed", "", List.of(), events, List.of()));
+                .print(new Recording("fixed", "", List.of(), events, List.of()));
 
         assertThat(out.toString().lines().filter(line -> line.contains("psn")))
                 .hasSize(5) // four in the diagram, and the note
@@ -94,7 +94,7 @@ class DiagramsTest {
 
     @Test
     void plantUmlHasAnArrowForEachAndNothingThatItWouldMisread() {
-        assertThat(PlantUml.of(Fixed.STORY)).isEqualTo("""
+        assertThat(PlantUml.of(FixedRecording.RECORDING)).isEqualTo("""
                 @startuml
                 title explain fixed: one of each, & ~<odd> "signs"; #1
                 hide footbox
@@ -115,7 +115,7 @@ class DiagramsTest {
 
     @Test
     void mermaidHasAnArrowForEachAndNothingThatItWouldMisread() {
-        assertThat(Mermaid.of(Fixed.STORY)).isEqualTo("""
+        assertThat(Mermaid.of(FixedRecording.RECORDING)).isEqualTo("""
                 sequenceDiagram
                     participant appA as application A
                     participant devA as device A

@@ -17,7 +17,7 @@ class HtmlPageTest {
 
     @Test
     void thePageNeedsNothingElse() {
-        assertThat(HtmlPage.of(Fixed.STORY))
+        assertThat(HtmlPage.of(FixedRecording.RECORDING))
                 .startsWith("<!doctype html>")
                 .doesNotContainPattern("(src|href)=")
                 .doesNotContain("http:", "https:", "@import", "url(");
@@ -25,7 +25,7 @@ class HtmlPageTest {
 
     @Test
     void whatComesFromTheRunIsText() {
-        assertThat(HtmlPage.of(Fixed.STORY))
+        assertThat(HtmlPage.of(FixedRecording.RECORDING))
                 .contains("one of each, &amp; &lt;odd&gt; &quot;signs&quot;; #1")
                 .contains("&lt;WRITE_LAST psn 2; #x &lt;y&gt; | 5&gt;")
                 .doesNotContain("<odd>", "<y>");
@@ -33,10 +33,10 @@ class HtmlPageTest {
 
     @Test
     void inABrowserItHasAnArrowForEachPacketOfTheRunAndNoErrors() throws Exception {
-        Story story = new Theatre(Tale.LOST_PACKET, "rocev2", "rocev2", 0).perform(0);
-        String page = opened(HtmlPage.of(story), "");
+        Recording recording = new ScenarioRunner(Scenario.LOST_PACKET, "rocev2", "rocev2", 0).run(0);
+        String page = opened(HtmlPage.of(recording), "");
 
-        long packets = story.events().stream().filter(Event::isPacket).count();
+        long packets = recording.events().stream().filter(Event::isPacket).count();
         assertThat(packets).isGreaterThanOrEqualTo(10);
         assertThat(count(page, "<li class=\"event packet [^>]*>(?:(?!</li>).)*<div class=\"arrow\">"))
                 .isEqualTo((int) packets);
@@ -50,7 +50,7 @@ class HtmlPageTest {
 
     @Test
     void aChosenEventIsShownInThePanelAndItsFieldLightsUp() throws Exception {
-        String page = opened(HtmlPage.of(Fixed.STORY), """
+        String page = opened(HtmlPage.of(FixedRecording.RECORDING), """
                 <script>
                 document.querySelectorAll(".event.packet")[2].click();
                 document.querySelector("aside tr[data-f='1']").dispatchEvent(new Event("pointerover", {bubbles: true}));

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.tools.kit.CommandFailed;
 
 /// Files and trees, both ways, over each device and by each mode.
 @Timeout(60)
@@ -44,9 +44,9 @@ class CopyTest {
             write(source.resolve("of " + size), size);
         }
         Files.setLastModifiedTime(source, FileTime.from(LONG_AGO));
-        try (Two two = Two.serving(folder.resolve("served"), device)) {
-            two.put(terms, source, "there", Option.RECURSIVE);
-            two.get(terms, "there", Files.createDirectory(folder.resolve("back")), Option.RECURSIVE);
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), device)) {
+            fixture.put(terms, source, "there", Option.RECURSIVE);
+            fixture.get(terms, "there", Files.createDirectory(folder.resolve("back")), Option.RECURSIVE);
         }
 
         assertSameTree(source, folder.resolve("served/there"));
@@ -70,8 +70,8 @@ class CopyTest {
         Files.setLastModifiedTime(tree.resolve("a/b/c"), FileTime.from(LONG_AGO));
         Files.setLastModifiedTime(tree, FileTime.from(LONG_AGO));
         Heard heard;
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            heard = two.put(SMALL, tree, "", Option.RECURSIVE);
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            heard = fixture.put(SMALL, tree, "", Option.RECURSIVE);
         }
 
         assertThat(heard.said)
@@ -94,14 +94,14 @@ class CopyTest {
         write(tree.resolve("one"), 9000);
         write(tree.resolve("two"), 9000);
         Path there = folder.resolve("served/tree");
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            two.put(SMALL, tree, "", Option.RECURSIVE);
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            fixture.put(SMALL, tree, "", Option.RECURSIVE);
             write(tree.resolve("two"), 9001);
 
-            Heard again = two.put(SMALL, tree, "", Option.RECURSIVE);
+            Heard again = fixture.put(SMALL, tree, "", Option.RECURSIVE);
             assertThat(again.said).containsEntry("tree/one", "same").containsEntry("tree/two", "done");
             assertThat(again.moved).hasValue(9001);
-            assertThat(two.put(SMALL, tree, "", Option.RECURSIVE, Option.ALWAYS).moved)
+            assertThat(fixture.put(SMALL, tree, "", Option.RECURSIVE, Option.ALWAYS).moved)
                     .hasValue(18_001);
         }
 
@@ -111,8 +111,8 @@ class CopyTest {
     @Test
     void aRehearsalSaysWhatItWouldDoAndDoesNothing() throws Exception {
         write(folder.resolve("tree/a/one"), 9000);
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            Heard heard = two.put(SMALL, folder.resolve("tree"), "", Option.RECURSIVE, Option.REHEARSAL);
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            Heard heard = fixture.put(SMALL, folder.resolve("tree"), "", Option.RECURSIVE, Option.REHEARSAL);
 
             assertThat(heard.said)
                     .containsEntry("tree", "would")
@@ -127,9 +127,9 @@ class CopyTest {
         Path outside = write(folder.resolve("outside"), 10);
         byte[] before = Files.readAllBytes(outside);
         Path file = write(folder.resolve("file"), 20_000);
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            Files.createSymbolicLink(two.served.resolve("file"), outside);
-            two.put(SMALL, file, "");
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            Files.createSymbolicLink(fixture.served.resolve("file"), outside);
+            fixture.put(SMALL, file, "");
         }
 
         assertSameTree(file, folder.resolve("served/file"));
@@ -142,18 +142,18 @@ class CopyTest {
     void whereThingsGoIsDecidedAsByCp() throws Exception {
         Path file = write(folder.resolve("file"), 10);
         write(folder.resolve("tree/x"), 10);
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            Files.createDirectory(two.served.resolve("folder"));
-            two.put(SMALL, file, "other");
-            two.put(SMALL, file, "folder");
-            two.put(SMALL, folder.resolve("tree"), "copy", Option.RECURSIVE);
-            two.put(SMALL, folder.resolve("tree"), "copy", Option.RECURSIVE);
-            assertThatThrownBy(() -> two.put(SMALL, file, "none", Option.INTO_FOLDER))
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            Files.createDirectory(fixture.served.resolve("folder"));
+            fixture.put(SMALL, file, "other");
+            fixture.put(SMALL, file, "folder");
+            fixture.put(SMALL, folder.resolve("tree"), "copy", Option.RECURSIVE);
+            fixture.put(SMALL, folder.resolve("tree"), "copy", Option.RECURSIVE);
+            assertThatThrownBy(() -> fixture.put(SMALL, file, "none", Option.INTO_FOLDER))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessage("the peer: put /none: no such file or folder");
-            assertThatThrownBy(() -> two.put(SMALL, file, "none/file"))
+            assertThatThrownBy(() -> fixture.put(SMALL, file, "none/file"))
                     .hasMessage("the peer: put /none/file: no such file or folder");
-            Heard heard = two.put(SMALL, folder.resolve("tree"), "");
+            Heard heard = fixture.put(SMALL, folder.resolve("tree"), "");
             assertThat(heard.said).containsEntry("tree", "failed: tree: a folder; -r copies folders");
         }
 
@@ -163,14 +163,14 @@ class CopyTest {
 
     @Test
     void whatCannotBeReadIsNamedAndTheRestIsCopied() throws Exception {
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            write(two.served.resolve("tree/good"), 10);
-            Files.createSymbolicLink(two.served.resolve("tree/bad"), Path.of("/etc/passwd"));
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            write(fixture.served.resolve("tree/good"), 10);
+            Files.createSymbolicLink(fixture.served.resolve("tree/bad"), Path.of("/etc/passwd"));
             Path here = Files.createDirectory(folder.resolve("here"));
 
-            assertThat(two.get(SMALL, "missing", here).said)
+            assertThat(fixture.get(SMALL, "missing", here).said)
                     .containsEntry("missing", "failed: missing: no such file or folder");
-            assertThat(two.get(SMALL, "tree", here, Option.RECURSIVE).said)
+            assertThat(fixture.get(SMALL, "tree", here, Option.RECURSIVE).said)
                     .containsEntry("tree/bad", "left out: a link to outside of what is copied")
                     .containsEntry("tree/good", "done");
         }
@@ -180,9 +180,9 @@ class CopyTest {
     @ValueSource(strings = {"rocev2,faults=loss:5%,seed:7", "rocev2,faults=loss:5%,duplicate:5%,reorder:5%,seed:8"})
     void aBadNetworkChangesNothing(String device) throws Exception {
         Path source = write(folder.resolve("file"), 1_000_003);
-        try (Two two = Two.serving(folder.resolve("served"), device)) {
-            two.put(new Terms(65_536, 4, Mode.WRITE, Checksum.CRC32C), source, "");
-            two.get(
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), device)) {
+            fixture.put(new Terms(65_536, 4, Mode.WRITE, Checksum.CRC32C), source, "");
+            fixture.get(
                     new Terms(65_536, 4, Mode.READ, Checksum.SHA256),
                     "file",
                     Files.createDirectory(folder.resolve("back")),
@@ -195,11 +195,11 @@ class CopyTest {
 
     @Test
     void severalClientsAtOnce() throws Exception {
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
             List<Thread> threads = Stream.of("a", "b", "c", "d")
                     .map(name -> Thread.ofPlatform().start(() -> {
                         try {
-                            two.put(SMALL, write(folder.resolve(name), 200_000), "");
+                            fixture.put(SMALL, write(folder.resolve(name), 200_000), "");
                         } catch (Exception e) {
                             throw new AssertionError(e);
                         }

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import verbena.tools.Closing;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.Closing;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.RemoteMemory;
@@ -21,7 +21,7 @@ import verbena.verbs.cm.ConnectionListener;
 final class FakeServer implements AutoCloseable {
     /// What the server does with one connection.
     interface Script {
-        void play(Mailbox client) throws InterruptedException;
+        void play(MessageChannel client) throws InterruptedException;
     }
 
     private final List<AutoCloseable> opened = new ArrayList<>();
@@ -50,10 +50,10 @@ final class FakeServer implements AutoCloseable {
     }
 
     private static void play(Script script, Connection connection) throws InterruptedException {
-        try (var mailbox = new Mailbox(connection)) {
-            script.play(mailbox);
+        try (var channel = new MessageChannel(connection)) {
+            script.play(channel);
             while (true) {
-                mailbox.receive(Two.PATIENCE); // until the client has gone
+                channel.receive(FilesFixture.PATIENCE); // until the client has gone
             }
         } catch (CommandFailed | VerbsException _) {
             // It goes on with the next.
@@ -73,49 +73,49 @@ final class FakeServer implements AutoCloseable {
     record Asked(Request request, RemoteMemory theirs) {}
 
     /// The handshake, and a request that is granted.
-    static Asked request(Mailbox client) throws InterruptedException {
+    static Asked request(MessageChannel client) throws InterruptedException {
         return request(client, null);
     }
 
     /// @param own the server's window, when it exposes it
-    static Asked request(Mailbox client, @Nullable Window own) throws InterruptedException {
+    static Asked request(MessageChannel client, @Nullable Window own) throws InterruptedException {
         Handshake.asServer(
                 client,
                 1 << 20,
                 Optional.empty(),
                 new GuessLimit(System::nanoTime),
                 client.connection().peerAddress().getAddress(),
-                Two.PATIENCE);
-        Letter letter = client.expect(Kind.REQUEST, Two.PATIENCE);
-        var asked = new Asked(Request.readFrom(letter), letter.takeMemory());
+                FilesFixture.PATIENCE);
+        Message message = client.expect(Kind.REQUEST, FilesFixture.PATIENCE);
+        var asked = new Asked(Request.readFrom(message), message.takeMemory());
         client.send(client.write(Kind.READY).memory(own == null ? Window.NONE : own.exposed()));
         return asked;
     }
 
-    static Letter entry(Mailbox to, int id, Attributes.Type type, String name, String target)
+    static Message entry(MessageChannel to, int id, Attributes.Type type, String name, String target)
             throws InterruptedException {
-        Letter letter = to.write(Kind.ENTRY).int32(id).int8(type.ordinal()).int32(0700);
-        letter.int64(type == Attributes.Type.FILE ? 5 : 0).int64(0).int32(0).int64(0);
-        return letter.counted(name.getBytes(StandardCharsets.UTF_8)).counted(target.getBytes(StandardCharsets.UTF_8));
+        Message message = to.write(Kind.ENTRY).int32(id).int8(type.ordinal()).int32(0700);
+        message.int64(type == Attributes.Type.FILE ? 5 : 0).int64(0).int32(0).int64(0);
+        return message.counted(name.getBytes(StandardCharsets.UTF_8)).counted(target.getBytes(StandardCharsets.UTF_8));
     }
 
     /// What the receiver has said to an entry.
-    static Verdict verdict(Mailbox from) throws InterruptedException {
-        Letter want = from.expect(Kind.WANT, Two.PATIENCE);
+    static Verdict verdict(MessageChannel from) throws InterruptedException {
+        Message want = from.expect(Kind.WANT, FilesFixture.PATIENCE);
         return Verdict.values()[want.bytes().position(1 + 4 + 8).get()];
     }
 
     /// Sends an entry; what the receiver has said to it.
-    static Verdict offer(Mailbox to, int id, Attributes.Type type, String name, String target)
+    static Verdict offer(MessageChannel to, int id, Attributes.Type type, String name, String target)
             throws InterruptedException {
         to.send(entry(to, id, type, name, target));
         return verdict(to);
     }
 
     /// Says that no more comes, and hears that all of it was taken.
-    static void finish(Mailbox with) throws InterruptedException {
+    static void finish(MessageChannel with) throws InterruptedException {
         with.send(with.write(Kind.FINISH));
-        with.expect(Kind.BYE, Two.PATIENCE);
+        with.expect(Kind.BYE, FilesFixture.PATIENCE);
     }
 
     /// Copies to it.
@@ -125,7 +125,7 @@ final class FakeServer implements AutoCloseable {
             client.put(
                     List.of(Walk.Source.of(Folder.holding(source), name)),
                     Path.of(""),
-                    Two.set(Request.Option.RECURSIVE),
+                    FilesFixture.set(Request.Option.RECURSIVE),
                     new Heard());
         }
     }
@@ -148,7 +148,7 @@ final class FakeServer implements AutoCloseable {
                 CopyTest.SMALL,
                 Optional.empty(),
                 false,
-                Two.PATIENCE,
+                FilesFixture.PATIENCE,
                 silence);
     }
 
@@ -158,7 +158,7 @@ final class FakeServer implements AutoCloseable {
     Heard get(String path, Path to, Duration silence, Request.Option... options) throws InterruptedException {
         var heard = new Heard();
         try (FileClient client = FileClient.connect(way(silence))) {
-            client.get(Path.of(path), new Landing(Folder.at(to), Path.of(""), null), Two.set(options), heard);
+            client.get(Path.of(path), new Landing(Folder.at(to), Path.of(""), null), FilesFixture.set(options), heard);
         }
         return heard;
     }

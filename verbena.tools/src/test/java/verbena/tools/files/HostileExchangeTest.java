@@ -24,14 +24,13 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
 /// Exchanges of which one end breaks the rules, from a seed. Around what is copied is a tree that may not change, and
-/// in it are
-/// links that lead there. `-Dverbena.seed=N` plays one seed, `-Dverbena.deep=true` many.
+/// links in what is copied lead there. `-Dverbena.seed=N` plays one seed, `-Dverbena.deep=true` many.
 class HostileExchangeTest {
     private static final Duration SHORT = Duration.ofMillis(400);
     /// An end takes at most so long to give up: its silence and two farewells, on a machine that has other work too.
@@ -177,7 +176,7 @@ class HostileExchangeTest {
         }
     }
 
-    private static void sendTo(Mailbox client, Random random) throws InterruptedException {
+    private static void sendTo(MessageChannel client, Random random) throws InterruptedException {
         FakeServer.Asked asked = FakeServer.request(client);
         boolean isTree = asked.request().options().contains(Option.RECURSIVE);
         try (var window = new Window(client.connection(), SMALL, true)) {
@@ -200,7 +199,7 @@ class HostileExchangeTest {
         assertThat(canaries(scene, null)).isEqualTo(before);
     }
 
-    private static void receiveFrom(Mailbox client, Random random) throws InterruptedException {
+    private static void receiveFrom(MessageChannel client, Random random) throws InterruptedException {
         try (var window = new Window(client.connection(), SMALL, false)) {
             FakeServer.Asked asked = FakeServer.request(client, window);
             new HostilePeer(client, SMALL, asked.theirs(), window, random, true).receive();
@@ -212,11 +211,11 @@ class HostileExchangeTest {
     @Test
     void aClientThatSendsWhatItLikes() throws Exception {
         Path served = Files.createDirectory(folder.resolve("served"));
-        try (Two two = Two.serving(served, settings(served), new GuessLimit(System::nanoTime))) {
+        try (FilesFixture fixture = FilesFixture.serving(served, settings(served), new GuessLimit(System::nanoTime))) {
             for (long seed : seeds(40, 700)) {
                 var random = new Random(seed);
                 boolean isTree = random.nextInt(4) > 0;
-                Set<Option> options = Two.set();
+                Set<Option> options = FilesFixture.set();
                 if (isTree) {
                     options.add(Option.RECURSIVE);
                 }
@@ -227,9 +226,9 @@ class HostileExchangeTest {
                 Map<String, String> before = canaries(folder, scene.resolve("here"));
 
                 ended(seed, () -> {
-                    try (Mailbox peer = two.stranger();
+                    try (MessageChannel peer = fixture.stranger();
                             var window = new Window(peer.connection(), SMALL, true)) {
-                        Handshake.asClient(peer, SMALL, Optional.empty(), Two.PATIENCE);
+                        Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
                         var request = new Request(true, options, served.relativize(scene.resolve("here")));
                         RemoteMemory theirs = ask(peer, request, window);
                         new HostilePeer(peer, SMALL, theirs, window, random, isTree).send("tree");
@@ -240,7 +239,7 @@ class HostileExchangeTest {
                         .as("seed " + seed)
                         .isEqualTo(before);
                 assertLinksStayIn(scene.resolve("here"), seed);
-                assertServes(two, seed);
+                assertServes(fixture, seed);
             }
         }
     }
@@ -248,24 +247,25 @@ class HostileExchangeTest {
     @Test
     void aClientThatAnswersWhatItLikes() throws Exception {
         Path served = Files.createDirectory(folder.resolve("served"));
-        try (Two two = Two.serving(served, settings(served), new GuessLimit(System::nanoTime))) {
+        try (FilesFixture fixture = FilesFixture.serving(served, settings(served), new GuessLimit(System::nanoTime))) {
             for (long seed : seeds(20, 700)) {
                 Path scene = scene(served, seed);
                 write(scene.resolve("here/tree/big"), 40_000);
                 Map<String, String> before = canaries(folder, null);
 
                 ended(seed, () -> {
-                    try (Mailbox peer = two.stranger();
+                    try (MessageChannel peer = fixture.stranger();
                             var window = new Window(peer.connection(), SMALL, false)) {
-                        Handshake.asClient(peer, SMALL, Optional.empty(), Two.PATIENCE);
+                        Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
                         Path tree = served.relativize(scene.resolve("here/tree"));
-                        RemoteMemory theirs = ask(peer, new Request(false, Two.set(Option.RECURSIVE), tree), window);
+                        RemoteMemory theirs =
+                                ask(peer, new Request(false, FilesFixture.set(Option.RECURSIVE), tree), window);
                         new HostilePeer(peer, SMALL, theirs, window, new Random(seed), true).receive();
                     }
                 });
 
                 assertThat(canaries(folder, null)).as("seed " + seed).isEqualTo(before);
-                assertServes(two, seed);
+                assertServes(fixture, seed);
             }
         }
     }
@@ -275,17 +275,17 @@ class HostileExchangeTest {
                 Folder.at(served), true, Optional.empty(), false, 2, 1 << 20, false, Duration.ofSeconds(3));
     }
 
-    private static RemoteMemory ask(Mailbox peer, Request request, Window window) throws InterruptedException {
+    private static RemoteMemory ask(MessageChannel peer, Request request, Window window) throws InterruptedException {
         peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(window.exposed()));
-        return peer.expect(Kind.READY, Two.PATIENCE).takeMemory();
+        return peer.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
     }
 
     /// The next client, an honest one, is served.
-    private void assertServes(Two two, long seed) throws Exception {
+    private void assertServes(FilesFixture fixture, long seed) throws Exception {
         Path here = Files.createTempDirectory("honest");
         try {
             String file = "scene " + seed + "/here/inside/file";
-            assertThat(two.get(SMALL, file, here).said).as("seed " + seed).containsEntry("file", "done");
+            assertThat(fixture.get(SMALL, file, here).said).as("seed " + seed).containsEntry("file", "done");
         } finally {
             Files.deleteIfExists(here.resolve("file"));
             Files.delete(here);

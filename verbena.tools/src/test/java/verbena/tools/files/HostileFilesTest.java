@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
-/// Peers that want what they should not have, or say what nobody should.
+/// Peers that want what they should not have, or say what no peer should.
 @Timeout(60)
 class HostileFilesTest {
     private static final Optional<Secret> SECRET = Optional.of(Secret.of("a secret of this test alone"));
@@ -65,11 +65,11 @@ class HostileFilesTest {
             })
     void aPathThatLeadsOutsideIsRefused(String path) throws Exception {
         Path here = Files.createDirectory(folder.resolve("here"));
-        try (Two two = Two.serving(served, "rocev2")) {
-            assertThatThrownBy(() -> two.get(SMALL, path, here, Request.Option.RECURSIVE))
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            assertThatThrownBy(() -> fixture.get(SMALL, path, here, Request.Option.RECURSIVE))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessage("the peer: get /" + path + ": leads outside of the folder");
-            assertThatThrownBy(() -> two.put(SMALL, write(folder.resolve("x"), 5), path + "/new"))
+            assertThatThrownBy(() -> fixture.put(SMALL, write(folder.resolve("x"), 5), path + "/new"))
                     .hasMessageContaining("leads outside of the folder");
         }
         assertThat(here).isEmptyDirectory();
@@ -80,9 +80,9 @@ class HostileFilesTest {
     @Test
     void aPathThatStaysInsideIsServedAlsoOverLinks() throws Exception {
         Path here = Files.createDirectory(folder.resolve("here"));
-        try (Two two = Two.serving(served, "rocev2")) {
-            assertThat(two.get(SMALL, "/in/../inside/./file", here).said).containsEntry("file", "done");
-            assertThatThrownBy(() -> two.get(SMALL, "inside/round", here))
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            assertThat(fixture.get(SMALL, "/in/../inside/./file", here).said).containsEntry("file", "done");
+            assertThatThrownBy(() -> fixture.get(SMALL, "inside/round", here))
                     .hasMessageContaining("links that lead in a circle");
         }
         assertSameTree(served.resolve("inside/file"), here.resolve("file"));
@@ -91,11 +91,11 @@ class HostileFilesTest {
     @ParameterizedTest
     @ValueSource(strings = {"..", "a/../../x", "../x", ".", "/../x", "a/.."})
     void anEntryByAPathIsRefused(String name) throws Exception {
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = putting(two, Mode.WRITE)) {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = putting(fixture, Mode.WRITE)) {
             peer.send(entry(peer, Attributes.Type.FOLDER, name.getBytes(StandardCharsets.UTF_8), ""));
 
-            assertThatThrownBy(() -> peer.receive(Two.PATIENCE))
+            assertThatThrownBy(() -> peer.receive(FilesFixture.PATIENCE))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageMatching("the peer: the peer offers a file by a path, not a name: .*");
         }
@@ -105,12 +105,12 @@ class HostileFilesTest {
     @ParameterizedTest
     @ValueSource(strings = {"/etc", "../x", "../../outside", "a/../../x", "/"})
     void anEntryOfALinkThatLeadsOutsideIsRefused(String target) throws Exception {
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = putting(two, Mode.WRITE)) {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = putting(fixture, Mode.WRITE)) {
             FakeServer.offer(peer, 0, Attributes.Type.FOLDER, "tree", "");
             peer.send(entry(peer, Attributes.Type.LINK, "tree/link".getBytes(StandardCharsets.UTF_8), target));
 
-            Letter want = peer.expect(Kind.WANT, Two.PATIENCE);
+            Message want = peer.expect(Kind.WANT, FilesFixture.PATIENCE);
             assertThat(want.bytes().getInt()).isZero();
             assertThat(want.bytes().getLong()).isEqualTo(-1);
             assertThat(want.bytes().get()).isEqualTo((byte) Verdict.REFUSED.ordinal());
@@ -122,8 +122,8 @@ class HostileFilesTest {
 
     @Test
     void nothingIsWrittenThroughALinkThatLeadsOutside() throws Exception {
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = putting(two, Mode.WRITE)) {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = putting(fixture, Mode.WRITE)) {
             assertThat(FakeServer.offer(peer, 0, Attributes.Type.FOLDER, "out", ""))
                     .isEqualTo(Verdict.REFUSED);
             assertThat(FakeServer.offer(peer, 1, Attributes.Type.FILE, "out/new", ""))
@@ -140,16 +140,16 @@ class HostileFilesTest {
                 .hasMessageContaining("path");
     }
 
-    private static Letter told(Entry entry, String name) {
-        Letter letter = new Letter(0, java.nio.ByteBuffer.allocate(Letter.MAX)).begin(Kind.ENTRY);
+    private static Message told(Entry entry, String name) {
+        Message message = new Message(0, java.nio.ByteBuffer.allocate(Message.MAX)).begin(Kind.ENTRY);
         Attributes a = entry.attributes();
-        letter.int32(0).int8(a.type().ordinal()).int32(a.mode()).int64(a.size());
-        letter.int64(0)
+        message.int32(0).int8(a.type().ordinal()).int32(a.mode()).int64(a.size());
+        message.int64(0)
                 .int32(0)
                 .int64(0)
                 .counted(name.getBytes(StandardCharsets.UTF_8))
                 .counted(new byte[0]);
-        return letter.arrived(letter.bytes().position()).open();
+        return message.arrived(message.bytes().position()).open();
     }
 
     private static List<String> children(Path folder) throws IOException {
@@ -161,13 +161,13 @@ class HostileFilesTest {
     @ParameterizedTest
     @ValueSource(strings = {"a folder", "a second file", "a link", "a file below"})
     void anUploadOfOneFileBringsNothingElse(String what) throws Exception {
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = two.stranger()) {
-            Handshake.asClient(peer, SMALL, Optional.empty(), Two.PATIENCE);
-            peer.send(new Request(true, Two.set(), Path.of("new"))
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = fixture.stranger()) {
+            Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
+            peer.send(new Request(true, FilesFixture.set(), Path.of("new"))
                     .writeTo(peer.write(Kind.REQUEST))
                     .memory(Window.NONE));
-            peer.expect(Kind.READY, Two.PATIENCE);
+            peer.expect(Kind.READY, FilesFixture.PATIENCE);
             peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
             assertThatThrownBy(() -> {
                         switch (what) {
@@ -189,15 +189,15 @@ class HostileFilesTest {
     @ParameterizedTest
     @ValueSource(strings = {"twice", "of nothing", "done too early", "dropped too early", "free too early"})
     void aReceiverSaysOfAFileOnlyWhatCanBe(String what) throws Exception {
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = two.stranger()) {
-            Handshake.asClient(peer, SMALL.with(Mode.READ), Optional.empty(), Two.PATIENCE);
-            peer.send(new Request(false, Two.set(), Path.of("inside/file"))
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = fixture.stranger()) {
+            Handshake.asClient(peer, SMALL.with(Mode.READ), Optional.empty(), FilesFixture.PATIENCE);
+            peer.send(new Request(false, FilesFixture.set(), Path.of("inside/file"))
                     .writeTo(peer.write(Kind.REQUEST))
                     .memory(Window.NONE));
-            peer.expect(Kind.READY, Two.PATIENCE);
-            peer.expect(Kind.TOTAL, Two.PATIENCE);
-            int id = peer.expect(Kind.ENTRY, Two.PATIENCE).bytes().getInt();
+            peer.expect(Kind.READY, FilesFixture.PATIENCE);
+            peer.expect(Kind.TOTAL, FilesFixture.PATIENCE);
+            int id = peer.expect(Kind.ENTRY, FilesFixture.PATIENCE).bytes().getInt();
             switch (what) {
                 case "twice" -> {
                     want(peer, id);
@@ -211,7 +211,7 @@ class HostileFilesTest {
             }
             assertThatThrownBy(() -> {
                         while (true) {
-                            peer.receive(Two.PATIENCE);
+                            peer.receive(FilesFixture.PATIENCE);
                         }
                     })
                     .isInstanceOf(CommandFailed.class)
@@ -219,27 +219,28 @@ class HostileFilesTest {
         }
     }
 
-    private static void want(Mailbox peer, int id) throws InterruptedException {
+    private static void want(MessageChannel peer, int id) throws InterruptedException {
         peer.send(peer.write(Kind.WANT).int32(id).int64(0).int8(0).text(""));
     }
 
-    // ---- who is there?
+    // ---- secrets
 
     @Test
     void whoKnowsTheSecretIsServedAndWhoDoesNotIsTold() throws Exception {
-        var settings = new FileServer.Settings(Folder.at(served), true, SECRET, false, 4, 1 << 20, false, Two.PATIENCE);
-        try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
-            two.client(SMALL, SECRET).close();
-            assertThatThrownBy(() -> two.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
-            assertThatThrownBy(() -> two.client(SMALL)).hasMessageStartingWith("the server wants a secret: ");
+        var settings = new FileServer.Settings(
+                Folder.at(served), true, SECRET, false, 4, 1 << 20, false, FilesFixture.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime))) {
+            fixture.client(SMALL, SECRET).close();
+            assertThatThrownBy(() -> fixture.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
+            assertThatThrownBy(() -> fixture.client(SMALL)).hasMessageStartingWith("the server wants a secret: ");
         }
     }
 
     @Test
     void aServerThatDoesNotKnowTheSecretIsNotBelieved() throws Exception {
-        try (Two two = Two.serving(served, "rocev2")) {
-            assertThatThrownBy(() -> two.client(SMALL, SECRET))
-                    .hasMessageStartingWith("the server asks for no secret, so it may be anybody");
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            assertThatThrownBy(() -> fixture.client(SMALL, SECRET))
+                    .hasMessageStartingWith("the server asks for no secret, so it may be any program");
         }
     }
 
@@ -262,18 +263,19 @@ class HostileFilesTest {
     @Test
     void anAddressThatGuessesHasToWait() throws Exception {
         var now = new AtomicLong();
-        var settings = new FileServer.Settings(Folder.at(served), true, SECRET, false, 4, 1 << 20, false, Two.PATIENCE);
-        try (Two two = Two.serving(served, settings, new GuessLimit(now::get))) {
+        var settings = new FileServer.Settings(
+                Folder.at(served), true, SECRET, false, 4, 1 << 20, false, FilesFixture.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(now::get))) {
             for (int i = 0; i < GuessLimit.BURST; i++) {
-                assertThatThrownBy(() -> two.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
+                assertThatThrownBy(() -> fixture.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
             }
-            assertThatThrownBy(() -> two.client(SMALL, SECRET))
+            assertThatThrownBy(() -> fixture.client(SMALL, SECRET))
                     .hasMessage("the peer: too many wrong secrets from this address; try again later");
             now.addAndGet(GuessLimit.REFILL_NANOS);
-            assertThatThrownBy(() -> two.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
-            assertThatThrownBy(() -> two.client(SMALL, SECRET)).hasMessageContaining("too many wrong secrets");
+            assertThatThrownBy(() -> fixture.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
+            assertThatThrownBy(() -> fixture.client(SMALL, SECRET)).hasMessageContaining("too many wrong secrets");
             now.addAndGet(GuessLimit.REFILL_NANOS);
-            two.client(SMALL, SECRET).close();
+            fixture.client(SMALL, SECRET).close();
         }
     }
 
@@ -292,9 +294,9 @@ class HostileFilesTest {
     @Test
     void aServerForReadingIsNotWrittenTo() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, Two.PATIENCE);
-        try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
-            assertThatThrownBy(() -> two.put(SMALL, write(folder.resolve("x"), 5), ""))
+                Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, FilesFixture.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime))) {
+            assertThatThrownBy(() -> fixture.put(SMALL, write(folder.resolve("x"), 5), ""))
                     .hasMessage("the peer: the served folder is not to be changed; 'serve --writable' allows it");
         }
         assertThat(served.resolve("x")).doesNotExist();
@@ -303,11 +305,11 @@ class HostileFilesTest {
     @Test
     void moreClientsThanAllowedAreSentAway() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
-        try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime));
-                FileClient first = two.client(SMALL)) {
+                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, FilesFixture.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime));
+                FileClient first = fixture.client(SMALL)) {
             assertThat(first.terms().slots()).isEqualTo(3);
-            assertThatThrownBy(() -> two.get(SMALL, "inside/file", folder))
+            assertThatThrownBy(() -> fixture.get(SMALL, "inside/file", folder))
                     .hasMessage("the peer: the server has its 1 clients; try again later");
         }
     }
@@ -315,9 +317,9 @@ class HostileFilesTest {
     @Test
     void aClientGetsNoMoreMemoryThanTheServerAllows() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, Two.PATIENCE);
-        try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime));
-                FileClient client = two.client(new Terms(Terms.CHUNK_MAX, 64, Mode.READ, Checksum.CRC32C))) {
+                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, FilesFixture.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime));
+                FileClient client = fixture.client(new Terms(Terms.CHUNK_MAX, 64, Mode.READ, Checksum.CRC32C))) {
             assertThat(client.terms().windowBytes()).isLessThanOrEqualTo(1 << 20);
         }
     }
@@ -327,9 +329,9 @@ class HostileFilesTest {
     @ParameterizedTest
     @ValueSource(strings = {"read of what is for writing", "write behind the end", "write with another key"})
     void onlyTheWindowCanBeTouchedAndOnlyInItsWay(String what) throws Exception {
-        try (Two two = Two.serving(served, "rocev2")) {
-            try (Mailbox peer = two.stranger()) {
-                Handshake.asClient(peer, SMALL, Optional.empty(), Two.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            try (MessageChannel peer = fixture.stranger()) {
+                Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
                 RemoteMemory theirs = request(peer);
                 try (var window = new Window(peer.connection(), SMALL.with(Mode.READ), true)) {
                     int rkey = theirs.rkey();
@@ -339,14 +341,15 @@ class HostileFilesTest {
                         case "write behind the end" -> writeTo(peer, window, new RemoteMemory(end - 4095, rkey, 4096));
                         default -> writeTo(peer, window, new RemoteMemory(end - 4096, rkey ^ 0x100, 4096));
                     }
-                    assertThatThrownBy(() -> peer.receive(Two.PATIENCE)).isInstanceOf(ConnectionException.class);
+                    assertThatThrownBy(() -> peer.receive(FilesFixture.PATIENCE))
+                            .isInstanceOf(ConnectionException.class);
                 }
             }
-            assertThat(two.get(SMALL, "inside/file", folder).said).containsEntry("file", "done");
+            assertThat(fixture.get(SMALL, "inside/file", folder).said).containsEntry("file", "done");
         }
     }
 
-    private static void writeTo(Mailbox peer, Window window, RemoteMemory to) throws InterruptedException {
+    private static void writeTo(MessageChannel peer, Window window, RemoteMemory to) throws InterruptedException {
         peer.send(peer.write(Kind.FINISH), window.region(), 0, 4096, to);
     }
 
@@ -356,32 +359,34 @@ class HostileFilesTest {
     @ValueSource(strings = {"WRITE", "READ"})
     void aDamagedChunkIsAskedForAgain(String mode) throws Exception {
         Terms terms = SMALL.with(Mode.valueOf(mode));
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = two.stranger()) {
-            Handshake.asClient(peer, terms, Optional.empty(), Two.PATIENCE);
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = fixture.stranger()) {
+            Handshake.asClient(peer, terms, Optional.empty(), FilesFixture.PATIENCE);
             try (var window = new Window(peer.connection(), terms, true)) {
                 RemoteMemory theirs = request(peer, window.exposed());
                 peer.send(entry(peer, Attributes.Type.FILE, "file".getBytes(StandardCharsets.UTF_8), ""));
-                peer.expect(Kind.WANT, Two.PATIENCE);
+                peer.expect(Kind.WANT, FilesFixture.PATIENCE);
                 window.slot(0).put(0, new byte[] {1, 2, 3, 4, 5}).limit(5);
                 var sum = new byte[Checksum.MAX];
                 terms.checksum().computer().compute(window.slot(0), sum);
                 window.slot(0).put(3, (byte) 99);
                 for (int i = 0; i < 5; i++) {
                     chunk(peer, terms, window, theirs, sum);
-                    assertThat(peer.expect(Kind.AGAIN, Two.PATIENCE).bytes().getInt())
+                    assertThat(peer.expect(Kind.AGAIN, FilesFixture.PATIENCE)
+                                    .bytes()
+                                    .getInt())
                             .isZero();
                 }
                 assertThat(served.resolve("file")).doesNotExist();
                 window.slot(0).put(3, (byte) 4);
                 chunk(peer, terms, window, theirs, sum);
-                peer.expect(Kind.FREE, Two.PATIENCE);
+                peer.expect(Kind.FREE, FilesFixture.PATIENCE);
                 peer.send(peer.write(Kind.END)
                         .int32(0)
                         .put(Checksum.fileDigest(5)
                                 .digest(java.util.Arrays.copyOf(
                                         sum, terms.checksum().bytes()))));
-                Letter done = peer.expect(Kind.DONE, Two.PATIENCE);
+                Message done = peer.expect(Kind.DONE, FilesFixture.PATIENCE);
                 done.bytes().getInt();
                 assertThat(done.takeText()).isEmpty();
             }
@@ -391,18 +396,18 @@ class HostileFilesTest {
 
     @Test
     void aWrongDigestIsNoFile() throws Exception {
-        try (Two two = Two.serving(served, "rocev2");
-                Mailbox peer = putting(two, Mode.WRITE)) {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
+                MessageChannel peer = putting(fixture, Mode.WRITE)) {
             peer.send(new Entry(
                             0,
                             new Attributes(Attributes.Type.FILE, 0644, 0, Instant.EPOCH, 0),
                             Path.of("file"),
                             Entry.NO_TARGET)
                     .writeTo(peer.write(Kind.ENTRY)));
-            peer.expect(Kind.WANT, Two.PATIENCE);
+            peer.expect(Kind.WANT, FilesFixture.PATIENCE);
             peer.send(peer.write(Kind.END).int32(0).put(new byte[Checksum.DIGEST]));
 
-            Letter done = peer.expect(Kind.DONE, Two.PATIENCE);
+            Message done = peer.expect(Kind.DONE, FilesFixture.PATIENCE);
             done.bytes().getInt();
             assertThat(done.takeText()).startsWith("file: its digest is not that of the source");
         }
@@ -413,12 +418,12 @@ class HostileFilesTest {
     @Test
     void aDiskThatDoesNotGiveBackWhatWasWrittenIsFoundOut() throws Exception {
         Path file = write(folder.resolve("file"), 9000);
-        try (Two two = Two.serving(served, "rocev2", Faulty.damaging((bytes, position) -> {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2", Faulty.damaging((bytes, position) -> {
             if (position == 4096) {
                 bytes.put(7, (byte) (bytes.get(7) ^ 1));
             }
         }))) {
-            assertThat(two.put(SMALL, file, "", Request.Option.VERIFY).said)
+            assertThat(fixture.put(SMALL, file, "", Request.Option.VERIFY).said)
                     .containsEntry("file", "failed: file: the disk does not give back what was written");
         }
         assertThat(served.resolve("file")).doesNotExist();
@@ -428,8 +433,8 @@ class HostileFilesTest {
     void aSourceThatChangesIsAnErrorThatNamesIt() throws Exception {
         Path file = write(folder.resolve("file"), 100_000);
         Path shrinking = write(folder.resolve("shrinking"), 100_000);
-        try (Two two = Two.serving(served, "rocev2")) {
-            assertThat(two.put(
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            assertThat(fixture.put(
                                     SMALL,
                                     Faulty.atRead(
                                             10,
@@ -439,7 +444,7 @@ class HostileFilesTest {
                                     "")
                             .said)
                     .containsEntry("file", "failed: file: it has changed while it was copied");
-            assertThat(two.put(SMALL, Faulty.atRead(10, () -> Files.write(shrinking, new byte[10])), shrinking, "")
+            assertThat(fixture.put(SMALL, Faulty.atRead(10, () -> Files.write(shrinking, new byte[10])), shrinking, "")
                             .said)
                     .containsEntry("shrinking", "failed: shrinking: it has become shorter while it was copied");
         }
@@ -451,21 +456,21 @@ class HostileFilesTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void messagesByChanceHarmNobodyElse(long seed) throws Exception {
         var random = new Random(seed);
-        try (Two two = Two.serving(served, "rocev2")) {
-            try (Mailbox peer = random.nextBoolean() ? two.stranger() : putting(two, Mode.WRITE)) {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            try (MessageChannel peer = random.nextBoolean() ? fixture.stranger() : putting(fixture, Mode.WRITE)) {
                 for (int i = 0; i < 20; i++) {
-                    Letter letter = peer.write(Kind.values()[random.nextInt(Kind.values().length - 1)]);
+                    Message message = peer.write(Kind.values()[random.nextInt(Kind.values().length - 1)]);
                     var bytes = new byte[random.nextInt(80)];
                     random.nextBytes(bytes);
                     if (random.nextBoolean() && bytes.length > 4) {
                         bytes[0] = bytes[1] = bytes[2] = bytes[3] = 0;
                     }
-                    peer.send(letter.put(bytes));
+                    peer.send(message.put(bytes));
                 }
             } catch (VerbsException e) {
                 // It was thrown out while it was talking.
             }
-            assertThat(two.get(SMALL, "inside/file", folder).said)
+            assertThat(fixture.get(SMALL, "inside/file", folder).said)
                     .as("seed " + seed)
                     .containsEntry("file", "done");
         }
@@ -475,46 +480,46 @@ class HostileFilesTest {
     // ---- a client by hand
 
     /// A client that has asked to put something into the folder.
-    private static Mailbox putting(Two two, Mode mode) throws InterruptedException {
-        Mailbox peer = two.stranger();
-        Handshake.asClient(peer, SMALL.with(mode), Optional.empty(), Two.PATIENCE);
+    private static MessageChannel putting(FilesFixture fixture, Mode mode) throws InterruptedException {
+        MessageChannel peer = fixture.stranger();
+        Handshake.asClient(peer, SMALL.with(mode), Optional.empty(), FilesFixture.PATIENCE);
         request(peer);
         return peer;
     }
 
-    private static RemoteMemory request(Mailbox peer) throws InterruptedException {
+    private static RemoteMemory request(MessageChannel peer) throws InterruptedException {
         return request(peer, Window.NONE);
     }
 
-    private static RemoteMemory request(Mailbox peer, RemoteMemory exposed) throws InterruptedException {
-        var request = new Request(true, Two.set(Request.Option.RECURSIVE), Path.of(""));
+    private static RemoteMemory request(MessageChannel peer, RemoteMemory exposed) throws InterruptedException {
+        var request = new Request(true, FilesFixture.set(Request.Option.RECURSIVE), Path.of(""));
         peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(exposed));
-        RemoteMemory theirs = peer.expect(Kind.READY, Two.PATIENCE).takeMemory();
+        RemoteMemory theirs = peer.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
         peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
         return theirs;
     }
 
-    private static Letter entry(Mailbox peer, Attributes.Type type, byte[] name, String target)
+    private static Message entry(MessageChannel peer, Attributes.Type type, byte[] name, String target)
             throws InterruptedException {
-        Letter letter = peer.write(Kind.ENTRY);
-        letter.int32(0)
+        Message message = peer.write(Kind.ENTRY);
+        message.int32(0)
                 .int8(type.ordinal())
                 .int32(0644)
                 .int64(5)
                 .int64(0)
                 .int32(0)
                 .int64(0);
-        return letter.counted(name).counted(target.getBytes(StandardCharsets.UTF_8));
+        return message.counted(name).counted(target.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static void chunk(Mailbox peer, Terms terms, Window window, RemoteMemory theirs, byte[] sum)
+    private static void chunk(MessageChannel peer, Terms terms, Window window, RemoteMemory theirs, byte[] sum)
             throws InterruptedException {
-        Letter letter = peer.write(Kind.CHUNK).int32(0).int32(0).int64(0).int32(5);
-        letter.bytes().put(sum, 0, terms.checksum().bytes());
+        Message message = peer.write(Kind.CHUNK).int32(0).int32(0).int64(0).int32(5);
+        message.bytes().put(sum, 0, terms.checksum().bytes());
         if (terms.mode() == Mode.WRITE) {
-            peer.send(letter, window.region(), 0, 5, theirs);
+            peer.send(message, window.region(), 0, 5, theirs);
         } else {
-            peer.send(letter);
+            peer.send(message);
         }
     }
 
@@ -522,8 +527,8 @@ class HostileFilesTest {
     void aReceiverThatAlwaysFindsDamageIsGivenUp() throws Exception {
         Path file = write(folder.resolve("file"), 4096);
         var heard = new Heard();
-        try (Two two = Two.serving(served, "rocev2", Faulty.damaging((bytes, position) -> {}))) {
-            two.refuseChunks(SMALL, List.of(Walk.Source.of(Folder.at(folder), file.getFileName())), heard);
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2", Faulty.damaging((bytes, position) -> {}))) {
+            fixture.refuseChunks(SMALL, List.of(Walk.Source.of(Folder.at(folder), file.getFileName())), heard);
         }
         assertThat(heard.said).containsEntry("file", "failed: file: arrived damaged 4 times");
     }

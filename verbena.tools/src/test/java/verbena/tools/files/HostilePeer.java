@@ -69,7 +69,7 @@ final class HostilePeer {
 
     private static final int[] NUMBERS = {0, 1, 2, -1, 3, 64, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE};
 
-    private final Mailbox peer;
+    private final MessageChannel peer;
     private final Terms terms;
     private final RemoteMemory theirs;
     private final Window window;
@@ -77,7 +77,7 @@ final class HostilePeer {
     private final boolean isTree;
 
     /// @param isTree whether the other end wants a tree, else a file
-    HostilePeer(Mailbox peer, Terms terms, RemoteMemory theirs, Window window, Random random, boolean isTree) {
+    HostilePeer(MessageChannel peer, Terms terms, RemoteMemory theirs, Window window, Random random, boolean isTree) {
         this.peer = peer;
         this.terms = terms;
         this.theirs = theirs;
@@ -90,7 +90,7 @@ final class HostilePeer {
 
     /// As a sender, until it has sent all or the other end has had enough.
     ///
-    /// @throws verbena.verbs.VerbsException when the other end has ended it; and [verbena.tools.CommandFailed]
+    /// @throws verbena.verbs.VerbsException when the other end has ended it; and [verbena.tools.kit.CommandFailed]
     void send(String source) throws InterruptedException {
         say(peer.write(Kind.TOTAL).int64(3).int64(chance(40) ? random.nextLong() : 100));
         List<Offer> offers = new ArrayList<>();
@@ -155,13 +155,13 @@ final class HostilePeer {
     }
 
     private void offer(int id, Offer offer) throws InterruptedException {
-        Letter letter = peer.write(Kind.ENTRY).int32(id).int8(offer.type().ordinal());
-        letter.int32(chance(20) ? random.nextInt() : 0700);
-        letter.int64(offer.size())
+        Message message = peer.write(Kind.ENTRY).int32(id).int8(offer.type().ordinal());
+        message.int32(chance(20) ? random.nextInt() : 0700);
+        message.int64(offer.size())
                 .int64(chance(20) ? random.nextInt() : 0)
                 .int32(0)
                 .int64(0);
-        say(letter.counted(offer.name().getBytes(StandardCharsets.UTF_8))
+        say(message.counted(offer.name().getBytes(StandardCharsets.UTF_8))
                 .counted(offer.target().getBytes(StandardCharsets.UTF_8)));
         if (verdict() != Verdict.SEND) {
             return;
@@ -174,7 +174,8 @@ final class HostilePeer {
             var sum = new byte[Checksum.MAX];
             terms.checksum().computer().compute(bytes, sum);
             digest.update(sum, 0, terms.checksum().bytes());
-            Letter told = peer.write(Kind.CHUNK).int32(0).int32(id).int64(chunk).int32(length);
+            Message told =
+                    peer.write(Kind.CHUNK).int32(0).int32(id).int64(chunk).int32(length);
             told.bytes().put(sum, 0, terms.checksum().bytes());
             damage(told);
             peer.send(told, window.region(), 0, length, theirs);
@@ -188,12 +189,12 @@ final class HostilePeer {
     void receive() throws InterruptedException {
         peer.expect(Kind.TOTAL, PATIENCE);
         while (true) {
-            Letter letter = peer.receive(PATIENCE);
-            ByteBuffer in = letter.bytes();
-            switch (letter.kind()) {
+            Message message = peer.receive(PATIENCE);
+            ByteBuffer in = message.bytes();
+            switch (message.kind()) {
                 case ENTRY -> {
                     do {
-                        Entry entry = Entry.readFrom(letter);
+                        Entry entry = Entry.readFrom(message);
                         boolean isFile = entry.attributes().type() == Attributes.Type.FILE;
                         Verdict verdict = isFile ? Verdict.SEND : Verdict.MADE;
                         say(peer.write(Kind.WANT)
@@ -201,17 +202,17 @@ final class HostilePeer {
                                 .int64(isFile ? 0 : -1)
                                 .int8(verdict.ordinal())
                                 .text(""));
-                    } while (letter.hasMore());
+                    } while (message.hasMore());
                 }
                 case PACK -> {
-                    Letter answer =
+                    Message answer =
                             peer.write(chance(5) ? Kind.AGAIN : Kind.STORED).int32(in.getInt());
                     in.position(in.position() + Integer.BYTES + terms.checksum().bytes());
                     do {
                         in.getInt();
-                        letter.takeText();
+                        message.takeText();
                         answer.text(chance(5) ? "full" : "");
-                    } while (letter.hasMore());
+                    } while (message.hasMore());
                     say(answer);
                 }
                 case NOTE, FAILED -> say(peer.write(Kind.DROPPED).int32(in.getInt()));
@@ -222,20 +223,20 @@ final class HostilePeer {
                     return;
                 }
                 case BUSY -> {}
-                default -> throw Mailbox.unexpected(letter);
+                default -> throw MessageChannel.unexpected(message);
             }
             if (chance(6)) {
                 Kind[] kinds = {
                     Kind.WANT, Kind.FREE, Kind.AGAIN, Kind.FAULT, Kind.DONE, Kind.DROPPED, Kind.BYE, Kind.STORED
                 };
-                Letter more = peer.write(kinds[random.nextInt(kinds.length)]).int32(random.nextInt(4));
+                Message more = peer.write(kinds[random.nextInt(kinds.length)]).int32(random.nextInt(4));
                 say(more.int64(random.nextInt(3)).int8(random.nextInt(5)).text("\u001b]0;x\u0007"));
             }
         }
     }
 
     private Verdict verdict() throws InterruptedException {
-        Letter want = peer.expect(Kind.WANT, PATIENCE);
+        Message want = peer.expect(Kind.WANT, PATIENCE);
         return Verdict.values()[want.bytes().position(1 + 4 + 8).get()];
     }
 
@@ -244,23 +245,23 @@ final class HostilePeer {
     }
 
     /// Sends a message, or what has become of it.
-    private void say(Letter letter) throws InterruptedException {
+    private void say(Message message) throws InterruptedException {
         if (chance(12)) {
-            damage(letter);
+            damage(message);
         }
         if (chance(40)) {
             return; // silence
         }
         if (chance(40)) {
-            Letter twice = peer.write(Kind.ABORT);
-            twice.bytes().clear().put(letter.written());
+            Message twice = peer.write(Kind.ABORT);
+            twice.bytes().clear().put(message.written());
             peer.send(twice);
         }
-        peer.send(letter);
+        peer.send(message);
     }
 
-    private void damage(Letter letter) {
-        ByteBuffer bytes = letter.bytes();
+    private void damage(Message message) {
+        ByteBuffer bytes = message.bytes();
         int length = bytes.position();
         switch (random.nextInt(5)) {
             case 0 -> bytes.put(0, (byte) random.nextInt(Kind.values().length + 2));

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import verbena.tools.kit.Legible;
 
 /// How places are written, and names shown.
 class LocationTest {
@@ -43,7 +44,7 @@ class LocationTest {
 
     @Test
     void aNameDoesNotSpeakToTheTerminal() {
-        assertThat(Names.shown("a\u001b[2Jb\u202ec\r".getBytes(StandardCharsets.UTF_8)))
+        assertThat(Legible.text("a\u001b[2Jb\u202ec\r".getBytes(StandardCharsets.UTF_8)))
                 .isEqualTo("a\\x1b[2Jb\\x202ec\\x0d");
     }
 }

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.CommandFailed;
+import verbena.tools.kit.CommandFailed;
 
 /// A name is its bytes, also where the locale has no words for them.
 class NamesTest {

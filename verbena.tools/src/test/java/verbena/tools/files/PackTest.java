@@ -22,8 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.CommandFailed;
 import verbena.tools.files.Request.Option;
+import verbena.tools.kit.CommandFailed;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
@@ -47,15 +47,16 @@ class PackTest {
         Path here = Files.createDirectory(folder.resolve("here"));
         var heard = new Heard();
         long messages;
-        try (Two two = Two.serving(folder, "rocev2");
-                Mailbox mailbox = two.stranger();
-                var session = new Session(handshaken(mailbox, terms), terms, false, false)) {
-            var request = new Request(false, Two.set(Option.RECURSIVE, Option.NO_SYNC), Path.of("tree"));
-            mailbox.send(request.writeTo(mailbox.write(Kind.REQUEST)).memory(session.exposed()));
-            RemoteMemory theirs = mailbox.expect(Kind.READY, Two.PATIENCE).takeMemory();
+        try (FilesFixture fixture = FilesFixture.serving(folder, "rocev2");
+                MessageChannel channel = fixture.stranger();
+                var session = new Session(handshaken(channel, terms), terms, false, false)) {
+            var request = new Request(false, FilesFixture.set(Option.RECURSIVE, Option.NO_SYNC), Path.of("tree"));
+            channel.send(request.writeTo(channel.write(Kind.REQUEST)).memory(session.exposed()));
+            RemoteMemory theirs =
+                    channel.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
             session.receive(
                     theirs, new Landing(Folder.at(here), Path.of(""), null), request.scope(), request.options(), heard);
-            messages = mailbox.messagesReceived();
+            messages = channel.messagesReceived();
         }
         assertSameTree(folder.resolve("tree"), here.resolve("tree"));
         assertThat(heard.said.values()).containsOnly("done", "made");
@@ -63,9 +64,9 @@ class PackTest {
         assertThat(messages).isLessThan(60); // with a message for each step of each file it would be 1200
     }
 
-    private static Mailbox handshaken(Mailbox mailbox, Terms terms) throws InterruptedException {
-        Handshake.asClient(mailbox, terms, Optional.empty(), Two.PATIENCE);
-        return mailbox;
+    private static MessageChannel handshaken(MessageChannel channel, Terms terms) throws InterruptedException {
+        Handshake.asClient(channel, terms, Optional.empty(), FilesFixture.PATIENCE);
+        return channel;
     }
 
     @Test
@@ -74,9 +75,9 @@ class PackTest {
         for (String name : List.of("a", "b", "c", "d")) {
             write(tree.resolve(name), 100);
         }
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            Files.createDirectories(two.served.resolve("tree/c"));
-            Heard heard = two.put(
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            Files.createDirectories(fixture.served.resolve("tree/c"));
+            Heard heard = fixture.put(
                     TERMS,
                     Faulty.atRead(2, () -> Files.write(tree.resolve("b"), new byte[3])),
                     tree,
@@ -97,19 +98,20 @@ class PackTest {
     void aReceiverThatAlwaysFindsDamageIsToldThatTheFilesAreGivenUp() throws Exception {
         write(folder.resolve("tree/a"), 100);
         write(folder.resolve("tree/b"), 100);
-        try (Two two = Two.serving(folder, "rocev2");
-                Mailbox peer = getting(two)) {
+        try (FilesFixture fixture = FilesFixture.serving(folder, "rocev2");
+                MessageChannel peer = getting(fixture)) {
             takeEntries(peer);
             for (int i = 0; i < 4; i++) {
-                assertThat(missing(peer.expect(Kind.PACK, Two.PATIENCE))).containsExactly("", "");
+                assertThat(missing(peer.expect(Kind.PACK, FilesFixture.PATIENCE)))
+                        .containsExactly("", "");
                 peer.send(peer.write(Kind.AGAIN).int32(0));
             }
-            assertThat(missing(peer.expect(Kind.PACK, Two.PATIENCE)))
+            assertThat(missing(peer.expect(Kind.PACK, FilesFixture.PATIENCE)))
                     .containsExactly("arrived damaged 4 times", "arrived damaged 4 times");
             peer.send(peer.write(Kind.STORED).int32(0).text("so it is").text(""));
-            peer.expect(Kind.FINISH, Two.PATIENCE);
+            peer.expect(Kind.FINISH, FilesFixture.PATIENCE);
             peer.send(peer.write(Kind.BYE));
-            assertThat(two.logged("2 failed")).contains("get /tree");
+            assertThat(fixture.logged("2 failed")).contains("get /tree");
         }
     }
 
@@ -117,27 +119,28 @@ class PackTest {
 
     @Test
     void aSlotOfWholeFilesIsCheckedAndStored() throws Exception {
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2");
-                Mailbox peer = two.stranger();
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2");
+                MessageChannel peer = fixture.stranger();
                 var window = new Window(peer.connection(), TERMS, true)) {
             RemoteMemory theirs = putting(peer);
             offer(peer, 5, 0, 7);
             fill(window, 12);
             pack(peer, window, theirs, 12, 1, 0, 1, 2);
-            assertThat(peer.expect(Kind.AGAIN, Two.PATIENCE).bytes().getInt()).isZero();
-            assertThat(CopyTest.names(two.served)).isEmpty();
+            assertThat(peer.expect(Kind.AGAIN, FilesFixture.PATIENCE).bytes().getInt())
+                    .isZero();
+            assertThat(CopyTest.names(fixture.served)).isEmpty();
 
             pack(peer, window, theirs, 12, 0, 0, 1, 2);
-            Letter stored = peer.expect(Kind.STORED, Two.PATIENCE);
+            Message stored = peer.expect(Kind.STORED, FilesFixture.PATIENCE);
             assertThat(stored.bytes().getInt()).isZero();
             assertThat(stored.takeText() + stored.takeText() + stored.takeText())
                     .isEmpty();
             assertThat(stored.hasMore()).isFalse();
             FakeServer.finish(peer);
-            assertThat(Files.readAllBytes(two.served.resolve("f000"))).containsExactly(0, 1, 2, 3, 4);
-            assertThat(two.served.resolve("f001")).isEmptyFile();
-            assertThat(Files.readAllBytes(two.served.resolve("f002"))).containsExactly(5, 6, 7, 8, 9, 10, 11);
-            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(two.served.resolve("f002"))))
+            assertThat(Files.readAllBytes(fixture.served.resolve("f000"))).containsExactly(0, 1, 2, 3, 4);
+            assertThat(fixture.served.resolve("f001")).isEmptyFile();
+            assertThat(Files.readAllBytes(fixture.served.resolve("f002"))).containsExactly(5, 6, 7, 8, 9, 10, 11);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(fixture.served.resolve("f002"))))
                     .isEqualTo("rw-r-----");
         }
     }
@@ -164,8 +167,8 @@ class PackTest {
                 "a chunk besides"
             })
     void whatDoesNotBelongIntoASlotEndsTheRequest(String what) throws Exception {
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2");
-                Mailbox peer = two.stranger();
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2");
+                MessageChannel peer = fixture.stranger();
                 var window = new Window(peer.connection(), TERMS, true)) {
             RemoteMemory theirs = putting(peer);
             int[] sizes = new int[70];
@@ -177,9 +180,9 @@ class PackTest {
             assertThatThrownBy(() -> {
                         hostile(peer, window, theirs, what);
                         while (true) {
-                            Letter letter = peer.receive(Two.PATIENCE);
+                            Message message = peer.receive(FilesFixture.PATIENCE);
                             // A chunk may be judged, and asked for again, before the slot is looked at.
-                            assertThat(letter.kind()).isIn(Kind.STORED, Kind.FREE, Kind.DONE, Kind.AGAIN);
+                            assertThat(message.kind()).isIn(Kind.STORED, Kind.FREE, Kind.DONE, Kind.AGAIN);
                             if (what.equals("a file that is stored")) {
                                 pack(peer, window, theirs, 0, 0, 0);
                             }
@@ -192,14 +195,15 @@ class PackTest {
         assertThat(folder).isDirectoryNotContaining(each -> !each.endsWith("served"));
     }
 
-    private static void hostile(Mailbox peer, Window window, RemoteMemory theirs, String what)
+    private static void hostile(MessageChannel peer, Window window, RemoteMemory theirs, String what)
             throws InterruptedException {
         switch (what) {
             case "a file twice" -> pack(peer, window, theirs, 0, 0, 4, 5, 4);
             case "a file that was not offered" -> pack(peer, window, theirs, 0, 0, 700);
             case "a file of several chunks" -> pack(peer, window, theirs, 9000, 0, 1);
             case "a file that goes in chunks" -> {
-                Letter chunk = peer.write(Kind.CHUNK).int32(1).int32(2).int64(0).int32(4096);
+                Message chunk =
+                        peer.write(Kind.CHUNK).int32(1).int32(2).int64(0).int32(4096);
                 peer.send(chunk.int32(0));
                 pack(peer, window, theirs, 4096, 0, 2);
             }
@@ -217,8 +221,8 @@ class PackTest {
             }
             case "no files" -> pack(peer, window, theirs, 0, 0);
             case "a record that is cut" -> {
-                Letter letter = peer.write(Kind.PACK).int32(0).int32(0).int32(0);
-                peer.send(letter.int32(0).int8(0).int8(7)); // 7 bytes of text, says its length
+                Message message = peer.write(Kind.PACK).int32(0).int32(0).int32(0);
+                peer.send(message.int32(0).int8(0).int8(7)); // 7 bytes of text, says its length
             }
             case "a slot that is not there" ->
                 peer.send(peer.write(Kind.PACK)
@@ -255,13 +259,13 @@ class PackTest {
 
     @Test
     void aSenderOffersNoMoreThanItMay() throws Exception {
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            try (Mailbox peer = two.stranger()) {
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            try (MessageChannel peer = fixture.stranger()) {
                 putting(peer);
                 assertThatThrownBy(() -> {
                             for (int i = 0; i <= Sender.ENTRIES_MAX; i++) {
                                 peer.send(entry(peer.write(Kind.ENTRY), i, 1));
-                                peer.expect(Kind.WANT, Two.PATIENCE);
+                                peer.expect(Kind.WANT, FilesFixture.PATIENCE);
                             }
                         })
                         .hasMessage("the peer: the peer offers more than it may");
@@ -271,8 +275,8 @@ class PackTest {
 
     @Test
     void partsOfNoMoreFilesThanAllowedAreOpen() throws Exception {
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2");
-                Mailbox peer = two.stranger();
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2");
+                MessageChannel peer = fixture.stranger();
                 var window = new Window(peer.connection(), TERMS, true)) {
             RemoteMemory theirs = putting(peer);
             int[] sizes = new int[Sender.FILES_MAX + 1];
@@ -281,14 +285,14 @@ class PackTest {
             fill(window, 4);
             assertThatThrownBy(() -> {
                         for (int i = 0; i < sizes.length; i++) {
-                            Letter chunk = peer.write(Kind.CHUNK)
+                            Message chunk = peer.write(Kind.CHUNK)
                                     .int32(0)
                                     .int32(i)
                                     .int64(0)
                                     .int32(4);
                             chunk.bytes().put(sum(window, 4), 0, 4);
                             peer.send(chunk, window.region(), 0, 4, theirs);
-                            peer.expect(Kind.FREE, Two.PATIENCE);
+                            peer.expect(Kind.FREE, FilesFixture.PATIENCE);
                         }
                     })
                     .hasMessage("the peer: the peer sends parts of more files at once than it may");
@@ -297,16 +301,16 @@ class PackTest {
 
     @Test
     void severalEntriesThatAreCutAnywhereAreNone() {
-        Letter letter = new Letter(0, ByteBuffer.allocate(Letter.MAX)).begin(Kind.ENTRY);
-        entry(letter, 0, 1);
-        int first = letter.bytes().position();
-        entry(letter, 1, 1);
-        int length = letter.bytes().position();
+        Message message = new Message(0, ByteBuffer.allocate(Message.MAX)).begin(Kind.ENTRY);
+        entry(message, 0, 1);
+        int first = message.bytes().position();
+        entry(message, 1, 1);
+        int length = message.bytes().position();
         for (int cut = first + 1; cut < length; cut++) {
-            letter.arrived(cut).open();
-            Entry.readFrom(letter);
-            assertThat(letter.hasMore()).isTrue();
-            assertThatThrownBy(() -> Entry.readFrom(letter))
+            message.arrived(cut).open();
+            Entry.readFrom(message);
+            assertThat(message.hasMore()).isTrue();
+            assertThatThrownBy(() -> Entry.readFrom(message))
                     .as("at " + cut)
                     .isInstanceOf(BufferUnderflowException.class);
         }
@@ -314,15 +318,15 @@ class PackTest {
 
     @Test
     void answersShareTheRoomOfTheirMessage() {
-        Letter letter = new Letter(0, ByteBuffer.allocate(Letter.MAX)).begin(Kind.STORED);
+        Message message = new Message(0, ByteBuffer.allocate(Message.MAX)).begin(Kind.STORED);
         for (int i = Sender.PACK_MAX - 1; i >= 0; i--) {
-            letter.text("x".repeat(5000), i, Short.BYTES);
+            message.text("x".repeat(5000), i, Short.BYTES);
         }
-        letter.arrived(letter.bytes().position()).open();
+        message.arrived(message.bytes().position()).open();
         for (int i = 0; i < Sender.PACK_MAX; i++) {
-            assertThat(letter.takeText()).hasSizeGreaterThan(100);
+            assertThat(message.takeText()).hasSizeGreaterThan(100);
         }
-        assertThat(letter.hasMore()).isFalse();
+        assertThat(message.hasMore()).isFalse();
     }
 
     @Test
@@ -330,27 +334,27 @@ class PackTest {
         Path served = folder.resolve("served");
         write(served.resolve("other"), 10);
         var random = new Random(7);
-        try (Two two = Two.serving(served, "rocev2")) {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
             for (int round = 0; round < 20; round++) {
-                try (Mailbox peer = two.stranger();
+                try (MessageChannel peer = fixture.stranger();
                         var window = new Window(peer.connection(), TERMS, true)) {
                     RemoteMemory theirs = putting(peer);
                     offer(peer, 5, 0, 7);
                     fill(window, 12);
-                    Letter letter = packed(peer, window, 12, 0, 0, 1, 2);
-                    int length = letter.bytes().position();
-                    letter.bytes().put(1 + random.nextInt(length - 1), (byte) random.nextInt());
+                    Message message = packed(peer, window, 12, 0, 0, 1, 2);
+                    int length = message.bytes().position();
+                    message.bytes().put(1 + random.nextInt(length - 1), (byte) random.nextInt());
                     if (random.nextInt(3) == 0) {
-                        letter.bytes().position(1 + random.nextInt(length));
+                        message.bytes().position(1 + random.nextInt(length));
                     }
-                    peer.send(letter, window.region(), 0, 12, theirs);
-                    assertThat(peer.receive(Two.PATIENCE).kind()).isIn(Kind.STORED, Kind.AGAIN);
+                    peer.send(message, window.region(), 0, 12, theirs);
+                    assertThat(peer.receive(FilesFixture.PATIENCE).kind()).isIn(Kind.STORED, Kind.AGAIN);
                 } catch (CommandFailed | VerbsException e) {
                     assertThat(e).hasMessageStartingWith("the peer");
                 }
             }
             Path here = Files.createDirectory(folder.resolve("here"));
-            assertThat(two.get(TERMS, "other", here).said).containsEntry("other", "done");
+            assertThat(fixture.get(TERMS, "other", here).said).containsEntry("other", "done");
         }
         assertThat(folder).isDirectoryNotContaining(each -> !each.endsWith("served") && !each.endsWith("here"));
     }
@@ -374,8 +378,8 @@ class PackTest {
     void aReceiverSaysOfASlotOnlyWhatCanBe(String what) throws Exception {
         write(folder.resolve("tree/a"), 100);
         write(folder.resolve("tree/b"), 100);
-        try (Two two = Two.serving(folder, "rocev2");
-                Mailbox peer = getting(two)) {
+        try (FilesFixture fixture = FilesFixture.serving(folder, "rocev2");
+                MessageChannel peer = getting(fixture)) {
             assertThatThrownBy(() -> {
                         if (what.equals("stored before it is sent")) {
                             peer.send(peer.write(Kind.STORED).int32(0).text("").text(""));
@@ -387,22 +391,22 @@ class PackTest {
                                     .text(""));
                         } else {
                             takeEntries(peer);
-                            peer.expect(Kind.PACK, Two.PATIENCE);
+                            peer.expect(Kind.PACK, FilesFixture.PATIENCE);
                             answer(peer, what);
                         }
                         while (true) {
-                            peer.receive(Two.PATIENCE);
+                            peer.receive(FilesFixture.PATIENCE);
                         }
                     })
                     .as(what)
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageMatching("the peer: the peer (says|speaks|does not say|wants|sent) .*");
             Path here = Files.createDirectory(folder.resolve("here"));
-            assertThat(two.get(TERMS, "tree/a", here).said).containsEntry("a", "done");
+            assertThat(fixture.get(TERMS, "tree/a", here).said).containsEntry("a", "done");
         }
     }
 
-    private static void answer(Mailbox peer, String what) throws InterruptedException {
+    private static void answer(MessageChannel peer, String what) throws InterruptedException {
         switch (what) {
             case "stored with too few answers" ->
                 peer.send(peer.write(Kind.STORED).int32(0).text(""));
@@ -427,37 +431,37 @@ class PackTest {
 
     // ---- by hand
 
-    private static RemoteMemory putting(Mailbox peer) throws InterruptedException {
-        Handshake.asClient(peer, TERMS, Optional.empty(), Two.PATIENCE);
-        var request = new Request(true, Two.set(Option.RECURSIVE, Option.INTO_FOLDER), Path.of(""));
+    private static RemoteMemory putting(MessageChannel peer) throws InterruptedException {
+        Handshake.asClient(peer, TERMS, Optional.empty(), FilesFixture.PATIENCE);
+        var request = new Request(true, FilesFixture.set(Option.RECURSIVE, Option.INTO_FOLDER), Path.of(""));
         peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(Window.NONE));
-        RemoteMemory theirs = peer.expect(Kind.READY, Two.PATIENCE).takeMemory();
+        RemoteMemory theirs = peer.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
         peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
         return theirs;
     }
 
     /// Asks for the tree, and hears what it has.
-    private static Mailbox getting(Two two) throws InterruptedException {
-        Mailbox peer = two.stranger();
-        Handshake.asClient(peer, TERMS.with(Mode.READ), Optional.empty(), Two.PATIENCE);
-        peer.send(new Request(false, Two.set(Option.RECURSIVE), Path.of("tree"))
+    private static MessageChannel getting(FilesFixture fixture) throws InterruptedException {
+        MessageChannel peer = fixture.stranger();
+        Handshake.asClient(peer, TERMS.with(Mode.READ), Optional.empty(), FilesFixture.PATIENCE);
+        peer.send(new Request(false, FilesFixture.set(Option.RECURSIVE), Path.of("tree"))
                 .writeTo(peer.write(Kind.REQUEST))
                 .memory(Window.NONE));
-        peer.expect(Kind.READY, Two.PATIENCE);
-        peer.expect(Kind.TOTAL, Two.PATIENCE);
-        peer.expect(Kind.ENTRY, Two.PATIENCE);
+        peer.expect(Kind.READY, FilesFixture.PATIENCE);
+        peer.expect(Kind.TOTAL, FilesFixture.PATIENCE);
+        peer.expect(Kind.ENTRY, FilesFixture.PATIENCE);
         return peer;
     }
 
     /// Wants both files of the tree.
-    private static void takeEntries(Mailbox peer) throws InterruptedException {
-        Letter want = peer.write(Kind.WANT);
+    private static void takeEntries(MessageChannel peer) throws InterruptedException {
+        Message want = peer.write(Kind.WANT);
         want.int32(0).int64(-1).int8(Verdict.MADE.ordinal()).text("");
         want.int32(1).int64(0).int8(Verdict.SEND.ordinal()).text("");
         peer.send(want.int32(2).int64(0).int8(Verdict.SEND.ordinal()).text(""));
     }
 
-    private static List<String> missing(Letter pack) {
+    private static List<String> missing(Message pack) {
         ByteBuffer in = pack.bytes();
         in.position(1 + 4 + 4 + TERMS.checksum().bytes());
         List<String> texts = new ArrayList<>();
@@ -469,13 +473,13 @@ class PackTest {
     }
 
     /// Offers files of these sizes in one message, and hears that they are wanted.
-    private static void offer(Mailbox peer, int... sizes) throws InterruptedException {
-        Letter letter = peer.write(Kind.ENTRY);
+    private static void offer(MessageChannel peer, int... sizes) throws InterruptedException {
+        Message message = peer.write(Kind.ENTRY);
         for (int id = 0; id < sizes.length; id++) {
-            entry(letter, id, sizes[id]);
+            entry(message, id, sizes[id]);
         }
-        peer.send(letter);
-        Letter want = peer.expect(Kind.WANT, Two.PATIENCE);
+        peer.send(message);
+        Message want = peer.expect(Kind.WANT, FilesFixture.PATIENCE);
         for (int id = 0; id < sizes.length; id++) {
             assertThat(want.bytes().getInt()).isEqualTo(id);
             assertThat(want.bytes().getLong()).isZero();
@@ -485,9 +489,9 @@ class PackTest {
         assertThat(want.hasMore()).isFalse();
     }
 
-    private static Letter entry(Letter letter, int id, int size) {
+    private static Message entry(Message message, int id, int size) {
         var attributes = new Attributes(Attributes.Type.FILE, 0640, size, Instant.EPOCH, 0);
-        return new Entry(id, attributes, Path.of("f%03d".formatted(id)), Entry.NO_TARGET).writeTo(letter);
+        return new Entry(id, attributes, Path.of("f%03d".formatted(id)), Entry.NO_TARGET).writeTo(message);
     }
 
     private static void fill(Window window, int length) {
@@ -506,26 +510,27 @@ class PackTest {
     /// Fills slot 0.
     ///
     /// @param damage what is changed in its checksum
-    private static void pack(Mailbox peer, Window window, RemoteMemory theirs, int length, int damage, int... ids)
+    private static void pack(
+            MessageChannel peer, Window window, RemoteMemory theirs, int length, int damage, int... ids)
             throws InterruptedException {
-        Letter letter = packed(peer, window, length, damage, ids);
+        Message message = packed(peer, window, length, damage, ids);
         int bytes = Math.clamp(length, 0, 4096);
         if (bytes > 0) {
-            peer.send(letter, window.region(), 0, bytes, theirs);
+            peer.send(message, window.region(), 0, bytes, theirs);
         } else {
-            peer.send(letter);
+            peer.send(message);
         }
     }
 
-    private static Letter packed(Mailbox peer, Window window, int length, int damage, int... ids)
+    private static Message packed(MessageChannel peer, Window window, int length, int damage, int... ids)
             throws InterruptedException {
         byte[] sum = sum(window, length);
         sum[0] ^= (byte) damage;
-        Letter letter = peer.write(Kind.PACK).int32(0).int32(length);
-        letter.bytes().put(sum, 0, TERMS.checksum().bytes());
+        Message message = peer.write(Kind.PACK).int32(0).int32(length);
+        message.bytes().put(sum, 0, TERMS.checksum().bytes());
         for (int id : ids) {
-            letter.int32(id).text("");
+            message.int32(id).text("");
         }
-        return letter;
+        return message;
     }
 }

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import verbena.tools.CommandFailed;
-import verbena.tools.Verbena;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.JavaCommand;
 
 /// What a cut leaves, and how it goes on.
 @Timeout(60)
@@ -40,14 +40,15 @@ class ResumeTest {
         int cut = 10 + new Random(seed).nextInt(40);
         Path file = write(folder.resolve("file"), SIZE);
         Thread client = Thread.currentThread();
-        try (Two two = Two.serving(folder.resolve("served"), seed % 3 == 0 ? "iwarp" : "rocev2")) {
-            assertThatThrownBy(() -> two.put(terms, Faulty.atRead(cut, client::interrupt), file, ""))
+        try (FilesFixture fixture =
+                FilesFixture.serving(folder.resolve("served"), seed % 3 == 0 ? "iwarp" : "rocev2")) {
+            assertThatThrownBy(() -> fixture.put(terms, Faulty.atRead(cut, client::interrupt), file, ""))
                     .as("seed " + seed)
                     .isInstanceOf(InterruptedException.class);
-            two.logged("broken off");
-            assertThat(two.served.resolve("file")).doesNotExist();
+            fixture.logged("broken off");
+            assertThat(fixture.served.resolve("file")).doesNotExist();
 
-            Heard again = two.put(terms, file, "");
+            Heard again = fixture.put(terms, file, "");
 
             assertThat(again.said.get("file")).as("seed " + seed).matches("goes on after \\d+, done");
             long kept = Long.parseLong(again.said.get("file").replaceAll("\\D", ""));
@@ -64,16 +65,17 @@ class ResumeTest {
         Path served = Files.createDirectory(folder.resolve("served"));
         Path file = write(served.resolve("file"), SIZE);
         Path here = Files.createDirectory(folder.resolve("here"));
-        Two[] first = new Two[1];
-        try (Two two = Two.serving(served, "rocev2", Faulty.atRead(30, () -> first[0].disconnectAll()))) {
-            first[0] = two;
-            assertThatThrownBy(() -> two.get(SMALL, "file", here)).hasMessageStartingWith("the peer is gone: ");
+        FilesFixture[] first = new FilesFixture[1];
+        try (FilesFixture fixture =
+                FilesFixture.serving(served, "rocev2", Faulty.atRead(30, () -> first[0].disconnectAll()))) {
+            first[0] = fixture;
+            assertThatThrownBy(() -> fixture.get(SMALL, "file", here)).hasMessageStartingWith("the peer is gone: ");
         }
         assertThat(here.resolve("file")).doesNotExist();
         assertThat(left(here)).containsExactly(".file.verbena-journal", ".file.verbena-part");
 
-        try (Two two = Two.serving(served, "rocev2")) {
-            assertThat(two.get(SMALL, "file", here).said.get("file")).startsWith("goes on after ");
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            assertThat(fixture.get(SMALL, "file", here).said.get("file")).startsWith("goes on after ");
         }
         assertSameTree(file, here.resolve("file"));
     }
@@ -81,14 +83,14 @@ class ResumeTest {
     @Test
     void damageInWhatWasLeftIsCopiedAgain() throws Exception {
         Path file = write(folder.resolve("file"), SIZE);
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            cut(two, file, 40);
-            Path part = two.served.resolve(".file.verbena-part");
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            cut(fixture, file, 40);
+            Path part = fixture.served.resolve(".file.verbena-part");
             try (var channel = Files.newByteChannel(part, StandardOpenOption.WRITE)) {
                 channel.position(5 * 4096 + 1).write(java.nio.ByteBuffer.wrap(new byte[] {1, 2, 3}));
             }
 
-            assertThat(two.put(SMALL, file, "").said).containsEntry("file", "goes on after " + 5 * 4096 + ", done");
+            assertThat(fixture.put(SMALL, file, "").said).containsEntry("file", "goes on after " + 5 * 4096 + ", done");
         }
         assertSameTree(file, folder.resolve("served/file"));
     }
@@ -96,11 +98,11 @@ class ResumeTest {
     @Test
     void whatIsLeftOfAnotherSourceDoesNotCount() throws Exception {
         Path file = write(folder.resolve("file"), SIZE);
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            cut(two, file, 40);
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            cut(fixture, file, 40);
             Files.setLastModifiedTime(file, FileTime.from(Instant.ofEpochSecond(1)));
 
-            assertThat(two.put(SMALL, file, "").said).containsEntry("file", "done");
+            assertThat(fixture.put(SMALL, file, "").said).containsEntry("file", "done");
         }
         assertSameTree(file, folder.resolve("served/file"));
     }
@@ -112,13 +114,13 @@ class ResumeTest {
         }
         Path tree = folder.resolve("tree");
         Thread client = Thread.currentThread();
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            assertThatThrownBy(() ->
-                            two.put(SMALL, Faulty.atRead(100, client::interrupt), tree, "", Request.Option.RECURSIVE))
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            assertThatThrownBy(() -> fixture.put(
+                            SMALL, Faulty.atRead(100, client::interrupt), tree, "", Request.Option.RECURSIVE))
                     .isInstanceOf(InterruptedException.class);
-            two.logged("broken off");
+            fixture.logged("broken off");
 
-            Heard again = two.put(SMALL, tree, "", Request.Option.RECURSIVE);
+            Heard again = fixture.put(SMALL, tree, "", Request.Option.RECURSIVE);
 
             assertThat(again.said.values()).contains("same", "done");
         }
@@ -129,12 +131,12 @@ class ResumeTest {
     void twoTransfersDoNotWriteOneFile() throws Exception {
         Path file = write(folder.resolve("file"), SIZE);
         Heard[] second = new Heard[1];
-        try (Two two = Two.serving(folder.resolve("served"), "rocev2")) {
-            Heard first = two.put(
+        try (FilesFixture fixture = FilesFixture.serving(folder.resolve("served"), "rocev2")) {
+            Heard first = fixture.put(
                     SMALL,
                     Faulty.atRead(20, () -> {
                         try {
-                            second[0] = two.put(SMALL, file, "");
+                            second[0] = fixture.put(SMALL, file, "");
                         } catch (InterruptedException e) {
                             throw new IOException(e);
                         }
@@ -152,20 +154,20 @@ class ResumeTest {
         Path file = write(folder.resolve("file"), 200 << 20);
         Path served = Files.createDirectory(folder.resolve("served"));
         Terms terms = new Terms(65_536, 4, Mode.WRITE, Checksum.CRC32C);
-        try (Two two = Two.serving(served, "rocev2")) {
-            List<String> command = new ArrayList<>(Verbena.javaCommand());
-            command.addAll(List.of("cp", "--chunk", "64", "--in-flight", "4", "-P", "" + two.port()));
-            command.addAll(List.of(file.toString(), two.host() + ":"));
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            List<String> command = new ArrayList<>(JavaCommand.again());
+            command.addAll(List.of("cp", "--chunk", "64", "--in-flight", "4", "-P", "" + fixture.port()));
+            command.addAll(List.of(file.toString(), fixture.host() + ":"));
             Process process = new ProcessBuilder(command).inheritIO().start();
             Path journal = served.resolve(".file.verbena-journal");
             while (process.isAlive() && (!Files.exists(journal) || Files.size(journal) < 500)) {
                 process.waitFor(1, TimeUnit.MILLISECONDS);
             }
             process.destroyForcibly().waitFor();
-            two.logged("broken off");
+            fixture.logged("broken off");
             assertThat(served.resolve("file")).doesNotExist();
 
-            assertThat(two.put(terms, file, "").said.get("file")).startsWith("goes on after ");
+            assertThat(fixture.put(terms, file, "").said.get("file")).startsWith("goes on after ");
         }
         assertSameTree(file, served.resolve("file"));
     }
@@ -174,20 +176,20 @@ class ResumeTest {
     void aFullDiskIsSaidWithWhatIsMissingAndKeepsWhatIsThere() throws Exception {
         Path file = write(folder.resolve("file"), SIZE);
         Path served = folder.resolve("served");
-        try (Two two = Two.serving(served, "rocev2", Faulty.atWrite(60, () -> {
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2", Faulty.atWrite(60, () -> {
             throw new IOException("No space left on device");
         }))) {
-            assertThatThrownBy(() -> two.put(SMALL, file, ""))
+            assertThatThrownBy(() -> fixture.put(SMALL, file, ""))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageMatching(
                             "the peer: file: no room \\(No space left on device\\): \\d.* KiB are missing, .*"
                                     + " are free; what is there is kept, and the same command goes on with it");
-            two.logged("broken off");
+            fixture.logged("broken off");
         }
         assertThat(served.resolve("file")).doesNotExist();
 
-        try (Two two = Two.serving(served, "rocev2")) {
-            assertThat(two.put(SMALL, file, "").said.get("file")).startsWith("goes on after ");
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            assertThat(fixture.put(SMALL, file, "").said.get("file")).startsWith("goes on after ");
         }
         assertSameTree(file, served.resolve("file"));
     }
@@ -197,9 +199,9 @@ class ResumeTest {
         Path served = Files.createDirectory(folder.resolve("served"));
         write(served.resolve("file"), 8 << 20);
         Path here = Files.createDirectory(folder.resolve("here"));
-        try (Two two = Two.serving(served, "rocev2")) {
-            String command = String.join(" ", Verbena.javaCommand()) + " cp -q --chunk 64 -P " + two.port() + " "
-                    + two.host() + ":file " + here;
+        try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
+            String command = String.join(" ", JavaCommand.again()) + " cp -q --chunk 64 -P " + fixture.port() + " "
+                    + fixture.host() + ":file " + here;
             Process process = new ProcessBuilder("bash", "-c", "ulimit -f 4096; exec " + command).start();
             String err = new String(process.getErrorStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
 
@@ -212,11 +214,11 @@ class ResumeTest {
         }
     }
 
-    private static void cut(Two two, Path file, int at) throws InterruptedException {
+    private static void cut(FilesFixture fixture, Path file, int at) throws InterruptedException {
         Thread client = Thread.currentThread();
-        assertThatThrownBy(() -> two.put(SMALL, Faulty.atRead(at, client::interrupt), file, ""))
+        assertThatThrownBy(() -> fixture.put(SMALL, Faulty.atRead(at, client::interrupt), file, ""))
                 .isInstanceOf(InterruptedException.class);
-        two.logged("broken off");
+        fixture.logged("broken off");
     }
 
     private static List<String> left(Path folder) throws IOException {

@@ -36,32 +36,32 @@ class SilenceTest {
         write(served.resolve("file"), 100_000);
     }
 
-    private Two serving(Folder of, Duration silence) {
+    private FilesFixture serving(Folder of, Duration silence) {
         var settings = new FileServer.Settings(of, true, Optional.empty(), false, 1, 1 << 20, false, silence);
-        return Two.serving(served, settings, new GuessLimit(System::nanoTime));
+        return FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"after its request", "after an entry", "as a receiver"})
     void aSilentClientDoesNotKeepItsPlace(String when) throws Exception {
-        try (Two two = serving(Folder.at(served), Duration.ofSeconds(1))) {
-            try (Mailbox peer = two.stranger()) {
+        try (FilesFixture fixture = serving(Folder.at(served), Duration.ofSeconds(1))) {
+            try (MessageChannel peer = fixture.stranger()) {
                 request(peer, when.equals("as a receiver"));
                 if (when.equals("after an entry")) {
                     peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
                     FakeServer.offer(peer, 0, Attributes.Type.FILE, "new", "");
                 }
-                two.logged("said nothing for 1.0 s");
+                fixture.logged("said nothing for 1.0 s");
 
-                assertThat(two.get(SMALL, "file", folder).said).containsEntry("file", "done");
+                assertThat(fixture.get(SMALL, "file", folder).said).containsEntry("file", "done");
             }
         }
     }
 
     @Test
     void aClientThatTakesNoMessagesDoesNotKeepItsPlace() throws Exception {
-        try (Two two = serving(Folder.at(served), Duration.ofSeconds(1))) {
-            try (Mailbox peer = two.stranger()) {
+        try (FilesFixture fixture = serving(Folder.at(served), Duration.ofSeconds(1))) {
+            try (MessageChannel peer = fixture.stranger()) {
                 request(peer, false);
                 peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
                 Thread talker = Thread.ofPlatform().start(() -> {
@@ -77,8 +77,8 @@ class SilenceTest {
                         // It was thrown out.
                     }
                 });
-                two.logged("took no message for 1.0 s");
-                assertThat(two.get(SMALL, "file", folder).said).containsEntry("file", "done");
+                fixture.logged("took no message for 1.0 s");
+                assertThat(fixture.get(SMALL, "file", folder).said).containsEntry("file", "done");
                 talker.interrupt();
                 talker.join();
             }
@@ -95,17 +95,17 @@ class SilenceTest {
                 throw new IOException(e);
             }
         }));
-        try (Two two = serving(slow, Two.PATIENCE);
-                Mailbox peer = two.stranger()) {
+        try (FilesFixture fixture = serving(slow, FilesFixture.PATIENCE);
+                MessageChannel peer = fixture.stranger()) {
             request(peer, true);
-            peer.expect(Kind.TOTAL, Two.PATIENCE);
-            int id = peer.expect(Kind.ENTRY, Two.PATIENCE).bytes().getInt();
+            peer.expect(Kind.TOTAL, FilesFixture.PATIENCE);
+            int id = peer.expect(Kind.ENTRY, FilesFixture.PATIENCE).bytes().getInt();
             peer.send(peer.write(Kind.WANT).int32(id).int64(24).int8(0).text("")); // the last chunk
-            peer.expect(Kind.BUSY, Two.PATIENCE);
-            peer.expect(Kind.BUSY, Two.PATIENCE);
+            peer.expect(Kind.BUSY, FilesFixture.PATIENCE);
+            peer.expect(Kind.BUSY, FilesFixture.PATIENCE);
             isHeard.countDown();
-            Letter letter = peer.receive();
-            assertThat(letter.kind()).isEqualTo(Kind.CHUNK);
+            Message message = peer.receive();
+            assertThat(message.kind()).isEqualTo(Kind.CHUNK);
         }
     }
 
@@ -117,68 +117,69 @@ class SilenceTest {
             }
             FakeServer.offer(client, 0, Attributes.Type.FILE, "other", "");
         })) {
-            assertThatThrownBy(() -> server.get("file", folder, Two.PATIENCE))
+            assertThatThrownBy(() -> server.get("file", folder, FilesFixture.PATIENCE))
                     .hasMessage("the peer offers \"other\", which was not asked for");
         }
     }
 
     @Test
     void aStrangerIsNotHeardOutForEver() throws Exception {
-        try (Two two = serving(Folder.at(served), Two.PATIENCE);
-                Mailbox peer = two.stranger()) {
+        try (FilesFixture fixture = serving(Folder.at(served), FilesFixture.PATIENCE);
+                MessageChannel peer = fixture.stranger()) {
             peer.send(peer.write(Kind.BUSY));
             assertThatThrownBy(() -> {
                         while (true) {
-                            peer.receive(Two.PATIENCE);
+                            peer.receive(FilesFixture.PATIENCE);
                         }
                     })
                     .isInstanceOf(RuntimeException.class);
-            assertThat(two.logged("which has no place here")).contains("BUSY");
+            assertThat(fixture.logged("which has no place here")).contains("BUSY");
         }
     }
 
     @Test
     void strangersOfOneAddressDoNotGetAllPlaces() throws Exception {
         var secret = Optional.of(Secret.of("a secret of this test alone"));
-        var settings =
-                new FileServer.Settings(Folder.at(served), false, secret, false, 8, 1 << 20, false, Two.PATIENCE);
-        List<Mailbox> strangers = new ArrayList<>();
-        try (Two two = Two.serving(served, settings, new GuessLimit(System::nanoTime))) {
+        var settings = new FileServer.Settings(
+                Folder.at(served), false, secret, false, 8, 1 << 20, false, FilesFixture.PATIENCE);
+        List<MessageChannel> strangers = new ArrayList<>();
+        try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime))) {
             try {
                 for (int i = 0; i < FileServer.STRANGERS_MAX * 3 / 4; i++) {
-                    Mailbox stranger = two.stranger();
+                    MessageChannel stranger = fixture.stranger();
                     strangers.add(stranger);
                     stranger.send(hello(stranger));
-                    stranger.expect(Kind.CHALLENGE, Two.PATIENCE); // so it has its place
+                    stranger.expect(Kind.CHALLENGE, FilesFixture.PATIENCE); // so it has its place
                 }
                 for (int i = 0; i < 3; i++) {
-                    Mailbox more = two.stranger();
+                    MessageChannel more = fixture.stranger();
                     strangers.add(more);
-                    assertThatThrownBy(() -> more.receive(Two.PATIENCE)).hasMessageStartingWith("the peer is gone: ");
+                    assertThatThrownBy(() -> more.receive(FilesFixture.PATIENCE))
+                            .hasMessageStartingWith("the peer is gone: ");
                 }
 
                 strangers.getFirst().close();
-                two.logged("the peer is gone: ");
-                two.client(SMALL, secret).close();
+                fixture.logged("the peer is gone: ");
+                fixture.client(SMALL, secret).close();
             } finally {
-                strangers.forEach(Mailbox::close);
+                strangers.forEach(MessageChannel::close);
             }
         }
     }
 
-    private static Letter hello(Mailbox stranger) throws InterruptedException {
-        Letter hello = stranger.write(Kind.HELLO).put("VRBFILES".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    private static Message hello(MessageChannel stranger) throws InterruptedException {
+        Message hello = stranger.write(Kind.HELLO).put("VRBFILES".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
         hello.bytes().putShort((short) Handshake.VERSION);
         return hello.int32(4096).int32(1).int8(0).int8(0).put(new byte[32]);
     }
 
     @Test
     void aConnectionWithoutRoomForMessagesIsGivenBack() throws Exception {
-        try (Two two = serving(Folder.at(served), Two.PATIENCE)) {
-            Connection connection = two.connect();
+        try (FilesFixture fixture = serving(Folder.at(served), FilesFixture.PATIENCE)) {
+            Connection connection = fixture.connect();
             connection.queuePair().close(); // or whatever else makes it impossible
 
-            assertThatThrownBy(() -> new Mailbox(connection)).isInstanceOf(InvalidStateException.class);
+            assertThatThrownBy(() -> new MessageChannel(connection)).isInstanceOf(InvalidStateException.class);
 
             assertThat(connection.protectionDomain().isClosed()).isTrue();
         }
@@ -186,15 +187,15 @@ class SilenceTest {
 
     @Test
     void aMailboxHasAsMuchMemoryAsTheDocumentsSay() {
-        assertThat(2L * Mailbox.LETTERS * Letter.MAX).isLessThanOrEqualTo(2_300_000);
-        assertThat(2 * Entry.NAME_MAX + 64).isLessThan(Letter.MAX);
+        assertThat(2L * MessageChannel.MESSAGES_MAX * Message.MAX).isLessThanOrEqualTo(2_300_000);
+        assertThat(2 * Entry.NAME_MAX + 64).isLessThan(Message.MAX);
     }
 
-    private static void request(Mailbox peer, boolean isGet) throws InterruptedException {
-        Handshake.asClient(peer, SMALL.with(isGet ? Mode.READ : Mode.WRITE), Optional.empty(), Two.PATIENCE);
-        peer.send(new Request(!isGet, Two.set(Request.Option.RECURSIVE), Path.of(isGet ? "file" : "new"))
+    private static void request(MessageChannel peer, boolean isGet) throws InterruptedException {
+        Handshake.asClient(peer, SMALL.with(isGet ? Mode.READ : Mode.WRITE), Optional.empty(), FilesFixture.PATIENCE);
+        peer.send(new Request(!isGet, FilesFixture.set(Request.Option.RECURSIVE), Path.of(isGet ? "file" : "new"))
                 .writeTo(peer.write(Kind.REQUEST))
                 .memory(Window.NONE));
-        peer.expect(Kind.READY, Two.PATIENCE);
+        peer.expect(Kind.READY, FilesFixture.PATIENCE);
     }
 }

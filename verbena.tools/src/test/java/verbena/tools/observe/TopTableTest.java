@@ -79,6 +79,22 @@ class TopTableTest {
     }
 
     @Test
+    void theWaysOfOneSidedRequestsAreTold() {
+        Map<String, Long> before = Map.of("direct.requests", 1_000L);
+        Map<String, Long> now =
+                Map.of("direct.requests", 5_000L, "direct.system-requests", 24L, "direct.declined-requests", 8L);
+        assertThat(TopTable.lines(sharedMemory(10, before), sharedMemory(12, now), Order.RATE))
+                .contains("        ^ one-sided requests/s: 2.00k without packets (12 of them by the kernel), "
+                        + "4 by the peer's engine");
+    }
+
+    private static Look sharedMemory(long seconds, Map<String, Long> counters) {
+        var device = new DeviceLook(
+                1, "shm", "INFINIBAND", "ACTIVE", seconds * SECOND, List.of("127.0.0.1"), counters, List.of());
+        return new Look(seconds * 1000, List.of(new ProcessLook(4711, "Server -x", null, List.of(device))));
+    }
+
+    @Test
     void aQueuePairInErrSaysWhyAndASharedReceiveQueueIsMarked() {
         List<String> lines = TopTable.lines(
                 null, look(10, queuePair(2, 0, 0, 0, "RETRY_EXC_ERR on the request with wrId 7: ...")), Order.RATE);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 
-/// When a warm-up ends, from figures that nobody measured: one round takes a tenth of a second.
+/// When a warm-up ends, from figures that were not measured: one round takes a tenth of a second.
 class SteadyTest {
     private static final long ROUND = 100_000_000;
     private static final long SECOND = 10 * ROUND;

@@ -4,9 +4,9 @@ package verbena.transport.congestion;
 /// Engine-confined.
 ///
 /// The limit doubles with each window that is acknowledged until it is [PeerWindow#PACKETS_MAX] or something gets
-/// lost. A loss halves it, once for each round trip; after that it grows by one packet in [#GROWTH_WINDOWS] windows:
-/// additive increase, multiplicative decrease (RFC 5681), eight times slower, because going back N makes a loss
-/// eight times as dear as TCP has it.
+/// lost. A loss halves it, once for each round trip. After that it grows by one packet in [#GROWTH_WINDOWS]
+/// windows: additive increase, multiplicative decrease (RFC 5681). That is eight times slower than in TCP, because
+/// going back N makes a loss eight times as dear.
 final class CongestionControl {
     /// Never less, so that a lost packet has some behind it that tell of it.
     static final int PACKETS_MIN = 4;

@@ -3,25 +3,25 @@ package verbena.transport.congestion;
 import java.util.ArrayDeque;
 import verbena.verbs.Gid;
 
-/// What all reliable connections of one engine to one peer address have under way together. Counted in PSNs: packets
-/// sent, and packets of answers asked for, because what overflows is counted in packets too, a socket's buffer or a
-/// card's ring. How much that may be is for [CongestionControl]; how long an answer takes is for [RoundTrip].
-/// Engine-confined.
+/// What all reliable connections of one engine to one peer address have under way together. Counted in PSNs:
+/// packets sent, and packets of answers asked for, because what overflows is counted in packets too, a socket's
+/// buffer or a card's ring. How much that may be is for [CongestionControl]; how long an answer takes is for
+/// [RoundTrip]. Engine-confined.
 ///
-/// A connection that finds no room waits ([#await]), and is told in the order of coming. A connection that was told and
-/// found the room taken, because READs of others are large, is told before those that come later: else it would stand
-/// at the end each time, for ever.
+/// A connection that finds no room waits ([#await]), and is told in the order of coming. A connection that was told
+/// may find the room taken again, because READs of others are large. It is then told before those that come later;
+/// else it would stand at the end each time, for ever.
 public final class PeerWindow {
-    /// The limit is never more, in PSNs: half a megabyte of full packets saturates a loopback, and a socket's
-    /// buffer of Linux's default size holds about so many that were sent in runs.
+    /// The limit is never more, in PSNs. Half a megabyte of full packets saturates a loopback. A socket's buffer of
+    /// Linux's default size holds about so many that were sent in runs.
     public static final int PACKETS_MAX = 128;
     /// A run of packets: so many full ones (of 4 KiB) make one message of UDP GSO, at most 64 KiB.
     public static final int RUN = 15;
     /// No probe earlier than this after a sign of life: a peer may have to be scheduled first.
     public static final long PROBE_NANOS_MIN = 1_000_000;
 
-    /// How long an answer may take while it is unknown how long answers take: more than a way round the world. A peer
-    /// that never answers would keep the room from all other connections otherwise.
+    /// How long an answer may take while it is unknown how long answers take: more than a way round the world. A
+    /// peer that never answers would keep the room from all other connections otherwise.
     static final long ANSWER_NANOS_AT_FIRST = 250_000_000;
 
     /// What may wait for room.
@@ -69,13 +69,14 @@ public final class PeerWindow {
         outstanding += psns;
     }
 
-    /// So many are not under way any more, because they were answered, or because an answer is not expected any more.
+    /// So many are not under way any more, because they were answered, or because an answer is not expected any
+    /// more.
     void done(int psns) {
         outstanding -= psns;
         assert outstanding >= 0 : "only what was sent is done";
-        // A connection that waits alone is told when its packets can leave in long runs: of what is under way, at most
-        // half a window less one packet is not followed by an ACK request, so that much room comes. Of several each
-        // gets a run; all are told when nothing would ever come to wake the rest.
+        // A connection that waits alone is told when its packets can leave in long runs. That much room comes: at
+        // most half a window less one packet is under way without an ACK request behind it. Of several each gets a
+        // run. All are told when nothing is under way that would wake the rest.
         int enough = waiters.size() + again.size() == 1 ? Math.max(1, Math.min(2 * RUN, limit() / 4)) : 1;
         int share = outstanding == 0 ? 0 : RUN;
         for (int room = room(); room >= enough; room -= share) {

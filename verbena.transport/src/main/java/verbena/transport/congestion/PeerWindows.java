@@ -34,6 +34,7 @@ public final class PeerWindows {
 
     /// A connection has ended; with the last one, what was known of the way is forgotten.
     public void leave(PeerWindow window) {
+        assert window.users > 0 : "it has joined";
         if (--window.users == 0) {
             windows.remove(window.peer);
         }

@@ -62,8 +62,8 @@ public final class WindowShare {
         return window == null ? 0 : window.outstanding();
     }
 
-    /// Whether `psns` more may be sent: there is room for all of them, or for half a window. If not, the connection is
-    /// told when there is.
+    /// Whether `psns` more may be sent: there is room for all of them, or for half a window. If not, the connection
+    /// is told when there is.
     ///
     /// @param unanswered PSNs of this connection that have no answer, whether they take up room or not
     public boolean hasRoom(int psns, int unanswered) {
@@ -95,8 +95,8 @@ public final class WindowShare {
 
     // ---- what happens
 
-    /// Whether a packet in the middle of a message asks for an ACK. rxe and the standard's advice (IBTA 9.7.3.2) have
-    /// the last packet of a message ask; enough are added in between that the window never closes without an ACK on
+    /// Whether a packet in the middle of a message asks for an ACK. The last packet of a message asks, as rxe does
+    /// and the standard advises (IBTA 9.7.3.2). Enough others ask that the window never closes without an ACK on
     /// its way.
     public boolean wantsAck(int unanswered) {
         PeerWindow of = window;

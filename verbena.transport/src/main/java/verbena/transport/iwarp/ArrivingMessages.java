@@ -4,6 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.RdmapOpcode;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
 /// How far the messages are that a [Receiver] is receiving. Engine-confined.
 final class ArrivingMessages {

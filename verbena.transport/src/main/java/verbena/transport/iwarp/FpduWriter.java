@@ -6,9 +6,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.iwarp.Fpdu;
+import verbena.wire.iwarp.StreamTerms;
 
-/// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. Whoever sends writes a ULPDU where
-/// [#begin] says, or the front of it and names where the rest lies, and then ends it.
+/// Puts ULPDUs into FPDUs (RFC 5044 4): length, padding, CRC and markers. The sender writes a
+/// ULPDU where [#begin] says, or writes its front and names where the rest lies. Then it ends the ULPDU.
 final class FpduWriter {
     /// Payload below this is copied: one piece is cheaper for the operating system than three.
     static final int REFER_BYTES_MIN = 2048;

@@ -21,6 +21,7 @@ import verbena.verbs.WcStatus;
 import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.ReadRequest;
+import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
@@ -33,7 +34,7 @@ import verbena.wire.iwarp.TerminateCode;
 public final class IwarpConnection implements StreamProtocol {
     private final QueuePairCore core;
     private final QueuePairParameters p;
-    private final Owed owed = new Owed();
+    private final OwedResponses owed = new OwedResponses();
     private final FpduWriter writer = new FpduWriter();
     private final OutstandingRequests requests;
     private final Sender sender;
@@ -261,8 +262,8 @@ public final class IwarpConnection implements StreamProtocol {
 
     // ---- refusals
 
-    /// Keeps what the TERMINATE that is about to be sent shows of the segment that it refuses (RFC 5040 4.8): its
-    /// length, its DDP header, and its RDMAP header when it has one.
+    /// Keeps what the next TERMINATE shows of the segment that it refuses (RFC 5040 4.8): its length, its DDP
+    /// header, and its RDMAP header when it has one.
     void keepRefused(TerminateCode code, MemorySegment from, long ddp, int ddpBytes, int rdmapBytes, int payloadBytes) {
         MemorySegment bytes = terminateBytes();
         int flags = Terminate.HAS_LENGTH | Terminate.HAS_DDP | (rdmapBytes > 0 ? Terminate.HAS_RDMAP : 0);
@@ -338,7 +339,7 @@ public final class IwarpConnection implements StreamProtocol {
     }
 
     /// A READ of the peer that was accepted cannot be answered any more.
-    void refuseRead(Owed.Answer answer, MemoryVerdict verdict, long source, int bytes) {
+    void refuseRead(OwedResponses.Response answer, MemoryVerdict verdict, long source, int bytes) {
         TerminateCode code = Refusals.code(verdict, source, bytes);
         MemorySegment shown = Arena.ofAuto().allocate(Ddp.UNTAGGED_BYTES + ReadRequest.BYTES);
         Ddp.writeUntagged(shown, 0, RdmapOpcode.READ_REQUEST, true, 0, answer.msn, 0);

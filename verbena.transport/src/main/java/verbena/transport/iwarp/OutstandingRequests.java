@@ -11,11 +11,10 @@ import verbena.transport.queue.SendRequest;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.SendOperation;
 
-/// The requests of the application, oldest first: those before `head` are done, those before `next` have been sent, the
-/// one at `next` is being sent or comes next. A request that needs no answer is done when its last byte has been given
-/// to
-/// the stream (RFC 5040 5.5: nothing acknowledges it), but completions come in order, behind a READ that is not
-/// answered yet. So the READ or atomic whose answer comes next is always at `head`. Engine-confined.
+/// The requests of the application, oldest first. Those before `head` are done, those before `next` have been sent,
+/// and the one at `next` is being sent or comes next. A request that needs no answer is done when its last byte has
+/// been given to the stream (RFC 5040 5.5: nothing acknowledges it). But completions come in order, behind a READ
+/// that is not answered yet. So the READ or atomic whose answer comes next is always at `head`. Engine-confined.
 final class OutstandingRequests {
     /// What the READ by which a connection begins names (RFC 6581); soft-iWARP's choice.
     static final int RTR_STAG = 1;
@@ -114,11 +113,12 @@ final class OutstandingRequests {
     /// The next request has been given to the stream.
     void sent() {
         next++;
+        assertOrder();
         retire();
     }
 
-    /// Carries out the next request, which never leaves this side; false when it has to wait for others, or fails. It
-    /// waits for everything before it, as on a reliable connection of InfiniBand.
+    /// Carries out the next request, which never leaves this side; false when it has to wait for others, or fails.
+    /// It waits for everything before it, as on a reliable connection of InfiniBand.
     boolean executeLocal(SendRequest request) {
         if (head != next) {
             return false;
@@ -131,8 +131,8 @@ final class OutstandingRequests {
         return true;
     }
 
-    /// The next request cannot go on; it fails when all before it are done, so that completions stay in order. Answers
-    /// with false.
+    /// The next request cannot go on; it fails when all before it are done, so that completions stay in order.
+    /// Answers with false.
     boolean fail(SendRequest request, WcStatus status, String cause) {
         request.localError = status;
         request.localCause = cause;
@@ -186,8 +186,8 @@ final class OutstandingRequests {
         return rtrOutstanding ? 0 : sends.at(head).bytes() - received;
     }
 
-    /// What the answer to a READ has to name: the first entry's key and address, and from there on as if all lay in one
-    /// piece. The peer only repeats it; nothing is found by it.
+    /// What the answer to a READ has to name: the first entry's key and address, and from there on as if all lay in
+    /// one piece. The peer only repeats it; nothing is found by it.
     static int sinkStag(SendRequest request) {
         return request.scatter.count == 0 ? 0 : request.scatter.lkeys[0];
     }
@@ -244,6 +244,7 @@ final class OutstandingRequests {
     }
 
     private void finishHead() {
+        assertOrder();
         assert head < next : "it has been sent";
         SendRequest request = sends.at(head++);
         completions.succeed(request, head);
@@ -263,6 +264,11 @@ final class OutstandingRequests {
         if (failed) {
             failStalled();
         }
+    }
+
+    private void assertOrder() {
+        assert head <= next && next <= sends.published() : "order of positions";
+        assert unanswered >= 0 : "only what was asked for is answered";
     }
 
     // ---- failure

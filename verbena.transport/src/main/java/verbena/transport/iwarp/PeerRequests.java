@@ -11,17 +11,18 @@ import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.TerminateCode;
 
-/// READs and atomics that the peer asks for (RFC 5040 5.2, RFC 7306 5): judged, carried out, and [Owed] from then on.
-/// Engine-confined.
+/// READs and atomics that the peer asks for (RFC 5040 5.2, RFC 7306 5): judged, carried out, and [OwedResponses]
+/// from then on. Engine-confined.
 final class PeerRequests {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Segment segment;
     private final ArrivingMessages messages;
     private final Refusals refusals;
-    private final Owed owed;
+    private final OwedResponses owed;
 
-    PeerRequests(QueuePairCore core, Segment segment, ArrivingMessages messages, Refusals refusals, Owed owed) {
+    PeerRequests(
+            QueuePairCore core, Segment segment, ArrivingMessages messages, Refusals refusals, OwedResponses owed) {
         this.core = core;
         this.p = core.parameters;
         this.segment = segment;
@@ -44,7 +45,7 @@ final class PeerRequests {
         if (verdict != MemoryVerdict.OK) {
             return noAccess("READ", key, source, bytes, verdict);
         }
-        Owed.Answer answer = owed.add();
+        OwedResponses.Response answer = owed.add();
         answer.isAtomic = false;
         answer.msn = messages.takeMsn(Ddp.QUEUE_REQUEST);
         answer.sinkStag = ReadRequest.sinkStag(in, payload);
@@ -79,7 +80,7 @@ final class PeerRequests {
         if (verdict != MemoryVerdict.OK) {
             return noAccess("atomic", key, at, Long.BYTES, verdict);
         }
-        Owed.Answer answer = owed.add();
+        OwedResponses.Response answer = owed.add();
         answer.isAtomic = true;
         answer.msn = messages.takeMsn(Ddp.QUEUE_REQUEST);
         answer.identifier = AtomicRequest.identifier(in, payload);

@@ -17,10 +17,11 @@ import verbena.verbs.WorkCompletion;
 import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.RdmapOpcode;
+import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.TerminateCode;
 
-/// What arrives. An FPDU goes down the standards' checklist: framing and CRC (RFC 5044), version, queue, number
-/// and offset (RFC 5041), opcode, key and rights (RFC 5040); the first check that fails decides what the TERMINATE
+/// What arrives. An FPDU goes down the standards' checklist: framing and CRC (RFC 5044), version, queue, number and
+/// offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that fails decides what the TERMINATE
 /// says, and nothing of that FPDU is placed.
 ///
 /// Payload is placed as it comes when there is no CRC; with one, an FPDU waits until all of it is there. What
@@ -61,7 +62,7 @@ final class Receiver {
             IwarpConnection connection,
             Receiving receive,
             OutstandingRequests outstanding,
-            Owed owed) {
+            OwedResponses owed) {
         this.core = core;
         this.p = core.parameters;
         this.connection = connection;
@@ -75,7 +76,7 @@ final class Receiver {
                 messages,
                 refusals,
                 new PeerRequests(core, segment, messages, refusals, owed),
-                new PeerAnswers(connection, segment, messages, refusals, outstanding));
+                new PeerResponses(connection, segment, messages, refusals, outstanding));
     }
 
     // ---- life

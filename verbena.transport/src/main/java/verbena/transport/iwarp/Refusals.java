@@ -7,8 +7,7 @@ import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.TerminateCode;
 
 /// Refuses the segment that is arriving: the TERMINATE shows its headers. Every method answers with false, which is
-/// what
-/// the check that has failed answers with. Engine-confined.
+/// what the check that has failed answers with. Engine-confined.
 final class Refusals {
     private final IwarpConnection connection;
     private final Segment segment;
@@ -78,8 +77,8 @@ final class Refusals {
         };
     }
 
-    /// The code of what was refused to a peer that writes. Only the layer above knows rights; what DDP finds is its own
-    /// (RFC 5040 7.1, RFC 5041 7.2).
+    /// The code of what was refused to a peer that writes. Only the layer above knows rights; what DDP finds is its
+    /// own (RFC 5040 7.1, RFC 5041 7.2).
     static TerminateCode taggedCode(MemoryVerdict verdict, long address, long bytes) {
         return switch (code(verdict, address, bytes)) {
             case STAG_NOT_ASSOCIATED -> TerminateCode.TAGGED_NOT_ASSOCIATED;

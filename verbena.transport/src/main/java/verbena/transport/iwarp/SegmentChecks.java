@@ -18,8 +18,8 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.TerminateCode;
 
-/// The standards' checklist for a segment whose FPDU is sound: version, queue, number and offset (RFC 5041), opcode
-/// ([#fits]); then what the opcode asks for, key and rights (RFC 5040, [#mayPlace]). Engine-confined.
+/// The standards' checklist for a segment whose FPDU is sound. First come version, queue, number, offset (RFC 5041)
+/// and opcode ([#fits]), then what the opcode asks for, key and rights (RFC 5040, [#mayPlace]). Engine-confined.
 final class SegmentChecks {
     private final QueuePairCore core;
     private final QueuePairParameters p;
@@ -28,7 +28,7 @@ final class SegmentChecks {
     private final ArrivingMessages messages;
     private final Refusals refusals;
     private final PeerRequests requests;
-    private final PeerAnswers answers;
+    private final PeerResponses answers;
 
     SegmentChecks(
             QueuePairCore core,
@@ -37,7 +37,7 @@ final class SegmentChecks {
             ArrivingMessages messages,
             Refusals refusals,
             PeerRequests requests,
-            PeerAnswers answers) {
+            PeerResponses answers) {
         this.core = core;
         this.p = core.parameters;
         this.receive = receive;

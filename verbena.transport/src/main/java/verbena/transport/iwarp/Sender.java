@@ -13,14 +13,16 @@ import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.ImmediateData;
 import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.ReadRequest;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
 /// What leaves: the application's requests ([OutstandingRequests]), and the answers that the peer is owed
-/// ([AnswerSender]). A message is sent to its end before the next begins; requests and answers take turns.
+/// ([ResponseSender]). A message is sent to its end before the next begins; requests and answers take turns.
 final class Sender {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final OutstandingRequests requests;
-    private final AnswerSender answers;
+    private final ResponseSender answers;
     private final FpduWriter writer;
 
     private int taggedMax;
@@ -38,11 +40,16 @@ final class Sender {
     /// The number of the next SEND in its queue.
     private int msnSend;
 
-    Sender(QueuePairCore core, IwarpConnection connection, OutstandingRequests requests, Owed owed, FpduWriter writer) {
+    Sender(
+            QueuePairCore core,
+            IwarpConnection connection,
+            OutstandingRequests requests,
+            OwedResponses owed,
+            FpduWriter writer) {
         this.core = core;
         this.p = core.parameters;
         this.requests = requests;
-        this.answers = new AnswerSender(core, connection, owed, writer);
+        this.answers = new ResponseSender(core, connection, owed, writer);
         this.writer = writer;
     }
 

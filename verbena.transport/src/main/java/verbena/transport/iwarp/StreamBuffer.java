@@ -9,8 +9,8 @@ public final class StreamBuffer {
     public static final int BYTES_MIN = 68 * 1024;
 
     public final MemorySegment segment;
-    /// The same memory, for the classes of the JDK that take buffers (`java.util.zip.CRC32C`); its position and
-    /// limit are anybody's.
+    /// The same memory, for the classes of the JDK that take buffers (`java.util.zip.CRC32C`). Each use sets its
+    /// position and limit anew.
     final ByteBuffer buffer;
 
     /// @param segment native, of at least [#BYTES_MIN] bytes

@@ -2,12 +2,12 @@ package verbena.transport.iwarp;
 
 import java.lang.foreign.MemorySegment;
 
-/// What a stream is to be given next: pieces in their order, each in the output's own memory or in a region.
-/// Whoever has had it filled writes the pieces out before anything else happens, and copies what the stream does
+/// What a stream is to be given next: pieces in their order, each in the output's own memory or in a region. The
+/// caller that has it filled writes the pieces out before anything else happens, and copies what the stream does
 /// not take.
 ///
-/// A piece in a region names all of the region's memory and where in it the piece lies: it is valid as long as the
-/// memory's arena is open, which nobody here can hold open.
+/// A piece in a region names all of the region's memory and where in it the piece lies. It is valid as long as the
+/// memory's arena is open, which no class here can hold open.
 public final class StreamOutput {
     /// The output's own memory; its first [#used] bytes are taken.
     final StreamBuffer own;
@@ -98,6 +98,7 @@ public final class StreamOutput {
         }
         used += bytes;
         total += bytes;
+        assert used <= own.size() : "the caller has claimed the room";
     }
 
     /// Bytes of a region follow.
@@ -108,6 +109,7 @@ public final class StreamOutput {
     }
 
     private void put(MemorySegment segment, long offset, int bytes) {
+        assert count < segments.length : "the caller has claimed the room";
         segments[count] = segment;
         offsets[count] = offset;
         lengths[count] = bytes;

@@ -1,6 +1,7 @@
 package verbena.transport.iwarp;
 
 import verbena.transport.QueuePairLife;
+import verbena.wire.iwarp.StreamTerms;
 
 /// The protocol of a queue pair over a stream of bytes, as the engine, the simulator and a test know it.
 /// Engine-confined.

@@ -8,18 +8,18 @@ import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/// Finds things by a 24-bit handle that nobody can guess: handles are drawn at random from all that are free, and a
+/// Finds things by a 24-bit handle that a peer cannot guess. Handles are drawn at random from all that are free. A
 /// handle that was given back rests before it can be drawn again, so that a late packet does not meet a new owner.
 /// Finding costs an array read and a look at what is there, and never locks.
 ///
-/// It is a hash table with open addressing: numbers in use are spread over 24 bits, so a table by position would have a
-/// page for each of them.
+/// It is a hash table with open addressing: numbers in use are spread over 24 bits, so a table by position would
+/// have a page for each of them.
 ///
 /// @param <T> what is found
 public final class KeyTable<T> {
-    /// How long a handle rests: 60 s, as long as Linux's TCP stays in TIME_WAIT. A peer with an ACK timeout of up
-    /// to 1.07 s and 7 retries has given up by then, even if each timer runs for four times its value (IBTA
-    /// C9-141), and no network that carries RDMA holds a packet for so long.
+    /// How long a handle rests: 60 s, as long as Linux's TCP stays in TIME_WAIT. By then a peer with an
+    /// ACK timeout of up to 1.07 s and 7 retries has given up, even if each timer runs four times as long (IBTA
+    /// C9-141). No network that carries RDMA holds a packet for so long.
     public static final long REST_NANOS = 60_000_000_000L;
     /// Handles that rest at once, at most; when one more comes, the oldest has rested.
     static final int RESTING_MAX = 1 << 20;
@@ -33,7 +33,7 @@ public final class KeyTable<T> {
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Entry[].class);
     private static final Object RESTING = new Object();
-    /// Stands where one was that has rested: who looks for another goes on behind it.
+    /// Stands where one was that has rested: a search for another goes on behind it.
     private static final Entry GONE = new Entry(-1, RESTING);
 
     /// A handle, and what it names.
@@ -139,7 +139,7 @@ public final class KeyTable<T> {
         wakeRested(clock.getAsLong());
         while (true) {
             int handle = base | (random.nextInt() & (size - 1));
-            // All ones is nobody's own: as a queue pair number it means a multicast (IBTA 9.2).
+            // All ones is given to no value: as a queue pair number it means a multicast (IBTA 9.2).
             if (handle >= first && handle != HANDLE_MASK && entry(table, handle) == null) {
                 put(new Entry(handle, make.apply(handle)));
                 count++;
@@ -157,6 +157,7 @@ public final class KeyTable<T> {
         there.value = RESTING;
         there.restingSinceNanos = clock.getAsLong();
         count--;
+        assert count >= 0 : "only what was added is removed";
         resting.add(there);
     }
 
@@ -185,6 +186,7 @@ public final class KeyTable<T> {
         }
         place(table, entry);
         taken++;
+        assert 2 * taken <= table.length && count + resting.size() < taken : "at most half is taken";
     }
 
     private void forget(Entry entry) {

@@ -1,5 +1,7 @@
 package verbena.transport.memory;
 
+import org.jspecify.annotations.Nullable;
+
 /// What a key can name.
 public abstract sealed class Keyed permits Region, Window {
     /// All 32 bits: 24 of handle and 8 of variant.
@@ -9,6 +11,12 @@ public abstract sealed class Keyed permits Region, Window {
 
     Keyed(int protectionDomain) {
         this.protectionDomain = protectionDomain;
+    }
+
+    /// What has exactly this key now.
+    static @Nullable Keyed find(KeyTable<Keyed> keys, int key) {
+        Keyed keyed = keys.get(key >>> 8);
+        return keyed != null && keyed.key == key ? keyed : null;
     }
 
     /// The key as it is now.

@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.queue.ScatterList;
 import verbena.verbs.Access;
 
 /// Which key may touch which memory (IBTA 10.6). The only code that touches user memory.
@@ -25,6 +24,8 @@ public final class MemoryTable {
 
     private final RandomGenerator random;
     private final KeyTable<Keyed> keys;
+    private final KeyWatches watches;
+    private final WindowBinder windows;
     /// The value that the last atomic found.
     private long original;
 
@@ -34,11 +35,15 @@ public final class MemoryTable {
     public MemoryTable(RandomGenerator random, int limit, LongSupplier clock) {
         this.random = random;
         this.keys = new KeyTable<>(random, 1, limit, clock);
+        this.watches = new KeyWatches();
+        this.windows = new WindowBinder(keys, watches);
     }
 
     private MemoryTable(MemoryTable other) {
         this.random = other.random;
         this.keys = other.keys;
+        this.watches = other.watches;
+        this.windows = other.windows;
     }
 
     /// The same regions and windows under the same keys, for one more engine.
@@ -60,6 +65,11 @@ public final class MemoryTable {
         return true;
     }
 
+    /// Tells `watch` of all keys that end or change, in this table and in those of the other engines.
+    public void watch(KeyWatch watch) {
+        watches.add(watch);
+    }
+
     /// How many regions and windows there are.
     public int size() {
         return keys.size();
@@ -67,12 +77,43 @@ public final class MemoryTable {
 
     // ---- engine
 
-    /// Ends a region or window; its key is not used again soon.
-    public void remove(Keyed keyed) {
+    /// Ends a region or window, while no engine works; its key is not used again soon.
+    ///
+    /// @return false when a peer may still use the memory, which must not be used for anything else then
+    ///     ([KeyWatch#onEnded])
+    public boolean remove(Keyed keyed) {
         keys.remove(keyed.key >>> 8);
         if (keyed instanceof Window window) {
             window.rebind(window.binding(), null);
         }
+        return watches.ended(keyed.key);
+    }
+
+    /// Gives a region other rights and another protection domain, while no engine works; the key stays.
+    public void reregister(Region region, int protectionDomain, int access) {
+        region.reregister(protectionDomain, access);
+        boolean _ = watches.ended(region.key);
+    }
+
+    /// What `rkey` opens to the peer of queue pair `qpn` of `domain`; null when it opens nothing.
+    public @Nullable Opening opening(int rkey, int domain, int qpn) {
+        Keyed keyed = find(rkey);
+        if (keyed == null || keyed.protectionDomain != domain) {
+            return null;
+        }
+        if (keyed instanceof Region region) {
+            return new Opening(region.iova, region.access & WindowBinder.REMOTE, region.memory);
+        }
+        Window window = (Window) keyed;
+        Window.Binding binding = window.binding();
+        if (binding == null || binding.key() != rkey || (window.type == 2 && binding.qpn() != qpn)) {
+            return null;
+        }
+        Region region = binding.region();
+        return new Opening(
+                binding.zeroBased() ? 0 : binding.address(),
+                binding.access(),
+                region.memory.asSlice(binding.address() - region.iova, binding.length()));
     }
 
     /// May a peer's request through queue pair `qpn` of `domain` use `rkey` for these bytes with all the rights of
@@ -170,9 +211,9 @@ public final class MemoryTable {
         }
     }
 
-    /// Sees to it that what was written before is visible to everyone, and, when `access` has
-    /// [Access#FLUSH_PERSISTENT], that it is in the mapped file (`MemorySegment.force`), which takes as long as
-    /// the disk does.
+    /// Sees to it that what was written before is visible to every thread. When `access` has
+    /// [Access#FLUSH_PERSISTENT], it is also in the mapped file (`MemorySegment.force`), which takes as long as the
+    /// disk does.
     ///
     /// @param whole all of the region instead of the range
     /// @param access the rights that are asked for
@@ -278,8 +319,8 @@ public final class MemoryTable {
         return MemoryVerdict.TOO_SHORT;
     }
 
-    /// All of the memory in which `locate` found something. Whoever hands it to the operating system sees to it
-    /// that its arena stays open meanwhile.
+    /// All of the memory in which `locate` found something. A caller that hands it to the operating system
+    /// has to keep its arena open meanwhile.
     public MemorySegment located() {
         return target;
     }
@@ -303,67 +344,12 @@ public final class MemoryTable {
     /// @param variant whose low 8 bits the window's new key gets
     public MemoryVerdict bind(
             Window window, int variant, Region region, long address, long bytes, int access, int domain, int qpn) {
-        int rkey = window.keyOf(variant);
-        int remoteRights = Access.REMOTE_WRITE.bit() | Access.REMOTE_READ.bit() | Access.REMOTE_ATOMIC.bit();
-        boolean changes = (access & (Access.REMOTE_WRITE.bit() | Access.REMOTE_ATOMIC.bit())) != 0;
-        Window.Binding before = window.binding();
-        if (keys.get(window.key >>> 8) != window
-                || window.protectionDomain != domain
-                || (window.type == 2 && (before != null || bytes == 0))) {
-            return MemoryVerdict.NOT_ALLOWED;
-        }
-        if (bytes == 0) {
-            if (!window.rebind(before, null)) {
-                return MemoryVerdict.NOT_ALLOWED;
-            }
-            window.key = rkey;
-            return MemoryVerdict.OK;
-        }
-        if (keys.get(region.key >>> 8) != region) {
-            return MemoryVerdict.NO_SUCH_KEY;
-        }
-        if (region.protectionDomain != domain) {
-            return MemoryVerdict.WRONG_DOMAIN;
-        }
-        if ((region.access & Access.MW_BIND.bit()) == 0
-                || (region.access & Access.ZERO_BASED.bit()) != 0
-                || (changes && (region.access & LOCAL_WRITE) == 0)
-                || (access & ~(remoteRights | Access.ZERO_BASED.bit())) != 0
-                || (window.type == 1 && (access & Access.ZERO_BASED.bit()) != 0)) {
-            return MemoryVerdict.NO_RIGHT;
-        }
-        if (!region.contains(address, bytes)) {
-            return MemoryVerdict.OUT_OF_BOUNDS;
-        }
-        var fresh = new Window.Binding(
-                rkey, region, address, bytes, access & remoteRights, (access & Access.ZERO_BASED.bit()) != 0, qpn);
-        if (!window.rebind(before, fresh)) {
-            return MemoryVerdict.NOT_ALLOWED; // another engine has bound it this moment
-        }
-        window.key = rkey;
-        return MemoryVerdict.OK;
+        return windows.bind(window, variant, region, address, bytes, access, domain, qpn);
     }
 
     /// Withdraws the type 2 window of this key (local invalidate, SEND with invalidate).
     public MemoryVerdict invalidate(int rkey, int domain, int qpn) {
-        Keyed keyed = find(rkey);
-        if (keyed == null) {
-            return MemoryVerdict.NO_SUCH_KEY;
-        }
-        if (keyed.protectionDomain != domain) {
-            return MemoryVerdict.WRONG_DOMAIN;
-        }
-        if (!(keyed instanceof Window window) || window.type != 2) {
-            return MemoryVerdict.NOT_ALLOWED;
-        }
-        Window.Binding binding = window.binding();
-        if (binding == null) {
-            return MemoryVerdict.NOT_BOUND;
-        }
-        if (binding.qpn() != qpn) {
-            return MemoryVerdict.WRONG_QUEUE_PAIR;
-        }
-        return window.rebind(binding, null) ? MemoryVerdict.OK : MemoryVerdict.NOT_BOUND;
+        return windows.invalidate(rkey, domain, qpn);
     }
 
     // ---- leaves
@@ -378,8 +364,7 @@ public final class MemoryTable {
     private long locatedBytes;
 
     private @Nullable Keyed find(int key) {
-        Keyed keyed = keys.get(key >>> 8);
-        return keyed != null && keyed.key == key ? keyed : null;
+        return Keyed.find(keys, key);
     }
 
     /// Sets [#target] and answers with the offset in it; after a check that said OK.

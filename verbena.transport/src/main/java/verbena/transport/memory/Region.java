@@ -55,8 +55,8 @@ public final class Region extends Keyed {
         return windows;
     }
 
-    /// Engine only: other rights and another protection domain; the key stays.
-    public void reregister(int protectionDomain, int access) {
+    /// See [MemoryTable#reregister].
+    void reregister(int protectionDomain, int access) {
         this.protectionDomain = protectionDomain;
         this.access = access;
     }

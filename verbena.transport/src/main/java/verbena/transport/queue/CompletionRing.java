@@ -6,9 +6,9 @@ import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// A ring of completions: the engine appends (several take turns by a lock when they share it), pollers, who take
-/// turns by a lock of their own, take. Arming and the sleeping poller's wake-up go through one flag that the
-/// engine reads after it has published an entry.
+/// A ring of completions. The engine appends; several engines that share the ring take turns by a lock. Polling
+/// threads take, and take turns by a lock of their own. Arming, and the wake-up of a sleeping thread, go through
+/// flags that the engine reads after it has published an entry.
 public final class CompletionRing {
     /// Not armed.
     public static final int ARMED_NONE = 0;
@@ -39,7 +39,7 @@ public final class CompletionRing {
         /// The ring was armed, and something came that it was armed for.
         void onNotification();
 
-        /// Somebody sleeps until there is a completion, and there is one.
+        /// A thread sleeps until there is a completion, and there is one.
         void onWake();
 
         /// The ring was full, or is broken since it once was; the completion is lost.
@@ -95,8 +95,8 @@ public final class CompletionRing {
         return (int) ((long) WRITTEN.getAcquire(this) - (long) READ.getAcquire(this));
     }
 
-    /// Whether there is nothing to poll; any thread. Volatile, so that whoever has armed the ring, or said that it
-    /// is about to sleep, and then finds it empty, is told of what comes.
+    /// Whether there is nothing to poll; any thread. The reads are volatile. So a thread that arms the ring, or
+    /// says that it is about to sleep, and then finds the ring empty, is told of what comes.
     public boolean isEmpty() {
         return (long) READ.getVolatile(this) == (long) WRITTEN.getVolatile(this);
     }
@@ -195,6 +195,7 @@ public final class CompletionRing {
         if (position == (long) WRITTEN.getVolatile(this)) {
             return false;
         }
+        assert position < (long) WRITTEN.getVolatile(this) : "order of positions";
         Entry e = entries.at(position);
         wc.fill(
                 e.wrId,
@@ -235,8 +236,9 @@ public final class CompletionRing {
         }
     }
 
-    /// Says that somebody is about to sleep (1) or has woken (-1); poll once more before sleeping.
+    /// Says that the calling thread is about to sleep (1) or has woken (-1). Poll once more before sleeping.
     public void sleepers(int change) {
-        SLEEPERS.getAndAdd(this, change);
+        int before = (int) SLEEPERS.getAndAdd(this, change);
+        assert before + change >= 0 : "only a thread that slept wakes";
     }
 }

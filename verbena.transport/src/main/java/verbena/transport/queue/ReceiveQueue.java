@@ -3,8 +3,9 @@ package verbena.transport.queue;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// A ring of receives, of one queue pair or shared by several of one engine. Posters, who take turns by a lock of
-/// their own, write slots and publish them; the engine takes the oldest by copying it, which frees the slot.
+/// A ring of receives, of one queue pair or shared by several of one engine. Posting threads take turns by a lock
+/// of their own; they write slots and publish them. The engine takes the oldest by copying it, which frees the
+/// slot.
 public final class ReceiveQueue {
     private static final VarHandle PUBLISHED;
     private static final VarHandle TAKEN;
@@ -65,11 +66,13 @@ public final class ReceiveQueue {
 
     /// The next free slot; the caller has asked [#hasRoom()].
     public ReceiveRequest claim() {
+        assert hasRoom() : "the caller has asked for room";
         return slots.claim((long) PUBLISHED.get(this) + claimed++, (long) TAKEN.getAcquire(this));
     }
 
     /// Takes the last claim back.
     public void unclaim() {
+        assert claimed > 0 : "there is one";
         claimed--;
     }
 
@@ -119,6 +122,7 @@ public final class ReceiveQueue {
         if ((long) PUBLISHED.getVolatile(this) == position) {
             return false;
         }
+        assert position < (long) PUBLISHED.getVolatile(this) : "order of positions";
         ReceiveRequest slot = slots.at(position);
         into.wrId = slot.wrId;
         into.scatter.copyFrom(slot.scatter);

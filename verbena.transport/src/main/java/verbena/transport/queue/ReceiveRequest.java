@@ -1,5 +1,7 @@
 package verbena.transport.queue;
 
+import verbena.transport.memory.ScatterList;
+
 /// A posted receive: a slot of a receive queue, or the copy that a message is being received into.
 public final class ReceiveRequest {
     public long wrId;

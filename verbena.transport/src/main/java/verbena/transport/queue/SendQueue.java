@@ -5,8 +5,9 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// A ring of send requests. Posters, who take turns by a lock of their own, write slots and publish them; the engine
-/// reads published slots and retires them. Positions count up for ever; a slot is a position modulo the capacity.
+/// A ring of send requests. Posting threads take turns by a lock of their own; they write slots and publish them.
+/// The engine reads published slots and retires them. Positions count up for ever; a slot is a position modulo the
+/// capacity.
 public final class SendQueue {
     private static final VarHandle PUBLISHED;
     private static final VarHandle RETIRED;
@@ -36,7 +37,7 @@ public final class SendQueue {
     /// @param capacity requests that can be outstanding
     /// @param maxSge scatter entries of each
     /// @param maxInlineBytes inline bytes of each
-    /// @param allocator where they come from; asked by whoever claims, once for each slot
+    /// @param allocator where they come from; asked by the claiming thread, once for each slot
     public SendQueue(int capacity, int maxSge, int maxInlineBytes, SegmentAllocator allocator) {
         this.capacity = capacity;
         slots = new SlotRing<>(
@@ -60,11 +61,13 @@ public final class SendQueue {
 
     /// The next free slot; the caller has asked [#hasRoom()].
     public SendRequest claim() {
+        assert hasRoom() : "the caller has asked for room";
         return slots.claim((long) PUBLISHED.get(this) + claimed++, (long) RETIRED.getAcquire(this));
     }
 
     /// Takes the last claim back.
     public void unclaim() {
+        assert claimed > 0 : "there is one";
         claimed--;
     }
 
@@ -101,6 +104,7 @@ public final class SendQueue {
 
     /// Gives all slots before `position` back to the posters. Release: a poster that sees it may write them.
     public void retire(long position) {
+        assert position >= retired() && position <= published() : "forward, and only what was published";
         RETIRED.setRelease(this, position);
     }
 

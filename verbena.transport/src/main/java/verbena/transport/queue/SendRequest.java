@@ -2,8 +2,8 @@ package verbena.transport.queue;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import verbena.transport.Path;
 import verbena.transport.memory.Region;
+import verbena.transport.memory.ScatterList;
 import verbena.transport.memory.Window;
 import verbena.verbs.WcStatus;
 import verbena.verbs.spi.SendOperation;

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 /// The slots of a ring, made when they are first needed: as many as were ever in use at once. So a deep queue costs
 /// little as long as little is in it, and after that nothing is made any more.
 ///
-/// Slots move: whoever fills position n gets a slot whose position is free again. Positions count up for ever. Filling
-/// is for one thread at a time; others may look at a position once it was handed to them, by whatever hands it over.
+/// Slots move: a thread that fills position n gets a slot whose position is free again. Positions count up for ever.
+/// Filling is for one thread at a time. Other threads may look at a position once it was handed to them.
 public final class SlotRing<T> {
     private final Supplier<T> maker;
     private final T[] slots;
@@ -34,6 +34,8 @@ public final class SlotRing<T> {
     ///
     /// @param free positions before this are not in use any more
     public T claim(long position, long free) {
+        assert position >= free && position - free < slots.length : "inside the ring";
+        assert position <= filled && moved <= filled : "order of positions";
         int at = (int) position & mask;
         if (position < filled) {
             return slots[at];
@@ -53,12 +55,14 @@ public final class SlotRing<T> {
 
     /// The slot at a position in use.
     public T at(long position) {
+        assert position < filled : "it was filled";
         return slots[(int) position & mask];
     }
 
     /// Another ring with the slots of the positions in use, `from` to before `to`; this one is done with.
     public SlotRing<T> resized(int capacity, long from, long to) {
         var other = new SlotRing<T>(capacity, maker);
+        assert from <= to && to - from <= other.slots.length : "what is in use fits";
         for (long position = from; position < to; position++) {
             other.slots[(int) position & other.mask] = at(position);
         }

@@ -57,7 +57,7 @@ class Checklist {
         return verdict;
     }
 
-    /// IBTA 9.7.4.1.2: the opcode may follow the one before it.
+    /// IBTA 9.7.4.1: the opcode may follow the one before it.
     private Verdict checkSequence(Frame frame, Opcode opcode) {
         if (!message.fits(opcode)) {
             return invalid(opcode + " does not follow what came before it");
@@ -68,7 +68,7 @@ class Checklist {
         return Verdict.ACCEPTED;
     }
 
-    /// IBTA 9.7.4.1.4: what the queue pair does not enable is an invalid request, whatever the region says.
+    /// IBTA 9.7.4.1: what the queue pair does not enable is an invalid request, whatever the region says.
     private Verdict checkEnabled(Frame frame, Opcode opcode) {
         if (opcode.isFlush()) {
             return checkFlush(frame, opcode);
@@ -162,9 +162,8 @@ class Checklist {
                 + "; it has 8, at a multiple of 8");
     }
 
-    /// IBTA 9.7.4.1.5: the key and the whole range of the RETH, at the first packet (C9-90), unless the request asks
-    /// for
-    /// no bytes (C9-88). A FLUSH is looked at when it is carried out.
+    /// IBTA 9.7.4.1.5: the key and the whole range of the RETH, at the first packet (C9-90), unless the request
+    /// asks for no bytes (C9-88). A FLUSH is looked at when it is carried out.
     private Verdict checkAccess(Opcode opcode) {
         int right = right(opcode);
         if (right == 0 || !opcode.startsMessage() || message.bytes() == 0) {
@@ -181,8 +180,8 @@ class Checklist {
         return noAccess(opcode, verdict, message.rkey(), message.address(), message.bytes());
     }
 
-    /// The receive of a WRITE with immediate is taken at the last packet, before anything of that packet is placed. It
-    /// comes after the other checks, so that what the peer may not do is refused even when no receive is posted.
+    /// The receive of a WRITE with immediate is taken at the last packet, before anything of that packet is placed.
+    /// It comes after the other checks, so that what the peer may not do is refused even when no receive is posted.
     private Verdict checkReceive(Opcode opcode) {
         return !opcode.isWrite() || !opcode.hasImmediate() || receive.open() ? Verdict.ACCEPTED : Verdict.NOT_READY;
     }

@@ -8,14 +8,14 @@ import verbena.transport.Retransmission;
 import verbena.transport.congestion.WindowShare;
 import verbena.wire.ib.Psn;
 
-/// When a [Requester] sends what again (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 0015). Losses are repaired by going back to
-/// the first PSN that has no answer. Engine-confined.
+/// When a [Requester] sends what again (IBTA 9.7.5.1.1, 9.7.6.1.3; decision 0015). Losses are repaired by going
+/// back to the first PSN that has no answer. Engine-confined.
 ///
 /// When nothing is heard for longer than answers take, a probe is sent: the oldest and the newest packet once more.
 /// Whatever was lost, a packet or its answer, the peer's answer tells, and the ACK timer need not run out. The
-/// responder
-/// answers the oldest with an ACK in any case; if it has missed something, the newest is ahead of what it expects then,
-/// and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer of its own.
+/// responder answers the oldest with an ACK in any case. If it has missed something, the newest is ahead of what it
+/// expects, and is answered with a NAK (IBTA C9-115). Of a READ or atomic the oldest is enough: it has an answer of
+/// its own.
 final class LossRecovery {
     /// No ACK timeout below this: a peer in user space may have to be woken first. The standard lets a timer run
     /// up to four times its value (IBTA C9-141).
@@ -48,8 +48,8 @@ final class LossRecovery {
     private Probe probe = Probe.NONE;
     /// A probe has been due since there was progress.
     private boolean isProbing;
-    /// How often waiting for an answer has doubled since a round trip was last timed (RFC 6298, 5.5 to 5.7); one less
-    /// with each answer that a probe drew.
+    /// How often waiting for an answer has doubled since a round trip was last timed (RFC 6298, 5.5 to 5.7); one
+    /// less with each answer that a probe drew.
     private int doublings;
     /// A packet whose answer is awaited by the clock, and when it was sent; [Protocol#NEVER] when there is none.
     private int timedPsn;
@@ -83,8 +83,8 @@ final class LossRecovery {
 
     // ---- departures
 
-    /// A packet that asks for an answer is about to be sent. Its round trip is timed, unless another one's is. That of
-    /// what is sent again is not: the answer may be for either of the two (Karn's rule, RFC 6298, 3).
+    /// A packet that asks for an answer is about to be sent. Its round trip is timed, unless another one's is. That
+    /// of what is sent again is not: the answer may be for either of the two (Karn's rule, RFC 6298, 3).
     void asking(long now) {
         if (timedNanos == Protocol.NEVER && !cursor.isSendingAgain()) {
             timedPsn = cursor.next();
@@ -164,8 +164,8 @@ final class LossRecovery {
         return true;
     }
 
-    /// The peer had no receive for the packet with this PSN. Goes back, and waits as asked; false when that was tried
-    /// as often as it may be.
+    /// The peer had no receive for the packet with this PSN. Goes back, and waits as asked; false when that was
+    /// tried as often as it may be.
     boolean waitForReceive(int psn, long waitNanos, long now) {
         boolean forever = p.rnrRetry == RNR_RETRY_FOREVER;
         if (!forever && rnrRetriesLeft-- == 0) {
@@ -212,8 +212,8 @@ final class LossRecovery {
         probe = Probe.NONE;
     }
 
-    /// An answer should have come by now. What has none is not under way any more: others need not wait for it. And the
-    /// peer is asked what became of it, when it is known how long its answers take.
+    /// An answer should have come by now. What has none is not under way any more: others need not wait for it. And
+    /// the peer is asked what became of it, when it is known how long its answers take.
     void onLateAnswer(long now) {
         if (share.mayProbe()) {
             core.counters.count(Counter.PROBES);

@@ -31,6 +31,7 @@ final class OutstandingReads {
             ends = more;
             first = 0;
         }
+        assert size == 0 || Psn.isBefore(ends[(first + size - 1) % ends.length], end) : "oldest first";
         ends[(first + size++) % ends.length] = end;
     }
 

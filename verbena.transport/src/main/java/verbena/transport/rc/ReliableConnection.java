@@ -1,5 +1,6 @@
 package verbena.transport.rc;
 
+import org.jspecify.annotations.Nullable;
 import verbena.transport.Counters;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairEvents;
@@ -24,6 +25,8 @@ public final class ReliableConnection extends ReliableProtocol {
     /// The peer has answered since RTR.
     private boolean answered;
     private final Receiving receiving;
+    /// Null when all requests go by packets.
+    private @Nullable PeerMemory near;
 
     /// @param receivesShared whether `receives` is a shared receive queue
     /// @param signalAll whether every send request completes visibly
@@ -45,6 +48,12 @@ public final class ReliableConnection extends ReliableProtocol {
         this.responder = new Responder(core, Transport.RC, this, receiving, new Checklist(core, receiving));
     }
 
+    /// One-sided requests are tried on the peer's memory first, from now on, and go by packets when it declines.
+    public void peerMemory(PeerMemory memory) {
+        near = memory;
+        requester.peerMemory(memory);
+    }
+
     @Override
     void modifyHalves(QpState from, QpState to, long nowNanos) {
         requester.onModified(from, to);
@@ -54,6 +63,13 @@ public final class ReliableConnection extends ReliableProtocol {
         }
         if (to == QpState.RTS) {
             requester.armKeepAlive(nowNanos);
+        }
+        tellNear();
+    }
+
+    private void tellNear() {
+        if (near != null) {
+            near.onModified();
         }
     }
 
@@ -74,6 +90,11 @@ public final class ReliableConnection extends ReliableProtocol {
             core.events.onFirstPacket(true);
         }
         return fate;
+    }
+
+    @Override
+    public void peerGone(String cause) {
+        requester.peerGone(cause);
     }
 
     @Override
@@ -101,6 +122,7 @@ public final class ReliableConnection extends ReliableProtocol {
 
     @Override
     void flush() {
+        tellNear();
         requester.flush();
         responder.flush();
         if (receiving.isShared()) {

@@ -12,9 +12,8 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 
 /// What all queue pairs of a reliable connection have in common. A [ReliableConnection] has a [Requester] and a
-/// [Responder]; an extended one (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at the
-/// other,
-/// [XrcTarget]. Engine-confined.
+/// [Responder]. An extended one (IBTA A14) has the requester at one end, [XrcInitiator], and the responder at the
+/// other, [XrcTarget]. Engine-confined.
 abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
         permits ReliableConnection, XrcInitiator, XrcTarget {
     final QueuePairCore core;

@@ -1,6 +1,8 @@
 package verbena.transport.rc;
 
+import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
+import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.transport.QueuePairCore;
 import verbena.transport.QueuePairParameters;
@@ -18,9 +20,10 @@ import verbena.verbs.WcStatus;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Psn;
+import verbena.wire.ib.Transport;
 
-/// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): starts requests, sends their packets, and
-/// completes them in order. Engine-confined. The rest is elsewhere:
+/// The sending half of a reliable connection (IBTA 9.7.2, 9.7.3 and 9.9.2): starts requests, sends their packets,
+/// and completes them in order. Engine-confined. The rest is elsewhere:
 ///
 /// | job | class |
 /// |---|---|
@@ -30,11 +33,12 @@ import verbena.wire.ib.Psn;
 /// | what an answer means | [Responses] |
 /// | when what is sent again | [LossRecovery] |
 /// | when to ask whether the peer lives | [KeepAlive] |
+/// | what needs no packets, where there is such a way | [DirectRequests] |
 ///
 /// A READ asks for no more than there is room for, and goes on asking as the answers come.
 final class Requester {
-    /// Keep-alives of all connections to a peer that may wait for their answers at once: they are due together, and a
-    /// socket of Linux's default size holds some 270 small packets.
+    /// Keep-alives of all connections to a peer that may wait for their answers at once. They are due together, and
+    /// a socket of Linux's default size holds some 270 small packets.
     private static final int KEEP_ALIVES_MAX = 64;
 
     private static final RcTimer[] TIMERS = RcTimer.values();
@@ -53,6 +57,8 @@ final class Requester {
     private final LossRecovery recovery;
     private final Responses responses;
     private final KeepAlive keepAlive;
+    /// Null when all requests go by packets.
+    private @Nullable DirectRequests direct;
 
     private boolean drainedReported;
 
@@ -74,6 +80,12 @@ final class Requester {
         this.recovery = new LossRecovery(core, cursor, reads, share, timers);
         this.responses = new Responses(core, this, cursor, recovery, timers);
         this.keepAlive = new KeepAlive(p, timers);
+    }
+
+    /// Requests are tried there first from now on.
+    void peerMemory(PeerMemory memory) {
+        var packets = new DirectPackets(core, writer, Transport.RC);
+        direct = new DirectRequests(core, memory, cursor, completions, packets);
     }
 
     // ---- life
@@ -137,7 +149,7 @@ final class Requester {
 
     /// SQD has been entered, or something has finished in it.
     private void checkDrained() {
-        if (p.state == QpState.SQD && !drainedReported && !cursor.hasStarted()) {
+        if (p.state == QpState.SQD && !drainedReported && !hasStarted()) {
             drainedReported = true;
             if (p.notifyWhenDrained) {
                 core.events.onAsyncEvent(AsyncEvent.Type.SQ_DRAINED);
@@ -147,7 +159,15 @@ final class Requester {
 
     /// Whether SQD is still waiting for started requests.
     boolean isDraining() {
-        return p.state == QpState.SQD && cursor.hasStarted();
+        return p.state == QpState.SQD && hasStarted();
+    }
+
+    private boolean hasStarted() {
+        return cursor.hasStarted() || hasBegunDirectly();
+    }
+
+    private boolean hasBegunDirectly() {
+        return direct != null && direct.hasBegun();
     }
 
     /// Whether requests may be under way.
@@ -164,6 +184,9 @@ final class Requester {
         if (pollProbe(frame)) {
             return true;
         }
+        if (direct != null) {
+            direct.beginTurn();
+        }
         while (cursor.hasCurrent()) {
             SendRequest request = cursor.current();
             if (cursor.isCurrentNew()) {
@@ -179,15 +202,33 @@ final class Requester {
                 if (!prepare(request)) {
                     return false;
                 }
+                if (direct != null) {
+                    if (direct.shouldWait(request)) {
+                        return false;
+                    }
+                    PeerMemory.Progress progress = direct.execute(request);
+                    if (progress == PeerMemory.Progress.DONE) {
+                        checkDrained();
+                        continue;
+                    }
+                    if (progress == PeerMemory.Progress.MORE) {
+                        return false;
+                    }
+                }
             }
+            boolean isFirst = cursor.isCurrentNew();
             int psns = psns(request, cursor.packet());
-            return mayAsk(request) && hasRoom(psns) && send(request, psns, frame, now);
+            boolean isSent = mayAsk(request) && hasRoom(psns) && send(request, psns, frame, now);
+            if (isSent && isFirst && direct != null) {
+                direct.declined(request);
+            }
+            return isSent;
         }
         return false;
     }
 
     private boolean mayStart(SendRequest request) {
-        if (p.state == QpState.SQD) {
+        if (p.state != QpState.RTS && !(p.state == QpState.SQD && hasBegunDirectly())) {
             return false;
         }
         // A fence waits for all READs and atomics before it (IBTA 10.8.3.3); what is done on this side only waits for
@@ -391,8 +432,9 @@ final class Requester {
                 retry(Retransmission.ACK_TIMEOUT, now);
             }
             case KEEP_ALIVE -> {
-                // What is outstanding is looked after by the ACK timer.
-                if (keepAlive.isQuiet(now) && !cursor.hasOldest() && isWorking()) {
+                // What is outstanding is looked after by the ACK timer, and what has begun without packets is soon
+                // done. That the peer's memory can be reached is no sign that the peer lives.
+                if (keepAlive.isQuiet(now) && !cursor.hasOldest() && !hasBegunDirectly() && isWorking()) {
                     cursor.beginKeepAlive();
                 }
             }
@@ -400,6 +442,15 @@ final class Requester {
     }
 
     // ---- failure
+
+    /// No answer will ever come.
+    void peerGone(String cause) {
+        if (isWorking() && cursor.hasHead()) {
+            failOldest(WcStatus.RETRY_EXC_ERR, 0, cause);
+        } else if (p.state == QpState.RTR || isWorking()) {
+            owner.fail(cause);
+        }
+    }
 
     /// The oldest request, in words.
     String describeOldest() {
@@ -429,8 +480,8 @@ final class Requester {
         failOldest(status == null ? WcStatus.GENERAL_ERR : status, 0, request.localCause);
     }
 
-    /// The oldest request of the application fails, and the connection with it. There may be none: a keep-alive belongs
-    /// to no application.
+    /// The oldest request of the application fails, and the connection with it. There may be none: a keep-alive
+    /// belongs to no application.
     PacketFate failOldest(WcStatus status, int vendorError, String cause) {
         if (!cursor.hasHead()) {
             owner.fail(status + " on a keep-alive: " + cause);

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.ib.Psn;
 
-/// The responder resources of a queue pair (IBTA 9.7.5.1.3): what a [Responder] remembers of the newest READs, atomics
+/// The responder resources of a queue pair (IBTA 9.7.5.1.3). A [Responder] remembers here the newest READs, atomics
 /// and other requests that have a response of their own, for duplicates of them. READs are carried out again from
 /// memory; all else gets the response that it had. Engine-confined.
 final class ResponderResources {
@@ -53,6 +53,7 @@ final class ResponderResources {
 
     /// Remembers one more request in place of the oldest; the caller fills it in.
     Resource take(OwedResponses.Kind kind, int psn, int psnCount) {
+        assert psnCount > 0 : "a request has a PSN";
         if (ring.length == 0) {
             ring = new Resource[capacity];
             Arrays.setAll(ring, _ -> new Resource());

@@ -7,12 +7,12 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.XrcEth;
 
-/// The checklist of an XRC target (IBTA A14). A target has neither receives nor memory: each request names the shared
-/// receive queue that it is for, and reaches the memory of that queue's protection domain. So there is one check more,
-/// and it comes first.
+/// The checklist of an XRC target (IBTA A14). A target has neither receives nor memory: each request names the
+/// shared receive queue that it is for, and reaches the memory of that queue's protection domain. So there is one
+/// check more, and it comes first.
 ///
 /// A name that is none, or of another XRC domain, is refused with a NAK remote access error. The annex was not at
-/// hand: the NAK is that of the XRC patches for rxe, and the drivers of hns and qedr raise QP_ACCESS_ERR in both
+/// hand. The NAK is that of the XRC patches for rxe, and the drivers of hns and qedr raise QP_ACCESS_ERR in both
 /// cases (decision 0076).
 final class XrcChecklist extends Checklist {
     private final XrcQueue.Finder queues;

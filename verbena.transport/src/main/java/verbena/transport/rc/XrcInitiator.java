@@ -58,6 +58,11 @@ public final class XrcInitiator extends ReliableProtocol {
     void dropResponses() {}
 
     @Override
+    public void peerGone(String cause) {
+        requester.peerGone(cause);
+    }
+
+    @Override
     public boolean poll(Frame frame, long nowNanos) {
         if (p.state == QpState.ERR) {
             requester.flush();

@@ -1,8 +1,8 @@
 package verbena.transport.unreliable;
 
-import verbena.transport.Path;
 import verbena.transport.QueuePairCore;
 import verbena.transport.RequestWriter;
+import verbena.transport.queue.Path;
 import verbena.transport.queue.SendRequest;
 import verbena.wire.Frame;
 import verbena.wire.ib.Deth;

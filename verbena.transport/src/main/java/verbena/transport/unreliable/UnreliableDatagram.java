@@ -23,7 +23,7 @@ import verbena.wire.ib.Packet;
 import verbena.wire.ib.Transport;
 import verbena.wire.roce.RoceV2;
 
-/// Unreliable datagrams (IBTA 9.8.3): one packet is one message, from anyone who knows the Q_Key, to anyone.
+/// Unreliable datagrams (IBTA 9.8.3): one packet is one message, from any peer that knows the Q_Key, to any peer.
 /// Engine-confined.
 ///
 /// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. What finds no receive, or

@@ -14,13 +14,15 @@ import org.jspecify.annotations.Nullable;
 import verbena.wire.BigEndian;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.MpaFrame;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.CapturedPacket;
 
 /// What two soft-iWARP ends said to each other in a capture of `golden/`: the two frames of MPA and then FPDUs, in
 /// the order in which they were complete. The captures have Ethernet, one connection, and nothing lost.
 final class GoldenStreams {
-    /// @param isInitiator who sent it
+    /// @param isInitiator whether the initiator sent it
     /// @param bytes a frame or an FPDU
     record Said(boolean isInitiator, MemorySegment bytes) {
         MemorySegment ulpdu() {
@@ -108,6 +110,27 @@ final class GoldenStreams {
         MemorySegment.copy(first, 0, both, 0, first.byteSize());
         MemorySegment.copy(second, 0, both, first.byteSize(), second.byteSize());
         return both;
+    }
+
+    /// What the two frames have led to, for either end: soft-iWARP uses no markers, and picks a WRITE before a READ.
+    StreamTerms terms(boolean isInitiator) {
+        boolean isEnhanced = MpaFrame.isEnhanced(reply, 0);
+        int ird = isEnhanced ? MpaFrame.irdWord(reply, 0) & MpaFrame.DEPTH_MAX : 1;
+        int ord = isEnhanced ? MpaFrame.ordWord(reply, 0) & MpaFrame.DEPTH_MAX : 1;
+        int rtrBits = isEnhanced ? MpaFrame.ordWord(reply, 0) & ~MpaFrame.DEPTH_MAX : 0;
+        return new StreamTerms(
+                isInitiator,
+                (MpaFrame.flags(reply, 0) & MpaFrame.CRC) != 0,
+                false,
+                false,
+                Fpdu.mulpdu(emss, false),
+                isInitiator ? ord : ird,
+                isInitiator ? ird : ord,
+                switch (rtrBits) {
+                    case MpaFrame.RTR_WRITE -> Rtr.WRITE;
+                    case MpaFrame.RTR_READ -> Rtr.READ;
+                    default -> Rtr.NONE;
+                });
     }
 
     static byte[] bytes(MemorySegment segment) {

@@ -28,6 +28,8 @@ import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.ImmediateData;
 import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.ReadRequest;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
 /// Goal H3: whatever arrives on a stream, and however it is cut, nothing is thrown, no byte changes that must not,
 /// and every request completes once. The attacker knows all keys and numbers, and uses them rightly most of the
@@ -73,7 +75,7 @@ class HostileStreamsTest {
 
     private static final class Attack {
         private final Random random;
-        final Side victim;
+        final IwarpEnd victim;
         private final MemorySegment canary = Arena.ofAuto().allocate(CANARY, 8);
         /// What may change: the first quarter of the canary's memory lies before it, the rest behind.
         private final Region writable;
@@ -105,12 +107,12 @@ class HostileStreamsTest {
 
         Attack(long seed) {
             random = new Random(seed);
-            victim = new Side("victim", seed);
+            victim = new IwarpEnd("victim", seed);
             for (long i = 0; i < CANARY; i++) {
                 canary.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31));
             }
             // Regions with canaries on both sides of each that may change.
-            writable = region(REGION, Side.ALL);
+            writable = region(REGION, IwarpEnd.ALL);
             readable = region(0, Access.REMOTE_READ.bit());
             local = region(3 * REGION, Access.LOCAL_WRITE.bit());
             window = victim.window(2);

@@ -12,6 +12,8 @@ import verbena.transport.queue.SendRequest;
 import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.iwarp.Fpdu;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
 /// All operations between two ends of ours, over streams of every kind: with CRCs and markers or without, and of
 /// segments of every size (RFC 5040 5.2; RFC 5044 4.1, 4.2, 4.3, 4.4).
@@ -20,8 +22,8 @@ class IwarpConnectionTest {
 
     /// Both ends of a stream; `cut` bytes at most are delivered at once.
     private static final class Pair {
-        final Side a = new Side("a", 1);
-        final Side b = new Side("b", 2);
+        final IwarpEnd a = new IwarpEnd("a", 1);
+        final IwarpEnd b = new IwarpEnd("b", 2);
         private final Random random = new Random(3);
         private final int cut;
         private final boolean straight;
@@ -42,7 +44,7 @@ class IwarpConnectionTest {
             } while (moved);
         }
 
-        private boolean carry(Side from, Side to) {
+        private boolean carry(IwarpEnd from, IwarpEnd to) {
             byte[] bytes = from.sent();
             for (int at = 0; at < bytes.length; ) {
                 int n = Math.min(bytes.length - at, cut == 0 ? bytes.length : 1 + random.nextInt(cut));
@@ -68,12 +70,12 @@ class IwarpConnectionTest {
     })
     void everyOperationGoesThrough(boolean crc, boolean markers, int emss, Rtr rtr, int cut, boolean straight) {
         var pair = new Pair(crc, markers, emss, rtr, cut, straight);
-        Side a = pair.a;
-        Side b = pair.b;
+        IwarpEnd a = pair.a;
+        IwarpEnd b = pair.b;
         Region from = a.region(MAX);
         Region into = b.region(MAX);
         Region back = a.region(MAX);
-        Side.fill(from, 9);
+        IwarpEnd.fill(from, 9);
 
         b.receive(1, into, 100_000, 50_000);
         a.post(SendOperation.WRITE, 10, from, 0, 70_001, into.key(), into.iova() + 5);
@@ -81,14 +83,14 @@ class IwarpConnectionTest {
         pair.run();
         assertThat(b.completed()).containsExactly("1 RECV 5000");
         assertThat(a.completed()).containsExactly("10 RDMA_WRITE 70001", "11 SEND 5000");
-        assertThat(Side.bytes(into, 5, 70_001)).isEqualTo(Side.bytes(from, 0, 70_001));
-        assertThat(Side.bytes(into, 100_000, 5_000)).isEqualTo(Side.bytes(from, 300, 5_000));
+        assertThat(IwarpEnd.bytes(into, 5, 70_001)).isEqualTo(IwarpEnd.bytes(from, 0, 70_001));
+        assertThat(IwarpEnd.bytes(into, 100_000, 5_000)).isEqualTo(IwarpEnd.bytes(from, 300, 5_000));
 
         a.post(SendOperation.READ, 12, back, 1, 66_000, into.key(), into.iova() + 5);
         a.post(SendOperation.WRITE, 13, from, 0, 0, 0, 0);
         pair.run();
         assertThat(a.completed()).containsExactly("12 RDMA_READ 66000", "13 RDMA_WRITE 0");
-        assertThat(Side.bytes(back, 1, 66_000)).isEqualTo(Side.bytes(from, 0, 66_000));
+        assertThat(IwarpEnd.bytes(back, 1, 66_000)).isEqualTo(IwarpEnd.bytes(from, 0, 66_000));
 
         SendRequest immediate =
                 a.prepare(SendOperation.WRITE_WITH_IMMEDIATE, 14, from, 7, 3_000, into.key(), into.iova());

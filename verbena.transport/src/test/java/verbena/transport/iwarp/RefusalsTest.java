@@ -28,6 +28,8 @@ import verbena.wire.iwarp.AtomicRequest;
 import verbena.wire.iwarp.Ddp;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.RdmapOpcode;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.Terminate;
 import verbena.wire.iwarp.TerminateCode;
 
@@ -40,13 +42,13 @@ class RefusalsTest {
 
     private static final int RDMAP_CONTROL = 3;
 
-    private final Side b = new Side("b", 2);
+    private final IwarpEnd b = new IwarpEnd("b", 2);
     private final Region r = b.region(SIZE);
     private final Region in = b.region(SIZE);
 
     private void start(boolean crc, boolean markersIn, int ird, Rtr rtr) {
-        Side.fill(r, 1);
-        Side.fill(in, 2);
+        IwarpEnd.fill(r, 1);
+        IwarpEnd.fill(in, 2);
         b.connection.start(new StreamTerms(false, crc, markersIn, false, 1442, ird, 4, rtr), 0);
     }
 
@@ -58,7 +60,7 @@ class RefusalsTest {
     ///
     /// @param event what is raised; null when a completion tells
     private void refuses(byte[] bytes, TerminateCode code, AsyncEvent.@Nullable Type event, List<String> completions) {
-        byte[] before = Side.bytes(r, 0, SIZE);
+        byte[] before = IwarpEnd.bytes(r, 0, SIZE);
         b.arrive(bytes);
         assertThat(terminate(b.sent(), code)).isEqualTo(code);
         assertThat(b.completed()).isEqualTo(completions);
@@ -66,7 +68,7 @@ class RefusalsTest {
         assertThat(b.parameters.state).isEqualTo(QpState.ERR);
         assertThat(b.connection.rootCause()).contains(code.name());
         assertThat(b.connection.isFinished()).isTrue();
-        assertThat(Side.bytes(r, 0, SIZE)).isEqualTo(before);
+        assertThat(IwarpEnd.bytes(r, 0, SIZE)).isEqualTo(before);
         assertThat(b.counters.get(PacketFate.REFUSED)).isEqualTo(1);
         assertThat(b.counters.get(Counter.SENT_TERMINATES)).isEqualTo(1);
         assertThat(b.counters.get(Counter.RECEIVED_PACKETS))
@@ -141,7 +143,7 @@ class RefusalsTest {
     @Test
     void aWriteIntoAnotherProtectionDomain() {
         start();
-        r.reregister(2, Side.ALL);
+        b.memory.reregister(r, 2, IwarpEnd.ALL);
         refuses(
                 write(r.key(), r.iova(), 100),
                 TerminateCode.TAGGED_NOT_ASSOCIATED,
@@ -164,10 +166,10 @@ class RefusalsTest {
         byte[] whole = write(r.key(), r.iova(), 1000);
         b.arrive(Arrays.copyOf(whole, 300));
         b.memory.remove(r);
-        byte[] before = Side.bytes(r, 0, SIZE);
+        byte[] before = IwarpEnd.bytes(r, 0, SIZE);
         b.arrive(Arrays.copyOfRange(whole, 300, whole.length));
         assertThat(terminateWithoutHeaders()).isEqualTo(TerminateCode.TAGGED_INVALID_STAG);
-        assertThat(Side.bytes(r, 0, SIZE)).isEqualTo(before);
+        assertThat(IwarpEnd.bytes(r, 0, SIZE)).isEqualTo(before);
         assertThat(b.events).containsExactly(AsyncEvent.Type.QP_ACCESS_ERR);
     }
 
@@ -175,7 +177,7 @@ class RefusalsTest {
     void anArenaClosedInTheMiddleOfAWrite() {
         start();
         Arena arena = Arena.ofShared();
-        Region closed = b.region(arena, SIZE, Side.ALL);
+        Region closed = b.region(arena, SIZE, IwarpEnd.ALL);
         byte[] whole = write(closed.key(), closed.iova(), 1000);
         b.arrive(Arrays.copyOf(whole, 300));
         arena.close();
@@ -187,7 +189,7 @@ class RefusalsTest {
     void anArenaThatIsClosedIsNoPlaceToReadTo() {
         start();
         Arena arena = Arena.ofShared();
-        Region closed = b.region(arena, SIZE, Side.ALL);
+        Region closed = b.region(arena, SIZE, IwarpEnd.ALL);
         b.arrive(Arrays.copyOf(write(closed.key(), closed.iova(), 1000), 300));
         arena.close();
         assertThat(b.connection.direct(new StreamTarget())).isFalse();
@@ -247,7 +249,7 @@ class RefusalsTest {
     @Test
     void aReadFromAnotherProtectionDomain() {
         start();
-        r.reregister(2, Side.ALL);
+        b.memory.reregister(r, 2, IwarpEnd.ALL);
         refuses(
                 readRequest(1, 5, 6, 100, r.key(), r.iova()),
                 TerminateCode.STAG_NOT_ASSOCIATED,
@@ -595,7 +597,7 @@ class RefusalsTest {
     @Test
     void aMarkerThatPointsElsewhere() {
         start(false, true, 4, Rtr.NONE);
-        byte[] marked = Side.concat(new byte[] {0, 0, 0, 1}, write(r.key(), r.iova(), 100));
+        byte[] marked = IwarpEnd.concat(new byte[] {0, 0, 0, 1}, write(r.key(), r.iova(), 100));
         refuses(marked, TerminateCode.FRAMING, AsyncEvent.Type.QP_REQ_ERR, List.of());
     }
 
@@ -638,7 +640,7 @@ class RefusalsTest {
                 TerminateCode.FRAMING,
                 TerminateCode.MPA_CATASTROPHIC);
         for (TerminateCode code : TerminateCode.values()) {
-            var a = new Side("a", 5);
+            var a = new IwarpEnd("a", 5);
             Region into = a.region(SIZE);
             a.connection.start(new StreamTerms(true, false, false, false, 1442, 4, 4, Rtr.NONE), 0);
             a.post(SendOperation.READ, 1, into, 0, 100, 5, 6);
@@ -662,7 +664,7 @@ class RefusalsTest {
 
     @Test
     void aTerminateThatNamesNoneOfOurReadsIsToldByAnEvent() {
-        var a = new Side("a", 5);
+        var a = new IwarpEnd("a", 5);
         Region from = a.region(SIZE);
         a.connection.start(new StreamTerms(true, false, false, false, 1442, 4, 4, Rtr.NONE), 0);
         a.post(SendOperation.WRITE, 1, from, 0, 100, 5, 6);
@@ -675,9 +677,9 @@ class RefusalsTest {
 
     @Test
     void aTerminateOfSoftIwarpIsUnderstood() {
-        var a = new Side("a", 5);
+        var a = new IwarpEnd("a", 5);
         Region into = a.region(8);
-        Region sink = a.region(Arena.ofAuto().allocate(100, 8), 0x261f3000, Side.ALL);
+        Region sink = a.region(Arena.ofAuto().allocate(100, 8), 0x261f3000, IwarpEnd.ALL);
         a.connection.start(new StreamTerms(true, false, false, false, 1442, 4, 4, Rtr.NONE), 0);
         a.post(SendOperation.READ, 1, into, 0, 0, 5, 6);
         a.post(SendOperation.READ, 2, sink, 0, 100, 5, 6);

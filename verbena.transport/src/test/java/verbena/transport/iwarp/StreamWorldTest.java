@@ -19,6 +19,8 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.spi.SendOperation;
 import verbena.wire.iwarp.Fpdu;
 import verbena.wire.iwarp.RdmapOpcode;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
 /// Two ends of ours and a stream that a seed cuts, delays, closes and breaks. Each request has a slot of memory of
 /// its own, so that what has to be where is plain.
@@ -50,7 +52,7 @@ class StreamWorldTest {
     }
 
     private static final class End {
-        final Side side;
+        final IwarpEnd side;
         final Region out;
         final Region slots;
         final Region counter;
@@ -65,11 +67,11 @@ class StreamWorldTest {
         int sends;
 
         End(String name, long seed) {
-            side = new Side(name, seed);
+            side = new IwarpEnd(name, seed);
             out = side.region(REQUESTS * SLOT);
             slots = side.region(3 * REQUESTS * SLOT);
             counter = side.region(64);
-            Side.fill(out, seed);
+            IwarpEnd.fill(out, seed);
         }
     }
 
@@ -257,21 +259,21 @@ class StreamWorldTest {
             int sends = 0;
             long adds = 0;
             for (int n = 0; n < operations.size(); n++) {
-                byte[] said = Side.bytes(end.out, (long) n * SLOT, end.lengths.get(n));
+                byte[] said = IwarpEnd.bytes(end.out, (long) n * SLOT, end.lengths.get(n));
                 switch (operations.get(n)) {
                     case WRITE, WRITE_WITH_IMMEDIATE -> {
-                        assertThat(Side.bytes(peer.slots, (long) n * SLOT, said.length))
+                        assertThat(IwarpEnd.bytes(peer.slots, (long) n * SLOT, said.length))
                                 .isEqualTo(said);
                         sends += operations.get(n) == SendOperation.WRITE ? 0 : 1;
                     }
                     case SEND -> {
-                        assertThat(Side.bytes(peer.slots, (REQUESTS + (long) sends) * SLOT, said.length))
+                        assertThat(IwarpEnd.bytes(peer.slots, (REQUESTS + (long) sends) * SLOT, said.length))
                                 .isEqualTo(said);
                         sends++;
                     }
                     case READ ->
-                        assertThat(Side.bytes(end.slots, (2L * REQUESTS + n) * SLOT, said.length))
-                                .isEqualTo(Side.bytes(peer.out, (long) n * SLOT, said.length));
+                        assertThat(IwarpEnd.bytes(end.slots, (2L * REQUESTS + n) * SLOT, said.length))
+                                .isEqualTo(IwarpEnd.bytes(peer.out, (long) n * SLOT, said.length));
                     default ->
                         assertThat(end.slots.memory().get(ValueLayout.JAVA_LONG, (2L * REQUESTS + n) * SLOT))
                                 .isEqualTo(adds++);
@@ -293,10 +295,10 @@ class StreamWorldTest {
     @Test
     void aCutAtAnyByteChangesNothing() {
         for (boolean crc : new boolean[] {false, true}) {
-            var b = new Side("b", 1);
+            var b = new IwarpEnd("b", 1);
             Region r = b.region(4096);
             Region in = b.region(4096);
-            byte[] stream = Side.concat(
+            byte[] stream = IwarpEnd.concat(
                     sealed(crc, Fpdus.tagged(RdmapOpcode.WRITE, false, r.key(), r.iova(), 33)),
                     sealed(crc, Fpdus.tagged(RdmapOpcode.WRITE, true, r.key(), r.iova() + 33, 7)),
                     sealed(crc, Fpdus.untagged(RdmapOpcode.SEND, false, 1, 0, 21)),
@@ -321,13 +323,13 @@ class StreamWorldTest {
                     b.arrive(Arrays.copyOf(stream, cut), straight);
                     byte[] first = b.sent();
                     b.arrive(Arrays.copyOfRange(stream, cut, stream.length), straight);
-                    byte[] all = Side.concat(
+                    byte[] all = IwarpEnd.concat(
                             asked,
                             first,
                             b.sent(),
                             String.join("; ", b.completed()).getBytes(StandardCharsets.UTF_8),
-                            Side.bytes(r, 0, 4096),
-                            Side.bytes(in, 0, 4096));
+                            IwarpEnd.bytes(r, 0, 4096),
+                            IwarpEnd.bytes(in, 0, 4096));
                     expected = expected == null ? all : expected;
                     assertThat(all).as("cut at " + cut).isEqualTo(expected);
                     assertThat(b.parameters.state).isEqualTo(QpState.RTS);
@@ -344,8 +346,8 @@ class StreamWorldTest {
     @Test
     void nothingIsAllocatedForAMessage() {
         var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
-        var a = new Side("a", 1);
-        var b = new Side("b", 2);
+        var a = new IwarpEnd("a", 1);
+        var b = new IwarpEnd("b", 2);
         Region from = a.region(8192);
         Region to = b.region(8192);
         var terms = new StreamTerms(true, true, false, false, 1442, 4, 4, Rtr.NONE);
@@ -380,7 +382,7 @@ class StreamWorldTest {
         }
     }
 
-    private static void carry(Side from, Side to, StreamBuffer buffer, StreamOutput out) {
+    private static void carry(IwarpEnd from, IwarpEnd to, StreamBuffer buffer, StreamOutput out) {
         out.clear();
         while (from.connection.poll(out, 0)) {}
         // With CRCs everything lies in the output's own memory, in one piece.

@@ -26,14 +26,15 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// A reliable connection with all that belongs to it, as easy as a socket: a device, a protection domain of its own
-/// (so that this peer reaches no other peer's memory), completion queues, a queue pair in RTS.
+/// A reliable connection with all that belongs to it, as easy as a socket. It has a device, a protection
+/// domain of its own (so that this peer reaches no other peer's memory), completion queues, and a queue
+/// pair in RTS.
 ///
-/// [#send], [#receive], [#write] and [#read] take one step at a time and return when it is done; one thread may
-/// send while another receives. When the connection ends, a waiting thread gets a [ConnectionException] that says
-/// why. Interrupting a thread that waits ends the connection, as with a channel of `java.nio`, because the next
-/// completion could no longer be told from the one that the thread waited for. For more requests at once, use
-/// [#queuePair()] and the completion queues; do not mix the two on one queue.
+/// [#send], [#receive], [#write] and [#read] take one step at a time and return when it is done; one thread
+/// may send while another receives. When the connection ends, a waiting thread gets a [ConnectionException]
+/// that says why. Interrupting a thread that waits ends the connection, as with a channel of `java.nio`:
+/// the next completion could no longer be told from the one that the thread waited for. For more requests
+/// at once, use [#queuePair()] and the completion queues; do not mix the two on one queue.
 public final class Connection implements AutoCloseable {
     /// Longer than any program waits.
     private static final Duration FOREVER = Duration.ofDays(36_500);
@@ -109,7 +110,7 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when no connection is made; says why
     /// @throws IllegalArgumentException when the name of the address was not resolved
     public static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
-        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::open);
+        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
         ConnectionId id = channel.createId(PortSpace.TCP);
         Connection made = null;
         boolean done = false;
@@ -377,7 +378,7 @@ public final class Connection implements AutoCloseable {
     /// several threads close it, each returns when it is closed.
     @Override
     public void close() {
-        closed = true; // whoever waits is told so
+        closed = true; // threads that wait are told
         closing.lock();
         try {
             if (id.state() == ConnectionId.State.CONNECTED) {
@@ -424,6 +425,6 @@ public final class Connection implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "connection to " + id.peerAddress().map(ConnectionId::text).orElse("nobody");
+        return "connection to " + id.peerAddress().map(ConnectionId::text).orElse("no peer");
     }
 }

@@ -58,7 +58,7 @@ public final class ConnectionListener implements AutoCloseable {
     /// @throws verbena.verbs.UnsupportedException when the options have a secret and the device cannot have it
     ///     proven
     public static ConnectionListener bind(InetSocketAddress at, ConnectionOptions options) {
-        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::open);
+        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
         ConnectionId id = channel.createId(PortSpace.TCP);
         boolean done = false;
         try {
@@ -135,7 +135,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
         try {
             connection.established(
-                    established.peer(), options.device().map(EventChannel::open).orElseGet(EventChannel::open));
+                    established.peer(), options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest));
         } catch (InvalidStateException e) {
             connection.abandon(); // closed at this moment, as the listener was
             throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);

@@ -11,7 +11,8 @@ import verbena.verbs.QueuePairOptions;
 /// @param parameters what is agreed with the peer
 /// @param sizes of the queue pair
 /// @param timeout how long making a connection may take
-/// @param device to use; empty for the one that has the right address
+/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the one
+///     that has the right address
 public record ConnectionOptions(
         ConnectionParameters parameters, QueuePairOptions.Sizes sizes, Duration timeout, Optional<Context> device) {
     public ConnectionOptions {

@@ -16,8 +16,8 @@ import verbena.verbs.RnrTimer;
 /// @param ackTimeout how long a request waits for its answer; the active side's counts for both
 /// @param minRnrTimer how long the peer is asked to wait when no receive is posted
 /// @param trafficClass IPv6 traffic class or IPv4 TOS; the active side's counts for both
-/// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives; a peer that does
-///     not answer in time ends the connection; zero for never
+/// @param keepAlive when nothing has come from the peer for so long, it is asked whether it lives, and without an
+///     answer in time the connection ends; zero for never
 /// @param secret what the peer has to prove that it knows, see [#withSecret(Secret)]
 public record ConnectionParameters(
         PrivateData privateData,
@@ -160,10 +160,10 @@ public record ConnectionParameters(
     /// The passive side's secret is that of [ConnectionId#listen(int, Secret)]; what is said here to accept with
     /// is not looked at.
     ///
-    /// What the proof covers is all of both ends' messages: addresses, queue pair numbers, first PSNs and private
-    /// data. It covers no packet after that: these are neither encrypted nor authenticated. It costs one more way
-    /// there and back, leaves 24 bytes of private data to connect with and 180 to accept with, and works between
-    /// two Verbena ends over RoCE only, for connections, not for datagrams.
+    /// The proof covers all of both ends' messages: addresses, queue pair numbers, first PSNs and private
+    /// data. It covers no packet after that: these are neither encrypted nor authenticated. It costs one
+    /// more way there and back, and leaves 24 bytes of private data to connect with and 180 to accept with.
+    /// It works over RoCE only, between two Verbena ends, and for connections, not for datagrams.
     public ConnectionParameters withSecret(Secret secret) {
         return new ConnectionParameters(
                 privateData,

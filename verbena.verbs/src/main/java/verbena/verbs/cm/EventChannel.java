@@ -16,9 +16,10 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
 
-/// Where events of connections arrive (rdma_create_event_channel(3)). Any thread may take events; a virtual thread
-/// that waits gives up its carrier. It has no thread of its own: a step that the library takes for the program, such
-/// as bringing a queue pair to RTS when the peer has accepted, is taken by the thread that takes the event.
+/// Where events of connections arrive (rdma_create_event_channel(3)). Any thread may take events; a virtual
+/// thread that waits gives up its carrier. The channel has no thread of its own. The thread that takes an
+/// event also does what the library has to do for it, such as bringing a queue pair to RTS when the peer
+/// has accepted.
 public final class EventChannel implements VerbsObject {
     /// An event that the thread that takes it carries out.
     private record Pending(ConnectionId id, Step step) {}
@@ -34,21 +35,29 @@ public final class EventChannel implements VerbsObject {
 
     private final Optional<Context> only;
     private final Function<Gid, Optional<Context>> devices;
+    private final boolean isNearest;
+    private final Function<Gid, Optional<Context>> within;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<Pending> events = new ArrayDeque<>();
     private final Set<ConnectionId> ids = new LinkedHashSet<>();
     private boolean closed;
 
-    private EventChannel(Optional<Context> only, Function<Gid, Optional<Context>> devices) {
+    private EventChannel(
+            Optional<Context> only,
+            Function<Gid, Optional<Context>> devices,
+            boolean isNearest,
+            Function<Gid, Optional<Context>> within) {
         this.only = only;
         this.devices = devices;
+        this.isNearest = isNearest;
+        this.within = within;
     }
 
-    /// A channel whose connections use whatever device has the right address: devices are opened when they are first
-    /// needed, shared in the process, and closed after the last of their connections.
+    /// A channel whose connections use the devices that have the right addresses. Devices are opened when
+    /// they are first needed, shared in the process, and closed after the last of their connections.
     public static EventChannel open() {
-        return open(_ -> Optional.empty());
+        return open(EventChannel::none);
     }
 
     /// A channel whose connections use the device that `devices` names for their own address; for an address
@@ -57,13 +66,31 @@ public final class EventChannel implements VerbsObject {
     /// @param devices called by [ConnectionId#bind] and [ConnectionId#resolveAddress]; opens a device when it
     ///     has to
     public static EventChannel open(Function<Gid, Optional<Context>> devices) {
-        return new EventChannel(Optional.empty(), devices);
+        return new EventChannel(Optional.empty(), devices, false, EventChannel::none);
+    }
+
+    /// A channel whose connections within this host go through its memory (`shm`) where both ends can, and all others
+    /// as with [#open()]. The port of the peer decides, so connections to one address may have different devices:
+    /// take the device of each from its identifier ([ConnectionId#context()]). A listener is at several devices.
+    /// Datagrams go as with [#open()]. [Connection] and [ConnectionListener] use such a channel.
+    public static EventChannel openNearest() {
+        return openNearest(EventChannel::none, EventChannel::none);
+    }
+
+    /// The same with devices that are open already.
+    ///
+    /// @param devices names the device for an own address, as with [#open(Function)]
+    /// @param within names the device for connections within this host at an own address; called like `devices`.
+    ///     For an address that it names none for, the process shares one
+    public static EventChannel openNearest(
+            Function<Gid, Optional<Context>> devices, Function<Gid, Optional<Context>> within) {
+        return new EventChannel(Optional.empty(), devices, true, within);
     }
 
     /// A channel whose connections all use one device.
     public static EventChannel open(Context context) {
         context.connectionService(); // or says that it has none
-        return new EventChannel(Optional.of(context), _ -> Optional.empty());
+        return new EventChannel(Optional.of(context), EventChannel::none, false, EventChannel::none);
     }
 
     /// Makes an identifier, for one listener or one connection (rdma_create_id(3)).
@@ -135,6 +162,20 @@ public final class EventChannel implements VerbsObject {
         return only;
     }
 
+    private static Optional<Context> none(Gid local) {
+        return Optional.empty();
+    }
+
+    /// Whether connections within this host use a device of the host.
+    boolean isNearest() {
+        return isNearest;
+    }
+
+    /// The device for connections within this host; empty for the one that the process shares.
+    Optional<Context> deviceWithin(Gid local) {
+        return within.apply(local);
+    }
+
     /// The device for an own address; empty for whatever device has it.
     Optional<Context> deviceAt(Gid local) {
         return only.isPresent() ? only : devices.apply(local);
@@ -196,7 +237,7 @@ public final class EventChannel implements VerbsObject {
         }
     }
 
-    /// Closes the channel and wakes all who wait.
+    /// Closes the channel and wakes all threads that wait.
     ///
     /// @throws InUseException when it has identifiers that are not closed
     @Override

@@ -27,18 +27,21 @@ import verbena.verbs.InUseException;
 import verbena.verbs.VerbsException;
 import verbena.verbs.spi.Provider;
 
-/// The devices that connections of this process share: one for each local address that is in use.
+/// The devices that connections of this process share: one for each local address that is in use, and one within
+/// this host.
 final class LocalDevices {
     /// One user's share.
     static final class Lease implements AutoCloseable {
         private final Context context;
         private final Gid local;
+        private final boolean isOfHost;
         private final Supplier<Lease> again;
         private Runnable giveBack;
 
-        private Lease(Context context, Gid local, Supplier<Lease> again, Runnable giveBack) {
+        private Lease(Context context, Gid local, boolean isOfHost, Supplier<Lease> again, Runnable giveBack) {
             this.context = context;
             this.local = local;
+            this.isOfHost = isOfHost;
             this.again = again;
             this.giveBack = giveBack;
         }
@@ -50,6 +53,11 @@ final class LocalDevices {
         /// The address that it is about.
         Gid local() {
             return local;
+        }
+
+        /// Whether the device reaches processes of this host only ([Provider#isOfHost()]).
+        boolean isOfHost() {
+            return isOfHost;
         }
 
         int gidIndex() {
@@ -74,21 +82,26 @@ final class LocalDevices {
         }
     }
 
+    /// A device that connections share.
     private static final class Shared {
+        private final String key;
         private final Context context;
+        private final boolean isOfHost;
         private int users;
 
-        private Shared(Context context) {
+        private Shared(String key, Context context, boolean isOfHost) {
+            this.key = key;
             this.context = context;
+            this.isOfHost = isOfHost;
         }
     }
 
-    /// Guarded by itself.
-    private static final Map<Gid, Shared> OPEN = new HashMap<>();
+    /// By the local address, or by the name for a device of the host. Guarded by itself.
+    private static final Map<String, Shared> OPEN = new HashMap<>();
 
     /// The loopback address that clients got because theirs was taken; in use when [#OPEN] has it. Guarded by
     /// [#OPEN].
-    private static @Nullable Gid ownLoopback;
+    private static @Nullable String ownLoopback;
 
     private LocalDevices() {}
 
@@ -117,42 +130,120 @@ final class LocalDevices {
                                         .map(entry -> entry.gid().toString())
                                         .toList());
             }
-            return new Lease(context, local, () -> at(only, local), () -> {});
+            return lent(context, local, false);
         }
         synchronized (OPEN) {
-            Shared shared = OPEN.get(local);
+            Shared shared = OPEN.get(local.toString());
             if (shared == null) {
                 try {
-                    shared = new Shared(provided(local, provider -> provider.kind() + "@" + local)
-                            .open());
+                    Device device = provided(local, provider -> provider.kind() + "@" + local);
+                    shared = share(local.toString(), device.open(), false);
                 } catch (DeviceException e) {
                     throw new ConnectionException(
                             ConnectionException.Reason.ADDRESS, String.valueOf(e.getMessage()), e);
                 }
-                OPEN.put(local, shared);
             }
             return lease(shared, local);
         }
     }
 
     /// Called with [#OPEN] locked.
-    private static Lease lease(Shared shared, Gid local) {
-        shared.users++;
-        return new Lease(shared.context, local, () -> at(Optional.empty(), local), () -> giveBack(local));
+    private static Shared share(String key, Context context, boolean isOfHost) {
+        var shared = new Shared(key, context, isOfHost);
+        OPEN.put(key, shared);
+        return shared;
     }
 
-    /// The device that a client uses towards a peer: at the address that the system would choose; or, when another
-    /// user's process has that address and the peer is on this host too, at a free loopback address.
+    /// Another share of an open device, or the first one of a new device.
+    private static Lease lease(Shared shared, Gid local) {
+        synchronized (OPEN) {
+            shared.users++;
+        }
+        return new Lease(shared.context, local, shared.isOfHost, () -> lease(shared, local), () -> giveBack(shared));
+    }
+
+    // ---- within this host
+
+    /// The device by which processes of this host reach an own address; empty when the host has none.
+    static Optional<Lease> within(EventChannel channel, Gid local) {
+        return named(channel, local).or(() -> hostProvider().flatMap(provider -> within(provider, local)));
+    }
+
+    /// The same for a client, when the peer is on this host and has the port there too.
     ///
+    /// @param from the own address towards the peer
+    static Optional<Lease> within(EventChannel channel, PortSpace space, Gid from, InetSocketAddress peer) {
+        return isHere(from, peer.getAddress())
+                ? hostProvider()
+                        .filter(provider -> isServed(provider, space, peer))
+                        .flatMap(provider -> named(channel, from).or(() -> within(provider, from)))
+                : Optional.empty();
+    }
+
+    /// Whether the peer is on this host, and has the port at a device of the host.
+    ///
+    /// @param from the own address towards the peer
+    static boolean isServedWithin(PortSpace space, Gid from, InetSocketAddress peer) {
+        return isHere(from, peer.getAddress())
+                && hostProvider()
+                        .filter(provider -> isServed(provider, space, peer))
+                        .isPresent();
+    }
+
+    private static boolean isHere(Gid from, InetAddress peer) {
+        return peer.isLoopbackAddress() || from.equals(Gid.of(peer));
+    }
+
+    private static boolean isServed(Provider provider, PortSpace space, InetSocketAddress peer) {
+        return provider.isServed(space.serviceId(peer.getPort()), Gid.of(peer.getAddress()));
+    }
+
+    /// The device of the host that the channel names.
+    private static Optional<Lease> named(EventChannel channel, Gid local) {
+        return channel.deviceWithin(local).map(context -> lent(context, local, true));
+    }
+
+    /// A share of a device that the program has opened, and will close.
+    private static Lease lent(Context context, Gid local, boolean isOfHost) {
+        return new Lease(context, local, isOfHost, () -> lent(context, local, isOfHost), () -> {});
+    }
+
+    private static Optional<Provider> hostProvider() {
+        return providers().filter(Provider::isOfHost).findFirst();
+    }
+
+    /// One device has all addresses that the host had when it was opened; another address, of 127.0.0.0/8 for example,
+    /// has a device of its own.
+    private static Optional<Lease> within(Provider provider, Gid local) {
+        synchronized (OPEN) {
+            for (String name : List.of(provider.kind(), provider.kind() + "@" + local)) {
+                try {
+                    Shared shared = OPEN.get(name);
+                    Device device = shared == null ? provider.device(name).orElseThrow() : shared.context.device();
+                    if (device.gids().stream().anyMatch(entry -> entry.gid().equals(local))) {
+                        return Optional.of(lease(shared == null ? share(name, device.open(), true) : shared, local));
+                    }
+                } catch (DeviceException e) {
+                    return Optional.empty(); // no room for another one, or the system forbids it: the network is left
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// The device that a client uses towards a peer: at the address that the system would choose. When
+    /// another user's process has that address and the peer is on this host too, it is at a free loopback
+    /// address.
+    ///
+    /// @param from the system's choice
     /// @throws ConnectionException when there is none
-    static Lease reaching(EventChannel channel, InetAddress peer) {
-        Optional<Context> only = channel.only();
-        Gid from = towards(only, peer);
+    static Lease reaching(EventChannel channel, Gid from, InetAddress peer) {
         try {
             return at(channel, from);
         } catch (ConnectionException taken) {
-            boolean isHere = peer.isLoopbackAddress() || from.equals(Gid.of(peer));
-            if (only.isPresent() || !isHere || !from.isIpv4()) { // IPv6 has one loopback address only
+            if (channel.only().isPresent()
+                    || !isHere(from, peer)
+                    || !from.isIpv4()) { // IPv6 has one loopback address only
                 throw taken;
             }
             try {
@@ -166,25 +257,23 @@ final class LocalDevices {
 
     private static Lease atOwnLoopback(Gid insteadOf) {
         synchronized (OPEN) {
-            Gid own = ownLoopback;
+            String own = ownLoopback;
             Shared shared = own == null ? null : OPEN.get(own);
-            if (own == null || shared == null) {
-                shared = new Shared(provided(insteadOf, Provider::kind).open());
-                own = shared.context.gids(1).getFirst().gid();
-                OPEN.put(own, shared);
-                ownLoopback = own;
+            if (shared == null) {
+                Context context = provided(insteadOf, Provider::kind).open();
+                ownLoopback = context.gids(1).getFirst().gid().toString();
+                shared = share(ownLoopback, context, false);
             }
-            return lease(shared, own);
+            return lease(shared, shared.context.gids(1).getFirst().gid());
         }
     }
 
-    private static void giveBack(Gid local) {
+    private static void giveBack(Shared shared) {
         synchronized (OPEN) {
-            Shared shared = OPEN.get(local);
-            if (shared != null && --shared.users == 0) {
+            if (--shared.users == 0) {
                 try {
                     shared.context.close();
-                    OPEN.remove(local);
+                    OPEN.remove(shared.key, shared);
                 } catch (InUseException e) {
                     // The program still has objects on it: the next caller finds it open, and closes it.
                 }
@@ -194,19 +283,18 @@ final class LocalDevices {
 
     /// The first device that a provider has by the name that `name` makes for it.
     private static Device provided(Gid local, Function<Provider, String> name) {
-        List<Provider> providers = ServiceLoader.load(Provider.class).stream()
-                .map(ServiceLoader.Provider::get)
+        return providers()
+                .filter(provider -> !provider.isOfHost())
                 .sorted(Comparator.comparing(provider -> !provider.isOfSystem()))
-                .toList();
-        for (Provider provider : providers) {
-            var device = provider.device(name.apply(provider));
-            if (device.isPresent()) {
-                return device.get();
-            }
-        }
-        throw new ConnectionException(
-                ConnectionException.Reason.ADDRESS,
-                "there is no provider of devices for " + local + ": put verbena.nic on the module path");
+                .flatMap(provider -> provider.device(name.apply(provider)).stream())
+                .findFirst()
+                .orElseThrow(() -> new ConnectionException(
+                        ConnectionException.Reason.ADDRESS,
+                        "there is no provider of devices for " + local + ": put verbena.nic on the module path"));
+    }
+
+    private static Stream<Provider> providers() {
+        return ServiceLoader.load(Provider.class).stream().map(ServiceLoader.Provider::get);
     }
 
     /// The local address to use towards `peer`.

@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 /// A secret that only both ends of a connection know ([ConnectionParameters#withSecret]). Unchangeable; never
 /// printed.
 public final class Secret {
-    /// None: anybody may connect.
+    /// None: any peer may connect.
     public static final Secret NONE = new Secret(new byte[0]);
 
     private static final int BYTES_MIN = 16;
@@ -17,7 +17,7 @@ public final class Secret {
         this.bytes = bytes;
     }
 
-    /// A copy of `bytes`: 16 to 1,024 that nobody can guess. A password is not enough, because an attacker who
+    /// A copy of `bytes`: 16 to 1,024 that no attacker can guess. A password is not enough, because an attacker who
     /// hears one attempt to connect can try passwords against it at leisure.
     public static Secret of(byte[] bytes) {
         if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {

@@ -25,7 +25,17 @@ public interface ConnectionService {
     /// @throws verbena.verbs.ConnectionException when it is taken, by this process or another
     BoundPort bind(PortSpace space, Gid local, int port);
 
-    /// Asks a peer for a connection, or whom to send datagrams to.
+    /// Takes any free port for an identifier that is to ask a peer, as rdma_cm does when it resolves an address. No
+    /// other identifier of this process has it.
+    ///
+    /// @param local one of the device's own addresses
+    /// @return empty when connecting determines the port: [Exchange#localPort()] has it once there is a connection
+    /// @throws verbena.verbs.ResourceLimitException when no port is free
+    default Optional<CallerPort> bindCaller(PortSpace space, Gid local) {
+        return Optional.empty();
+    }
+
+    /// Asks a peer for a connection, or for the queue pair that takes its datagrams.
     ///
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws IllegalArgumentException when the private data are too long
@@ -44,7 +54,7 @@ public interface ConnectionService {
         void close();
     }
 
-    /// Whom to call, and from where.
+    /// The peer to ask, and this side's address.
     ///
     /// @param localPort what the peer is told, 0 to 65535
     record Call(PortSpace space, Gid local, int localPort, Gid remote, int remotePort) {}
@@ -60,10 +70,17 @@ public interface ConnectionService {
             boolean sharedReceiveQueue,
             ConnectionParameters parameters) {}
 
-    /// A port that is ours.
-    interface BoundPort extends AutoCloseable {
+    /// A port of an identifier that asks a peer.
+    interface CallerPort extends AutoCloseable {
         int port();
 
+        /// Gives the port back; called once.
+        @Override
+        void close();
+    }
+
+    /// A port that is ours.
+    interface BoundPort extends CallerPort {
         /// Takes requests from now on.
         ///
         /// @param backlog requests that may wait for a decision; more are refused
@@ -71,13 +88,10 @@ public interface ConnectionService {
         /// @throws verbena.verbs.UnsupportedException when they cannot, and there is a secret
         void listen(int backlog, Secret secret, Acceptor acceptor);
 
-        /// The same for anybody.
+        /// The same for all peers.
         default void listen(int backlog, Acceptor acceptor) {
             listen(backlog, Secret.NONE, acceptor);
         }
-
-        @Override
-        void close();
     }
 
     /// One connection on its way from the first message to the last. Its verbs throw
@@ -87,6 +101,7 @@ public interface ConnectionService {
 
         Gid remote();
 
+        /// 0 while there is none: see [#bindCaller].
         int localPort();
 
         int remotePort();

@@ -145,7 +145,7 @@ public abstract class OwnedObject implements VerbsObject {
                 throw new InUseException(
                         label, children.stream().map(OwnedObject::label).toList());
             }
-            open = false; // whoever posts or polls already sees it
+            open = false; // threads that post or poll see it from now on
             closing = mine;
             return mine;
         }

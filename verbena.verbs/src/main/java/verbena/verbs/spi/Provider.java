@@ -3,6 +3,7 @@ package verbena.verbs.spi;
 import java.util.List;
 import java.util.Optional;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
 
 /// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays silent:
 /// it lists nothing and throws nothing.
@@ -22,6 +23,19 @@ public interface Provider {
     /// Whether its devices are the system's own, not made by this process. Such a device is the first choice
     /// for connections of an address that it has: a user with a card means the card.
     default boolean isOfSystem() {
+        return false;
+    }
+
+    /// Whether its devices reach processes of this host only. Where both ends have such a device, it is the first
+    /// choice for a connection within the host ([verbena.verbs.cm.EventChannel#openNearest()]).
+    default boolean isOfHost() {
+        return false;
+    }
+
+    /// Whether a process that its devices would reach has this service at an address of this host. Opens no device.
+    ///
+    /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)
+    default boolean isServed(long serviceId, Gid address) {
         return false;
     }
 }

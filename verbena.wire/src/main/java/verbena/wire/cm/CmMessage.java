@@ -22,7 +22,7 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
         writeBody(mad.asSlice(Mad.HEADER_BYTES, Mad.BYTES - Mad.HEADER_BYTES));
     }
 
-    /// Reads a management datagram of [Mad#BYTES]; null when it is none of the communication manager's, or of a
+    /// Reads a management datagram of [Mad#BYTES]. Null when it is none of the communication manager's, or of a
     /// kind that is not known here (LAP and APR, which RoCE does not need).
     static @Nullable CmMessage read(MemorySegment mad) {
         if (Mad.baseVersion(mad) != 1
@@ -47,8 +47,8 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
         };
     }
 
-    /// Whether [#read] does not know it only because it is a REQ of another version of the class, which deserves an
-    /// answer (IBTA 12.6.7.2, reason 31): where the header and the communication ID lie has never changed.
+    /// Whether [#read] does not know it only because it is a REQ of another version of the class. That deserves an
+    /// answer (IBTA 12.6.7.2, reason 31), because the header and the communication ID lie where they always did.
     static boolean isRequestOfOtherVersion(MemorySegment mad) {
         return Mad.baseVersion(mad) == 1
                 && Mad.managementClass(mad) == Mad.CLASS_CM

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 /// Accepts a connection (IBTA 12.6.8).
 ///
 /// @param localQkey as in [Req#localQkey]
-/// @param localEecn as in [Req#localEecn]
 /// @param startingPsn first PSN that the receiver is to send
 /// @param responderResources READs and atomics that the sender can serve at once
 /// @param initiatorDepth READs and atomics that it means to have outstanding
@@ -18,7 +17,6 @@ public record Rep(
         int remoteCommId,
         int localQkey,
         int localQpn,
-        int localEecn,
         int startingPsn,
         int responderResources,
         int initiatorDepth,
@@ -39,7 +37,6 @@ public record Rep(
     private static final Field REMOTE_COMM_ID = Field.of(4, 32);
     private static final Field LOCAL_QKEY = Field.of(8, 32);
     private static final Field LOCAL_QPN = Field.of(12, 24);
-    private static final Field LOCAL_EECN = Field.of(16, 24);
     private static final Field STARTING_PSN = Field.of(20, 24);
     private static final Field RESPONDER_RESOURCES = Field.of(24, 8);
     private static final Field INITIATOR_DEPTH = Field.of(25, 8);
@@ -58,7 +55,6 @@ public record Rep(
                 REMOTE_COMM_ID.getInt(body),
                 LOCAL_QKEY.getInt(body),
                 LOCAL_QPN.getInt(body),
-                LOCAL_EECN.getInt(body),
                 STARTING_PSN.getInt(body),
                 RESPONDER_RESOURCES.getInt(body),
                 INITIATOR_DEPTH.getInt(body),
@@ -79,7 +75,6 @@ public record Rep(
                 remoteCommId,
                 localQkey,
                 localQpn,
-                localEecn,
                 startingPsn,
                 responderResources,
                 initiatorDepth,
@@ -103,7 +98,6 @@ public record Rep(
         REMOTE_COMM_ID.put(body, remoteCommId);
         LOCAL_QKEY.put(body, localQkey);
         LOCAL_QPN.put(body, localQpn);
-        LOCAL_EECN.put(body, localEecn);
         STARTING_PSN.put(body, startingPsn);
         RESPONDER_RESOURCES.put(body, responderResources);
         INITIATOR_DEPTH.put(body, initiatorDepth);

@@ -9,8 +9,6 @@ import java.lang.foreign.MemorySegment;
 /// @param localCaGuid of the sender's device; names its host together with the communication ID
 /// @param localQkey 32 bits that mean something for reliable datagrams; two Verbena ends tell each other in it
 ///     what the standard has no field for (`CmExtension`)
-/// @param localEecn 24 bits that mean something for reliable datagrams, which do not exist; two Verbena ends on
-///     loopback tell each other the stamp in it ([verbena.wire.Frame#stamp])
 /// @param responderResources READs and atomics that the sender can serve at once
 /// @param initiatorDepth READs and atomics that it means to have outstanding
 /// @param remoteResponseTimeout 5-bit code of how long the receiver may take to answer
@@ -30,7 +28,6 @@ public record Req(
         long localCaGuid,
         int localQkey,
         int localQpn,
-        int localEecn,
         int responderResources,
         int initiatorDepth,
         int remoteResponseTimeout,
@@ -62,7 +59,6 @@ public record Req(
     private static final Field LOCAL_CA_GUID = Field.of(16, 64);
     private static final Field LOCAL_QKEY = Field.of(28, 32);
     private static final Field LOCAL_QPN = Field.of(32, 24);
-    private static final Field LOCAL_EECN = Field.of(36, 24);
     private static final Field RESPONDER_RESOURCES = Field.of(35, 8);
     private static final Field INITIATOR_DEPTH = Field.of(39, 8);
     private static final Field REMOTE_RESPONSE_TIMEOUT = Field.of(43, 5);
@@ -88,7 +84,6 @@ public record Req(
                 LOCAL_CA_GUID.get(body),
                 LOCAL_QKEY.getInt(body),
                 LOCAL_QPN.getInt(body),
-                LOCAL_EECN.getInt(body),
                 RESPONDER_RESOURCES.getInt(body),
                 INITIATOR_DEPTH.getInt(body),
                 REMOTE_RESPONSE_TIMEOUT.getInt(body),
@@ -116,7 +111,6 @@ public record Req(
                 localCaGuid,
                 localQkey,
                 localQpn,
-                localEecn,
                 responderResources,
                 initiatorDepth,
                 remoteResponseTimeout,
@@ -147,7 +141,6 @@ public record Req(
         LOCAL_CA_GUID.put(body, localCaGuid);
         LOCAL_QKEY.put(body, localQkey);
         LOCAL_QPN.put(body, localQpn);
-        LOCAL_EECN.put(body, localEecn);
         RESPONDER_RESOURCES.put(body, responderResources);
         INITIATOR_DEPTH.put(body, initiatorDepth);
         REMOTE_RESPONSE_TIMEOUT.put(body, remoteResponseTimeout);

@@ -7,8 +7,8 @@ import verbena.wire.BigEndian;
 /// The request and the reply that start an MPA connection (RFC 5044 7.1.1, RFC 6581 9). A view: `offset` is where
 /// the frame starts in `segment`.
 ///
-/// An enhanced frame (revision 2 with its S bit) has two words, IRD and ORD, in front of the private data; they
-/// count in the length of the private data on the wire, and do not here.
+/// An enhanced frame (revision 2 with its S bit) has two words, IRD and ORD, in front of the private data.
+/// On the wire they count in the length of the private data; in this class they do not.
 public final class MpaFrame {
     /// Bytes before the private data.
     public static final int HEADER_BYTES = 20;
@@ -49,8 +49,8 @@ public final class MpaFrame {
 
     private MpaFrame() {}
 
-    /// The length of the frame that starts at `offset`, when there are `available` bytes; 0 when more have to come
-    /// to tell, or to complete it; -1 when this is no such frame.
+    /// The length of the frame that starts at `offset`, when there are `available` bytes. 0: more bytes
+    /// have to come to tell, or to complete it. -1: this is no such frame.
     public static int length(MemorySegment segment, long offset, int available, boolean isReply) {
         byte[] key = isReply ? REPLY_KEY : REQUEST_KEY;
         for (int i = 0; i < Math.min(KEY_BYTES, available); i++) {

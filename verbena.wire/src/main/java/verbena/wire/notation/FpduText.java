@@ -2,6 +2,7 @@ package verbena.wire.notation;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.iwarp.AtomicRequest;
 import verbena.wire.iwarp.AtomicResponse;
@@ -107,11 +108,28 @@ public final class FpduText {
             int ird = MpaFrame.irdWord(frame, 0);
             line.append(" ird ").append(ird & MpaFrame.DEPTH_MAX);
             line.append(" ord ").append(MpaFrame.ordWord(frame, 0) & MpaFrame.DEPTH_MAX);
-            line.append((ird & MpaFrame.PEER_TO_PEER) == 0 ? "" : " p2p");
+            line.append((ird & MpaFrame.PEER_TO_PEER) == 0 ? "" : " p2p" + rtr(frame));
         }
         line.append((flags & MpaFrame.CRC) == 0 ? "" : " crc");
         line.append((flags & MpaFrame.MARKERS) == 0 ? "" : " markers");
         line.append((flags & MpaFrame.REJECT) == 0 ? "" : " reject");
         return line.append(" | ").append(MpaFrame.privateDataLength(frame, 0)).toString();
+    }
+
+    /// The messages that will do as the first one (RFC 6581 9).
+    private static String rtr(MemorySegment frame) {
+        int ird = MpaFrame.irdWord(frame, 0);
+        int ord = MpaFrame.ordWord(frame, 0);
+        var kinds = new StringJoiner(",", " rtr ", "").setEmptyValue("");
+        if ((ird & MpaFrame.RTR_SEND) != 0) {
+            kinds.add("send");
+        }
+        if ((ord & MpaFrame.RTR_WRITE) != 0) {
+            kinds.add("write");
+        }
+        if ((ord & MpaFrame.RTR_READ) != 0) {
+            kinds.add("read");
+        }
+        return kinds.toString();
     }
 }

@@ -26,9 +26,8 @@ public interface Names {
         return null;
     }
 
-    /// What stands behind `qp` for a packet to this queue pair, or null to leave the field out, because who sends to
-    /// whom
-    /// is said elsewhere.
+    /// What stands behind `qp` for a packet to this queue pair. Null leaves the field out, because the two ends are
+    /// named elsewhere.
     default @Nullable String queuePair(int qpn) {
         return "0x%06x".formatted(qpn);
     }

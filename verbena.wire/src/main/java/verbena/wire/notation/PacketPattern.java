@@ -93,9 +93,9 @@ public final class PacketPattern {
     }
 
     /// Fills `frame` with this packet; `payload` is copied and repeated as often as the payload's length needs,
-    /// null stands for zeroes. Fields that are not named become 0, but the P_Key is the default one, an
-    /// acknowledgement's syndrome that of its name, the pad count right, and `len` of a packet that is a whole
-    /// WRITE its payload. The frame's addresses are left alone; the ICRC is zero, to be sealed unless
+    /// null stands for zeroes. Fields that are not named become 0, with four exceptions. The P_Key is the default
+    /// one, the pad count is right, the syndrome of an acknowledgement is that of its name, and `len` of a whole
+    /// WRITE is its payload. The frame's addresses are left alone; the ICRC is zero, to be sealed unless
     /// [Frame#icrcValid] is false because the notation says `badicrc`.
     ///
     /// @throws IllegalArgumentException when the packet is larger than [Frame#PACKET_MAX]

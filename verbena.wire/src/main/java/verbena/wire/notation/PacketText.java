@@ -21,8 +21,7 @@ public final class PacketText {
     private PacketText() {}
 
     /// One line for one packet, whatever its bytes; [PacketPattern#parse(String, Names)] with the same names
-    /// understands
-    /// it and matches the frame. `badicrc` appears unless [Frame#icrcValid]. Allocates.
+    /// understands it and matches the frame. `badicrc` appears unless [Frame#icrcValid]. Allocates.
     public static String format(Frame frame, Names names) {
         if (frame.length < Packet.BYTES_MIN) {
             return (PacketPattern.BYTES + " " + hex(frame)).strip() + icrc(frame);

@@ -192,7 +192,7 @@ public final class Encapsulation {
         }
         long payload = tcp + 4L * (BigEndian.u8(bytes, tcp + 12) >>> 4);
         if (payload < tcp + TCP_BYTES || payload > end) {
-            return other(Reason.OTHER_PORT); // no TCP that anybody takes
+            return other(Reason.OTHER_PORT); // no TCP that a host takes
         }
         long until = Math.min(end, bytes.byteSize());
         return new Unwrapped.Tcp(

@@ -4,7 +4,7 @@ package verbena.wire.roce;
 /// `int` is the coefficient of x^0.
 ///
 /// Appending a zero byte to a message multiplies the difference of two CRCs by x^8, so multiplying by x^-8 takes it
-/// back again: that tells which difference, early in the message, made the difference at its end.
+/// back again. That tells which difference, early in the message, made the difference at its end.
 final class Crc32Algebra {
     private static final int POLYNOMIAL = 0xEDB8_8320;
     private static final int ONE = 0x8000_0000;

@@ -12,18 +12,17 @@ import verbena.wire.ib.Transport;
 /// A packet is IPv4 when its destination GID is `::ffff:a.b.c.d`, else IPv6. Lengths are those of [Frame#length];
 /// a verified frame holds at least a BTH and an ICRC, as [verbena.wire.ib.Packet#check(Frame)] has found.
 ///
-/// ### What a socket hides
-/// The ICRC covers the IPv4 identification and the fragment field (IBTA A17.3.3 masks neither), but a UDP socket
-/// neither sets nor shows them. On transmission Linux uses ID 0 with DF set for an unconnected socket that forbids
-/// fragmentation, and 0, 1, 2, … for the segments of one GSO send: hence [#seal(Frame, int)] and [#verify(Frame,
-/// int)]. On receipt [#verify(Frame)] uses that CRC is linear: a difference between the ICRC found and the one for
-/// ID 0 must be explained by the 16 bits of the ID alone; in packets of other transports than RC and UC, which
-/// soft-RoCE has been seen to send without DF, by the ID and that bit.
+/// ### What a socket hides The ICRC covers the IPv4 identification and the fragment field (IBTA A17.3.3 masks
+/// neither), but a UDP socket neither sets nor shows them. On transmission Linux uses ID 0 with DF set for an
+/// unconnected socket that forbids fragmentation. The segments of one GSO send have 0, 1, 2, …: hence [#seal(Frame,
+/// int)] and [#verify(Frame, int)]. On receipt [#verify(Frame)] uses that CRC is linear. A difference between the
+/// ICRC found and the one for ID 0 must be explained by the 16 bits of the ID alone. Packets of other transports
+/// than RC and UC, which soft-RoCE has been seen to send without DF, may also differ in that bit.
 ///
 /// That leaves 16 bits of strength on RC and UC and 15 elsewhere: bytes at random are accepted with a probability
-/// of 2^-16 or 2^-15. One flipped bit is noticed wherever it is, in packets of any size, on RC and UC; elsewhere
-/// with two exceptions: bit 3 of the packet's byte 173 and bit 6 of byte 1834 look like a missing DF with another
-/// ID. IPv6 hides nothing that is covered; there the check has its full 32 bits.
+/// of 2^-16 or 2^-15. On RC and UC one flipped bit is noticed wherever it is, in packets of any size. Elsewhere
+/// there are two exceptions: bit 3 of the packet's byte 173 and bit 6 of byte 1834 look like a missing DF with
+/// another ID. IPv6 hides nothing that is covered; there the check has its full 32 bits.
 ///
 /// One owner; no allocation.
 public final class RoceV2 {
@@ -90,9 +89,9 @@ public final class RoceV2 {
         seal(frame, ipv4Identification, DONT_FRAGMENT);
     }
 
-    /// Writes the ICRC for any IPv4 fragment field, or the frame's stamp where it has one.
+    /// Writes the ICRC for any IPv4 fragment field.
     public void seal(Frame frame, int ipv4Identification, int flagsFragment) {
-        Icrc.store(frame, frame.stamp != 0 ? frame.stamp : compute(frame, ipv4Identification, flagsFragment));
+        Icrc.store(frame, compute(frame, ipv4Identification, flagsFragment));
     }
 
     /// Whether the ICRC is right as far as one can know without the IPv4 header: see "What a socket hides".
@@ -112,11 +111,6 @@ public final class RoceV2 {
         return right;
     }
 
-    /// Whether the packet carries `stamp` in place of the ICRC.
-    public static boolean isStamped(Frame frame, int stamp) {
-        return Icrc.stored(frame) == stamp;
-    }
-
     /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean
     /// nothing.
     public boolean verify(Frame frame, int ipv4Identification, int flagsFragment) {
@@ -124,7 +118,8 @@ public final class RoceV2 {
     }
 
     /// The IPv4 identification (bits 16 to 31) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC
-    /// right, or -1 when none does; there is at most one. For a right IPv6 packet 0x4000, which means nothing.
+    /// right. There is at most one such pair; -1 when there is none. For a right IPv6 packet 0x4000, which means
+    /// nothing.
     public long hiddenFields(Frame frame) {
         return hiddenFields(frame, 0);
     }

@@ -29,7 +29,7 @@ import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.Unwrapped;
 
 class NotationTest {
-    /// A script's names: region r1, and one pair of queue pairs, so that nobody needs to say which.
+    /// A script's names: region r1, and one pair of queue pairs, so that no line needs to say which.
     private static final Names SCRIPT = new Names() {
         private final Region r1 = new Region("r1", 0x1234, 0x7F00_0000_1000L);
 

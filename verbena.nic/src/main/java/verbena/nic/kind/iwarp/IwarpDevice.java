@@ -34,16 +34,7 @@ public record IwarpDevice(String name, HostInterface host, Options options) impl
         ///
         /// @throws IllegalArgumentException when there is no such option or it has no such value
         public static Options parse(String name, String text) {
-            var options = new Options(UdpLinks.Kind.AUTO, true, null);
-            for (String setting : text.isEmpty() ? List.<String>of() : HostProvider.settings(text)) {
-                try {
-                    options = options.with(setting);
-                } catch (IllegalArgumentException e) {
-                    throw new IllegalArgumentException(
-                            "device " + name + ": option \"" + setting + "\": " + e.getMessage(), e);
-                }
-            }
-            return options;
+            return HostProvider.options(name, text, new Options(UdpLinks.Kind.AUTO, true, null), Options::with);
         }
 
         private Options with(String setting) {

@@ -1,9 +1,15 @@
 package verbena.nic.kind.iwarp;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import verbena.cm.mpa.MpaAction;
+import verbena.cm.mpa.MpaConnection;
+import verbena.cm.mpa.MpaConnection.Loss;
+import verbena.cm.mpa.MpaConnection.State;
+import verbena.cm.mpa.MpaEnd;
+import verbena.cm.mpa.MpaEvent;
+import verbena.cm.mpa.MpaTerms;
+import verbena.cm.mpa.MpaTimer;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.kind.LocalQueuePair;
 import verbena.nic.link.LinkException;
@@ -11,15 +17,14 @@ import verbena.nic.link.StreamHandler;
 import verbena.nic.link.TcpPort;
 import verbena.nic.link.TcpSocket;
 import verbena.nic.observe.JfrEvents;
-import verbena.transport.iwarp.MpaTerms;
 import verbena.transport.iwarp.StreamBuffer;
-import verbena.transport.iwarp.StreamTerms;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Capability;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
+import verbena.verbs.QpType;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.EndedBy;
@@ -30,81 +35,46 @@ import verbena.verbs.spi.ConnectionService.End;
 import verbena.verbs.spi.ConnectionService.Exchange;
 import verbena.verbs.spi.ConnectionService.Listener;
 import verbena.verbs.spi.ConnectionService.News;
-import verbena.wire.cm.RejectReason;
 import verbena.wire.iwarp.MpaFrame;
-import verbena.wire.iwarp.TerminateCode;
+import verbena.wire.iwarp.StreamTerms;
 
-/// A connection made by MPA: a TCP connection, a request and a reply on it (RFC 5044, 7.1), and then the queue
-/// pair's stream. When one of queue pair and stream ends, so does the other. Verbs come from any thread and are
-/// carried out on the engine; what the socket tells comes from the engine.
+/// A connection of an iWARP device: the TCP socket and the queue pair of an [MpaConnection], which says what is to
+/// be done with them and when. When one of queue pair and stream ends, so does the other. Verbs come from any
+/// thread and are carried out on the engine; what the socket tells comes from the engine.
 final class StreamConnection implements Exchange, StreamHandler {
-    /// Where it stands.
-    private enum Stage {
-        /// Active: TCP's turn.
-        CONNECTING,
-        /// Active: nobody listens yet; to be tried again.
-        TOO_EARLY,
-        /// Active: the request is out.
-        ASKING,
-        /// Active: the peer has said yes, and this side's queue pair is to follow.
-        ANSWERED,
-        /// Passive: no request yet.
-        EXPECTING,
-        /// Passive: somebody is to decide.
-        REQUESTED,
-        /// The stream is the queue pair's.
-        RUNNING,
-        /// This side has ended it, and waits for the peer to do so.
-        ENDING,
-        ENDED
-    }
-
-    /// So long this side tries again when nobody listens: see decision 0048.
-    private static final long PATIENCE_NANOS = 100_000_000;
-
-    /// IRD and ORD of somebody who does not say: what this side can, too.
-    private static final int UNSAID = MpaFrame.DEPTH_MAX;
-
     private final StreamConnections service;
     private final Gid local;
-    private final int localPort;
+    /// Active, and 0 until TCP is connected, when the program has bound no port.
+    private volatile int localPort;
     private final Gid remote;
     private final int remotePort;
 
     // Engine-confined.
-    private Stage stage;
+    final MpaConnection mpa;
     private @Nullable TcpSocket socket;
     private @Nullable Listener listener;
-    /// Passive: who listens, until it has been told.
+    /// Passive: the port that the peer has connected to.
     private final StreamConnections.@Nullable Port port;
     private @Nullable LocalQueuePair queuePair;
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
-    /// What this side has asked for, or the peer has.
-    private @Nullable MpaTerms request;
-    private MemorySegment frame = MemorySegment.NULL;
-    /// Active: what to serve, and to have outstanding.
-    private int ird;
-    private int ord;
-    private @Nullable StreamTerms terms;
-    /// Active, from no port of its own: until when to try again; in the past otherwise.
-    private long patientUntil = Long.MIN_VALUE;
     private int keepAliveSeconds;
-    /// The end has been told.
-    private boolean told;
-    /// When whoever waits for the peer gives up.
+    /// What the service has it wait for, and until when.
+    @Nullable
+    MpaTimer timer;
+
     long dueNanos;
 
     private StreamConnection(
             StreamConnections service,
-            Stage stage,
+            MpaConnection mpa,
             StreamConnections.@Nullable Port port,
             Gid local,
             int localPort,
             Gid remote,
             int remotePort) {
         this.service = service;
-        this.stage = stage;
+        this.mpa = mpa;
         this.port = port;
         this.local = local;
         this.localPort = localPort;
@@ -114,11 +84,19 @@ final class StreamConnection implements Exchange, StreamHandler {
 
     // ---- the beginning, on the engine
 
-    /// Somebody has connected.
-    static StreamConnection passive(StreamConnections service, StreamConnections.Port port, TcpSocket socket) {
+    /// A peer has connected.
+    static StreamConnection passive(
+            StreamConnections service, StreamConnections.Port port, TcpSocket socket, long now) {
         var passive = new StreamConnection(
-                service, Stage.EXPECTING, port, port.local(), port.port(), socket.remote(), socket.remotePort());
+                service,
+                MpaConnection.passive(name(socket.remote(), socket.remotePort()), now),
+                port,
+                port.local(),
+                port.port(),
+                socket.remote(),
+                socket.remotePort());
         passive.socket = socket;
+        service.schedule(passive);
         return passive;
     }
 
@@ -133,52 +111,44 @@ final class StreamConnection implements Exchange, StreamHandler {
             int remotePort,
             End own,
             Listener listener) {
+        MpaEnd end = mpaEnd(service, own);
+        var mpa = MpaConnection.active(name(remote, remotePort), end, from == null, service.nowNanos());
         int localPort = from == null ? 0 : from.number();
-        var active = new StreamConnection(service, Stage.CONNECTING, null, local, localPort, remote, remotePort);
-        ConnectionParameters parameters = own.parameters();
+        var active = new StreamConnection(service, mpa, null, local, localPort, remote, remotePort);
         active.listener = listener;
-        active.ird = parameters.responderResources();
-        active.ord = parameters.initiatorDepth();
-        var offer = MpaTerms.enhanced(service.isCrcWanted(), active.ird, active.ord);
-        active.request = offer;
-        active.frame = active.frame(offer, false, false, "connect", parameters.privateData());
         active.attach(own, "connect");
         active.keepAliveSeconds = keepAliveSeconds(own);
-        if (from == null) {
-            active.patientUntil = service.nowNanos() + PATIENCE_NANOS;
-        }
         try {
             active.open(from);
         } catch (LinkException e) {
             active.detach();
             throw e;
         }
+        service.schedule(active);
         return active;
+    }
+
+    private static MpaEnd mpaEnd(StreamConnections service, End own) {
+        ConnectionParameters parameters = own.parameters();
+        return new MpaEnd(
+                service.isCrcWanted(),
+                parameters.responderResources(),
+                parameters.initiatorDepth(),
+                parameters.privateData());
     }
 
     private void open(@Nullable TcpPort from) {
         TcpSocket made = service.link().connect(from, local, remote, remotePort, this);
         made.keepAlive(keepAliveSeconds);
         socket = made;
-        stage = Stage.CONNECTING;
-        service.await(this, StreamConnections.Patience.ASK, service.nowNanos());
     }
 
     private void openAgain() {
         try {
             open(null);
         } catch (LinkException e) {
-            tellEnd(new News.Unreachable(String.valueOf(e.getMessage())));
+            mpa.onLost(Loss.UNREACHABLE, String.valueOf(e.getMessage()), service.nowNanos());
         }
-    }
-
-    private MemorySegment frame(MpaTerms say, boolean isReply, boolean reject, String to, PrivateData privateData) {
-        if (privateData.length() > say.privateDataMax()) {
-            throw new IllegalArgumentException("private data to " + to + " with: at most " + say.privateDataMax()
-                    + " bytes, got " + privateData.length());
-        }
-        MemorySegment whole = MemorySegment.ofArray(new byte[MpaFrame.HEADER_BYTES + MpaFrame.PRIVATE_DATA_MAX]);
-        return whole.asSlice(0, say.write(whole, 0, isReply, reject, MemorySegment.ofArray(privateData.bytes())));
     }
 
     private static int keepAliveSeconds(End own) {
@@ -189,7 +159,7 @@ final class StreamConnection implements Exchange, StreamHandler {
     private void attach(End own, String verb) {
         LocalQueuePair local = own.queuePair().orElse(null) instanceof LocalQueuePair made
                 ? made
-                : service.host().queuePairs().apply(own.qpn());
+                : service.host().queuePairs().get(own.qpn());
         if (local == null || !(local.driver() instanceof StreamDriver)) {
             throw new InvalidStateException(
                     verb + ": " + service.host().name() + " has no queue pair 0x" + Integer.toHexString(own.qpn()));
@@ -200,6 +170,7 @@ final class StreamConnection implements Exchange, StreamHandler {
         local.failureListener(this::onQueuePairFailed);
         local.accessErrorListener(() -> service.suspect(remote));
         queuePair = local;
+        qpn = local.qpn();
     }
 
     private void detach() {
@@ -211,233 +182,65 @@ final class StreamConnection implements Exchange, StreamHandler {
         }
     }
 
-    // ---- what the socket tells
+    // ---- what MPA wants
 
-    @Override
-    public void onConnected(long nowNanos) {
-        stage = Stage.ASKING;
-        begun().write(frame);
-    }
-
-    @Override
-    public int onBytes(StreamBuffer bytes, int from, int to, long nowNanos) {
-        return switch (stage) {
-            case ASKING -> onReply(bytes, from, to);
-            case EXPECTING -> onRequest(bytes, from, to);
-            // It belongs to the queue pair, which is on its way.
-            case ANSWERED -> 0;
-            case REQUESTED -> {
-                lose(RejectReason.UNSUPPORTED_REQUEST, remoteName() + " sends before it is answered");
-                yield to - from;
+    /// Does what MPA wants after each call to it.
+    private void carryOut() {
+        for (MpaAction action = mpa.poll(); action != null; action = mpa.poll()) {
+            switch (action) {
+                case MpaAction.Connect() -> openAgain();
+                case MpaAction.Send(var frame) -> begun().write(frame);
+                case MpaAction.Begin(StreamTerms terms) ->
+                    stream(requireQueuePair()).begin(begun(), this, terms, service.nowNanos());
+                case MpaAction.Finish() -> {
+                    LocalQueuePair local = queuePair;
+                    if (local != null) {
+                        stream(local).finish(service.nowNanos());
+                    }
+                }
+                case MpaAction.EndOutput() -> begun().end();
+                case MpaAction.Close(boolean reset) -> close(reset);
+                case MpaAction.Tell(MpaEvent event) -> tell(event);
             }
-            case CONNECTING, TOO_EARLY, RUNNING, ENDING, ENDED -> to - from;
-        };
-    }
-
-    private int onReply(StreamBuffer bytes, int from, int to) {
-        int length = MpaFrame.length(bytes.segment, from, to - from, true);
-        if (length == 0) {
-            return 0;
         }
-        if (length < 0) {
-            lose(RejectReason.UNSUPPORTED_REQUEST, remoteName() + " does not speak iWARP: its answer is no MPA reply");
-            return to - from;
-        }
-        var said = MpaTerms.read(bytes.segment, from);
-        PrivateData data = privateData(bytes.segment, from);
-        MpaTerms asked = request;
-        if (MpaTerms.isReject(bytes.segment, from) || asked == null) {
-            close(true);
-            tellEnd(new News.Rejected(
-                    RejectReason.CONSUMER_REJECT.code(), "the application at " + remoteName() + " refuses", data));
-            return length;
-        }
-        MpaTerms.Outcome outcome = MpaTerms.ofInitiator(asked, said, ird, ord, begun().segmentBytes());
-        StreamTerms agreed = outcome.terms();
-        if (agreed == null) {
-            TerminateCode code = outcome.code();
-            lose(
-                    RejectReason.INSUFFICIENT_RESPONDER_RESOURCES,
-                    remoteName() + " answers with what does not fit the request (" + code + ")");
-            return to - from;
-        }
-        terms = agreed;
-        stage = Stage.ANSWERED;
-        service.unwait(this);
-        tell(new News.Accepted(peer(said, data)));
-        return length;
-    }
-
-    private int onRequest(StreamBuffer bytes, int from, int to) {
-        int length = MpaFrame.length(bytes.segment, from, to - from, false);
-        if (length == 0) {
-            return 0;
-        }
-        Acceptor acceptor = port == null ? null : port.acceptor();
-        if (length < 0 || length < to - from || acceptor == null) {
-            close(true); // nobody who speaks iWARP: an initiator sends nothing before it is answered (RFC 5044, 7.1.2)
-            return to - from;
-        }
-        var asked = MpaTerms.read(bytes.segment, from);
-        request = asked;
-        PrivateData data = privateData(bytes.segment, from);
-        service.unwait(this);
-        if (port == null || !port.admit(this)) {
-            answerNo(PrivateData.NONE);
-            return length;
-        }
-        stage = Stage.REQUESTED;
-        listener = acceptor.onRequest(this, peer(asked, data), verbena.verbs.QpType.RC);
-        return length;
-    }
-
-    private PeerParameters peer(MpaTerms said, PrivateData data) {
-        return new PeerParameters(
-                data,
-                said.ird() == UNSAID ? DeviceLimits.READ_ATOMIC_MAX : said.ird(),
-                said.ord() == UNSAID ? DeviceLimits.READ_ATOMIC_MAX : said.ord(),
-                0,
-                0);
-    }
-
-    private static PrivateData privateData(MemorySegment segment, long at) {
-        return PrivateData.of(
-                segment.asSlice(at + MpaFrame.privateDataOffset(segment, at), MpaFrame.privateDataLength(segment, at))
-                        .toArray(ValueLayout.JAVA_BYTE));
-    }
-
-    @Override
-    public void onWritable(long nowNanos) {}
-
-    @Override
-    public void onEnd(long nowNanos) {
-        onBroken(Cause.RESET, remoteName() + " has closed the TCP connection", nowNanos);
-    }
-
-    @Override
-    public void onBroken(Cause cause, String why, long nowNanos) {
-        if (stage == Stage.CONNECTING && cause == Cause.REFUSED && nowNanos < patientUntil) {
-            stage = Stage.TOO_EARLY;
-            service.await(this, StreamConnections.Patience.AGAIN, nowNanos);
-            return;
-        }
-        switch (stage) {
-            case CONNECTING, ASKING -> {
-                close(false);
-                tellEnd(
-                        switch (cause) {
-                            case REFUSED ->
-                                new News.Rejected(RejectReason.INVALID_SERVICE_ID.code(), why, PrivateData.NONE);
-                            case RESET ->
-                                new News.Rejected(
-                                        RejectReason.NO_RESOURCES.code(),
-                                        why + " instead of answering",
-                                        PrivateData.NONE);
-                            case UNREACHABLE, LOCAL -> new News.Unreachable(why);
-                        });
-            }
-            case ANSWERED, REQUESTED -> {
-                close(false);
-                tellEnd(new News.Disconnected(EndedBy.PEER, why));
-            }
-            case EXPECTING -> close(false);
-            case ENDING -> {
-                close(false);
-                tellEnd(new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
-            }
-            case TOO_EARLY, RUNNING, ENDED -> {}
-        }
-    }
-
-    /// The peer is not what it should be.
-    private void lose(RejectReason reason, String why) {
-        boolean isActive = stage == Stage.ASKING;
-        close(true);
-        tellEnd(
-                isActive
-                        ? new News.Rejected(reason.code(), why, PrivateData.NONE)
-                        : new News.Disconnected(EndedBy.FAILURE, why));
-    }
-
-    /// The peer has not done what it has to for too long.
-    void onLate() {
-        Stage was = stage;
-        close(true);
-        switch (was) {
-            case CONNECTING, ASKING ->
-                tellEnd(new News.Unreachable(remoteName() + " does not answer"
-                        + (was == Stage.ASKING ? ": there is TCP, but no MPA reply; does it speak iWARP?" : "")));
-            case TOO_EARLY -> openAgain();
-            case ENDING -> tellEnd(new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
-            default -> {}
-        }
-    }
-
-    /// There is no room for one more who has not asked.
-    void shed() {
-        close(true);
-    }
-
-    // ---- what the queue pair's stream tells
-
-    /// The peer has ended the stream in order.
-    ///
-    /// @param first why the queue pair was in ERR before; empty when it was not
-    void onPeerEnd(String first) {
-        detach();
-        close(false);
-        tellEnd(
-                first.isEmpty()
-                        ? new News.Disconnected(EndedBy.PEER, remote + " has disconnected")
-                        : new News.Disconnected(EndedBy.FAILURE, first));
-    }
-
-    /// It is broken.
-    void onStreamBroken(String why) {
-        detach();
-        close(false);
-        tellEnd(new News.Disconnected(EndedBy.FAILURE, why));
-    }
-
-    /// This side has said its last word; what still comes is of no interest.
-    void onFinished(long nowNanos) {
-        TcpSocket on = socket;
-        if (stage != Stage.RUNNING || on == null || on.isClosed()) {
-            return;
-        }
-        stage = Stage.ENDING;
-        on.handler(this);
-        service.await(this, StreamConnections.Patience.END, nowNanos);
-    }
-
-    /// The queue pair is in ERR by itself.
-    private void onQueuePairFailed(String why) {
-        detach();
-        // Later, so that nothing is told while bytes are looked at.
-        service.host().engine().later(() -> tellEnd(new News.Disconnected(EndedBy.FAILURE, why)));
-    }
-
-    // ---- the end
-
-    private void close(boolean reset) {
-        Stage was = stage;
-        stage = Stage.ENDED;
-        service.unwait(this);
-        if (port != null && was == Stage.REQUESTED) {
+        if (port != null && mpa.state() != State.REQUEST_RECEIVED) {
             port.decided(this);
         }
+        service.schedule(this);
+    }
+
+    private void close(boolean reset) {
         TcpSocket on = socket;
         if (on != null) {
             on.close(reset);
         }
     }
 
-    /// The last word, once. The queue pair ends too.
-    private void tellEnd(News news) {
-        if (told) {
-            return;
+    private void tell(MpaEvent event) {
+        switch (event) {
+            case MpaEvent.Requested(MpaTerms terms, PrivateData data) -> onRequest(peer(terms, data));
+            case MpaEvent.Accepted(MpaTerms terms, PrivateData data) -> tell(new News.Accepted(peer(terms, data)));
+            case MpaEvent.Established() -> tell(new News.Established());
+            case MpaEvent.Rejected(var reason, String why, PrivateData data) ->
+                tellEnd(new News.Rejected(reason.code(), why, data));
+            case MpaEvent.Unreachable(String why) -> tellEnd(new News.Unreachable(why));
+            case MpaEvent.Disconnected(EndedBy by, String why) -> tellEnd(new News.Disconnected(by, why));
         }
-        told = true;
+    }
+
+    private void onRequest(PeerParameters peer) {
+        Acceptor acceptor = port == null ? null : port.acceptor();
+        if (port == null || acceptor == null) {
+            mpa.abandon(); // no program listens any more
+        } else if (port.admit(this)) {
+            listener = acceptor.onRequest(this, peer, QpType.RC);
+        } else {
+            refuse(PrivateData.NONE);
+        }
+    }
+
+    /// The last word. The queue pair ends too.
+    private void tellEnd(News news) {
         LocalQueuePair local = queuePair;
         detach();
         if (local != null) {
@@ -454,6 +257,15 @@ final class StreamConnection implements Exchange, StreamHandler {
         }
     }
 
+    private static PeerParameters peer(MpaTerms said, PrivateData data) {
+        return new PeerParameters(data, depth(said.ird()), depth(said.ord()), 0, 0);
+    }
+
+    /// A peer that says nothing of READs can do what this side can.
+    private static int depth(int said) {
+        return said == MpaFrame.DEPTH_MAX ? DeviceLimits.READ_ATOMIC_MAX : said;
+    }
+
     private TcpSocket begun() {
         TcpSocket on = socket;
         if (on == null) {
@@ -462,8 +274,106 @@ final class StreamConnection implements Exchange, StreamHandler {
         return on;
     }
 
-    private String remoteName() {
-        return remote + " port " + remotePort;
+    private static StreamDriver stream(LocalQueuePair of) {
+        return (StreamDriver) of.driver();
+    }
+
+    private LocalQueuePair requireQueuePair() {
+        LocalQueuePair local = queuePair;
+        if (local == null) {
+            throw new InvalidStateException("the queue pair of the " + this + " is gone");
+        }
+        return local;
+    }
+
+    // ---- what the socket tells
+
+    @Override
+    public void onConnected(long nowNanos) {
+        if (localPort == 0) {
+            localPort = begun().localAddress().getPort();
+        }
+        mpa.onConnected();
+        carryOut();
+    }
+
+    @Override
+    public int onBytes(StreamBuffer bytes, int from, int to, long nowNanos) {
+        int done = mpa.onBytes(bytes.segment, from, to - from, begun().segmentBytes());
+        carryOut();
+        return done;
+    }
+
+    @Override
+    public void onWritable(long nowNanos) {}
+
+    @Override
+    public void onEnd(long nowNanos) {
+        onBroken(Cause.RESET, name(remote, remotePort) + " has closed the TCP connection", nowNanos);
+    }
+
+    @Override
+    public void onBroken(Cause cause, String why, long nowNanos) {
+        Loss loss = switch (cause) {
+            case REFUSED -> Loss.REFUSED;
+            case RESET -> Loss.RESET;
+            case UNREACHABLE, LOCAL -> Loss.UNREACHABLE;
+        };
+        mpa.onLost(loss, why, nowNanos);
+        carryOut();
+    }
+
+    /// The peer has not done in time what it has to.
+    void onDeadline(long now) {
+        mpa.onDeadline(now);
+        carryOut();
+    }
+
+    /// It makes room for a peer that has connected later.
+    void shed() {
+        mpa.abandon();
+        carryOut();
+    }
+
+    // ---- what the queue pair's stream tells
+
+    /// The peer has ended the stream in order.
+    ///
+    /// @param first why the queue pair was in ERR before; empty when it was not
+    void onPeerEnd(String first) {
+        if (first.isEmpty()) {
+            onStreamOver(EndedBy.PEER, remote + " has disconnected");
+        } else {
+            onStreamOver(EndedBy.FAILURE, first);
+        }
+    }
+
+    /// It is over, and so is its socket.
+    void onStreamOver(EndedBy by, String why) {
+        detach();
+        mpa.onStreamOver(by, why);
+        carryOut();
+    }
+
+    /// This side has sent all that it will; what still comes is of no interest.
+    void onFinished(long nowNanos) {
+        TcpSocket on = socket;
+        if (mpa.state() != State.STREAMING || on == null || on.isClosed()) {
+            return;
+        }
+        on.handler(this);
+        mpa.onStreamFinished(nowNanos);
+        carryOut();
+    }
+
+    /// The queue pair is in ERR by itself.
+    private void onQueuePairFailed(String why) {
+        detach();
+        // Later, so that nothing is told while bytes are looked at.
+        service.host().engine().later(() -> {
+            mpa.onQueuePairFailed(why);
+            carryOut();
+        });
     }
 
     // ---- any thread
@@ -505,24 +415,20 @@ final class StreamConnection implements Exchange, StreamHandler {
     @Override
     public void accept(End own) {
         on("accept", () -> {
-            MpaTerms asked = request;
-            if (stage != Stage.REQUESTED || asked == null) {
-                throw new InvalidStateException("accept: the request of " + remoteName() + " is not there any more");
-            }
-            ConnectionParameters parameters = own.parameters();
-            ird = parameters.responderResources();
-            ord = parameters.initiatorDepth();
-            MpaTerms answer = MpaTerms.enhanced(service.isCrcWanted(), ird, ord).reply(asked);
-            MemorySegment yes = frame(answer, true, false, "accept", parameters.privateData());
+            MpaTerms _ = mpa.requireRequest();
             attach(own, "accept");
-            if (port != null) {
-                port.decided(this);
+            boolean accepted = false;
+            try {
+                TcpSocket to = begun();
+                mpa.accept(mpaEnd(service, own), to.segmentBytes());
+                to.keepAlive(keepAliveSeconds(own));
+                accepted = true;
+            } finally {
+                if (!accepted) {
+                    detach();
+                }
             }
-            TcpSocket to = begun();
-            to.keepAlive(keepAliveSeconds(own));
-            to.write(yes);
-            run(MpaTerms.ofResponder(asked, answer, ird, ord, to.segmentBytes()));
-            tell(new News.Established());
+            carryOut();
             return true;
         });
     }
@@ -530,52 +436,30 @@ final class StreamConnection implements Exchange, StreamHandler {
     @Override
     public void ready() {
         on("ready", () -> {
-            StreamTerms agreed = terms;
-            if (stage != Stage.ANSWERED || agreed == null) {
-                throw new InvalidStateException("ready: the connection to " + remoteName() + " is not there any more");
+            StreamTerms _ = mpa.requireReply();
+            LocalQueuePair local = requireQueuePair();
+            if (local.state() != QpState.INIT) {
+                throw new InvalidStateException(
+                        "the queue pair of the " + this + " is in " + local.state() + ", not in INIT");
             }
-            run(agreed);
+            mpa.ready();
+            carryOut();
             return true;
         });
-    }
-
-    private void run(StreamTerms agreed) {
-        LocalQueuePair local = queuePair;
-        StreamDriver stream = local == null ? null : (StreamDriver) local.driver();
-        if (local == null || stream == null || local.state() != QpState.INIT) {
-            throw new InvalidStateException("the queue pair of the connection to " + remoteName()
-                    + (local == null ? " is gone" : " is in " + local.state() + ", not in INIT"));
-        }
-        stage = Stage.RUNNING;
-        stream.begin(begun(), this, agreed, service.nowNanos());
     }
 
     @Override
     public void reject(PrivateData privateData) {
         on("reject", () -> {
-            if (stage != Stage.REQUESTED) {
-                throw new InvalidStateException("reject: the request of " + remoteName() + " is not there any more");
-            }
-            answerNo(privateData);
+            refuse(privateData);
+            carryOut();
             return true;
         });
     }
 
-    private void answerNo(PrivateData privateData) {
-        MpaTerms asked = request;
-        TcpSocket to = begun();
-        if (asked != null) {
-            MpaTerms answer = MpaTerms.enhanced(service.isCrcWanted(), 0, 0).reply(asked);
-            to.write(frame(answer, true, true, "reject", privateData));
-        }
-        if (port != null && stage == Stage.REQUESTED) {
-            port.decided(this);
-        }
-        told = true; // whoever says no needs not hear that it is over
+    private void refuse(PrivateData privateData) {
+        mpa.reject(service.isCrcWanted(), privateData, service.nowNanos());
         JfrEvents.rejected(service.host().name(), this, qpn, "refused by this side");
-        stage = Stage.RUNNING;
-        to.end();
-        onFinished(service.nowNanos());
     }
 
     @Override
@@ -584,20 +468,8 @@ final class StreamConnection implements Exchange, StreamHandler {
     @Override
     public void disconnect(PrivateData privateData) {
         on("disconnect", () -> {
-            LocalQueuePair local = queuePair;
-            StreamDriver stream = local == null ? null : (StreamDriver) local.driver();
-            switch (stage) {
-                case RUNNING -> {
-                    if (stream != null) {
-                        stream.finish(service.nowNanos());
-                    }
-                }
-                case ENDING, ENDED -> {}
-                case CONNECTING, TOO_EARLY, ASKING, ANSWERED, EXPECTING, REQUESTED -> {
-                    close(true);
-                    tellEnd(new News.Disconnected(EndedBy.THIS_SIDE, "disconnected by this side"));
-                }
-            }
+            mpa.disconnect();
+            carryOut();
             return true;
         });
     }
@@ -610,8 +482,12 @@ final class StreamConnection implements Exchange, StreamHandler {
         }
     }
 
+    private static String name(Gid remote, int port) {
+        return remote + " port " + port;
+    }
+
     @Override
     public String toString() {
-        return "connection to " + remoteName();
+        return "connection to " + name(remote, remotePort);
     }
 }

@@ -1,16 +1,18 @@
 package verbena.nic.kind.iwarp;
 
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
 import verbena.cm.CmSuspects;
+import verbena.cm.mpa.MpaTimer;
 import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.link.LinkException;
@@ -31,35 +33,16 @@ import verbena.wire.Frame;
 /// An iWARP device's connections: ports are TCP's, and MPA asks and answers. The engine schedules the times at which
 /// it waits for peers no longer.
 final class StreamConnections implements ConnectionService, Scheduled {
-    /// How long a peer is waited for.
-    enum Patience {
-        /// For the reply to a request, TCP's own connecting included; as soft-iWARP waits.
-        ASK(10_000_000_000L),
-        /// For the request of somebody who has connected; as soft-iWARP waits.
-        EXPECT(5_000_000_000L),
-        /// For the end of a stream that this side has ended.
-        END(5_000_000_000L),
-        /// Before whoever does not listen yet is tried again.
-        AGAIN(5_000_000L);
-
-        private final long nanos;
-
-        Patience(long nanos) {
-            this.nanos = nanos;
-        }
-    }
-
     private final DeviceHost host;
     private final TcpLink link;
     private final boolean isCrcWanted;
-    private final EngineTask station = new EngineTask(this);
+    private final EngineTask task = new EngineTask(this);
 
     // Engine-confined.
     private final Set<Port> ports = new HashSet<>();
-    /// Those that wait for their peers, the oldest first, which is the first to lose patience.
-    private final List<LinkedHashSet<StreamConnection>> waiting = Stream.of(Patience.values())
-            .map(_ -> new LinkedHashSet<StreamConnection>())
-            .toList();
+    /// The connections that wait for their peers: those with the earliest deadlines first, as all of one timer wait
+    /// equally long.
+    private final Map<MpaTimer, SequencedSet<StreamConnection>> waiting = new EnumMap<>(MpaTimer.class);
     private final CmSuspects suspects = new CmSuspects();
     /// How many of each peer have connected and not asked.
     private final Map<Gid, Integer> halfOpen = new HashMap<>();
@@ -69,6 +52,9 @@ final class StreamConnections implements ConnectionService, Scheduled {
         this.host = host;
         this.link = link;
         this.isCrcWanted = isCrcWanted;
+        for (MpaTimer timer : MpaTimer.values()) {
+            waiting.put(timer, new LinkedHashSet<>());
+        }
     }
 
     DeviceHost host() {
@@ -146,7 +132,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
         return null;
     }
 
-    /// A port, and those who have asked there and are not answered.
+    /// A port, and the connections whose requests wait there for a decision.
     final class Port implements BoundPort {
         private final TcpPort bound;
         private final Set<StreamConnection> undecided = new HashSet<>();
@@ -181,13 +167,13 @@ final class StreamConnections implements ConnectionService, Scheduled {
             });
         }
 
-        /// Somebody has connected, and may have nothing to ask.
+        /// A peer has connected, and may never ask.
         private @Nullable StreamHandler onAccept(TcpSocket socket, long now) {
             Gid from = socket.remote();
             if (suspects.standing(from, now) == CmSuspects.Standing.BLOCKED && !from.equals(local())) {
                 return null; // but all users of this host come from its own address
             }
-            var oldest = waiting.get(Patience.EXPECT.ordinal());
+            var oldest = waiting(MpaTimer.REQUEST);
             if (halfOpen.getOrDefault(from, 0) >= CmLimits.DEFAULT.perPeer()) {
                 oldest.stream()
                         .filter(each -> each.remote().equals(from))
@@ -196,13 +182,10 @@ final class StreamConnections implements ConnectionService, Scheduled {
             } else if (oldest.size() >= CmLimits.DEFAULT.halfOpen()) {
                 oldest.getFirst().shed();
             }
-            var made = StreamConnection.passive(StreamConnections.this, this, socket);
-            halfOpen.merge(from, 1, Integer::sum);
-            await(made, Patience.EXPECT, now);
-            return made;
+            return StreamConnection.passive(StreamConnections.this, this, socket, now);
         }
 
-        /// Who is to decide; null when nobody listens any more.
+        /// The listener that decides; null when there is none any more.
         @Nullable
         Acceptor acceptor() {
             return acceptor;
@@ -257,21 +240,32 @@ final class StreamConnections implements ConnectionService, Scheduled {
         });
     }
 
-    // ---- patience; the engine's
+    // ---- timers; the engine's
 
-    /// Gives a connection's peer so much time, and forgets what it was given before.
-    void await(StreamConnection connection, Patience patience, long now) {
-        unwait(connection);
-        connection.dueNanos = now + patience.nanos;
-        waiting.get(patience.ordinal()).add(connection);
-        host.engine().makeReady(station);
+    private SequencedSet<StreamConnection> waiting(MpaTimer timer) {
+        return Objects.requireNonNull(waiting.get(timer));
     }
 
-    void unwait(StreamConnection connection) {
-        for (int i = 0; i < waiting.size(); i++) {
-            if (waiting.get(i).remove(connection) && i == Patience.EXPECT.ordinal()) {
-                halfOpen.computeIfPresent(connection.remote(), (peer, n) -> n == 1 ? null : n - 1);
-            }
+    /// Has a connection wait for what it wants to wait for now.
+    void schedule(StreamConnection connection) {
+        MpaTimer before = connection.timer;
+        MpaTimer now = connection.mpa.timer();
+        if (before == now && connection.dueNanos == connection.mpa.deadlineNanos()) {
+            return;
+        }
+        connection.timer = now;
+        connection.dueNanos = connection.mpa.deadlineNanos();
+        if (before != null) {
+            waiting(before).remove(connection);
+        }
+        if (now != null) {
+            waiting(now).add(connection);
+            host.engine().makeReady(task);
+        }
+        if (before == MpaTimer.REQUEST) {
+            halfOpen.computeIfPresent(connection.remote(), (_, n) -> n == 1 ? null : n - 1);
+        } else if (now == MpaTimer.REQUEST) {
+            halfOpen.merge(connection.remote(), 1, Integer::sum);
         }
     }
 
@@ -283,8 +277,7 @@ final class StreamConnections implements ConnectionService, Scheduled {
     @Override
     public long deadlineNanos() {
         long earliest = NEVER;
-        for (int i = 0; i < waiting.size(); i++) {
-            var these = waiting.get(i);
+        for (var these : waiting.values()) {
             earliest = these.isEmpty() ? earliest : Math.min(earliest, these.getFirst().dueNanos);
         }
         return earliest;
@@ -292,9 +285,9 @@ final class StreamConnections implements ConnectionService, Scheduled {
 
     @Override
     public void onDeadline(long nowNanos) {
-        for (var these : waiting) {
+        for (var these : waiting.values()) {
             while (!these.isEmpty() && these.getFirst().dueNanos <= nowNanos) {
-                these.getFirst().onLate();
+                these.getFirst().onDeadline(nowNanos);
             }
         }
     }

@@ -9,29 +9,29 @@ import verbena.nic.link.StreamHandler;
 import verbena.nic.link.TcpLink;
 import verbena.nic.link.TcpSocket;
 import verbena.transport.Scheduled;
-import verbena.transport.iwarp.Rtr;
 import verbena.transport.iwarp.StreamBuffer;
 import verbena.transport.iwarp.StreamOutput;
 import verbena.transport.iwarp.StreamProtocol;
 import verbena.transport.iwarp.StreamTarget;
-import verbena.transport.iwarp.StreamTerms;
 import verbena.verbs.QpState;
+import verbena.verbs.cm.EndedBy;
 import verbena.wire.Frame;
+import verbena.wire.iwarp.Rtr;
+import verbena.wire.iwarp.StreamTerms;
 
 /// A queue pair's protocol over a stream, as the engine knows it: asked for a packet, it writes to its socket;
 /// what the socket reads goes to the protocol. Engine-confined.
 final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
-    /// Enough for one system call; what is more waits until that is done, and so is copied less often when the
-    /// socket is full.
+    /// Enough for one system call. More is gathered only after that call, so that less is copied when the socket is
+    /// full.
     private static final int BURST_BYTES = 64 << 10;
     /// How long the peer of a program that has no receive posted is made to wait before the connection ends.
     static final long STALL_NANOS_MAX = 5_000_000_000L;
-    /// How long a responder waits for the first FPDU of an initiator that has not promised one. Its application
-    /// may want to hear something first: that is not to be (RFC 5044, 7.1.2), and is what many programs do.
-    /// Soft-iWARP's responder does not wait at all; after this time its initiator has long seen the reply by
-    /// itself.
+    /// How long a responder waits for the first FPDU of an initiator that has not promised one. RFC 5044 7.1.2 wants
+    /// it to wait without end, but many initiators' applications wait for the responder to send first. Soft-iWARP's
+    /// responder does not wait at all. After this time its initiator has long processed the reply.
     private static final long SILENCE_NANOS = 50_000_000;
-    /// How often a shared receive queue is looked at meanwhile, where nobody says that something was posted.
+    /// How often a shared receive queue is looked at meanwhile: posting to it does not wake this queue pair.
     private static final long STALL_NANOS = 1_000_000;
     /// System calls before the next queue pair has its turn.
     private static final int TURN = 4;
@@ -39,10 +39,10 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     private final TcpLink link;
     private final StreamProtocol protocol;
     private final Engine engine;
-    private final EngineTask station;
+    private final EngineTask task;
     private @Nullable TcpSocket socket;
     private @Nullable StreamConnection connection;
-    /// There is more to send, and others come first.
+    /// There is more to send, and other queue pairs have their turn first.
     private long moreNanos = NEVER;
     /// What comes next needs a receive, and none is posted. Written by the engine before it looks for one again,
     /// read by posters after they have posted one.
@@ -57,12 +57,12 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
         this.protocol = protocol;
         this.link = link;
         this.engine = wiring.engine();
-        this.station = new EngineTask(this, wiring.counters(), wiring.owner());
+        this.task = new EngineTask(this, wiring.counters(), wiring.owner());
     }
 
     @Override
-    public EngineTask station() {
-        return station;
+    public EngineTask task() {
+        return task;
     }
 
     /// Start-up is over: what follows on the socket is the queue pair's.
@@ -90,7 +90,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     }
 
     private void look() {
-        engine.makeReady(station);
+        engine.makeReady(task);
     }
 
     // ---- the engine's
@@ -210,7 +210,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     @Override
     public void onEnd(long nowNanos) {
         String first = protocol.rootCause();
-        protocol.onEnd(nowNanos); // before anybody is told: who is, finds the queue pair in ERR
+        protocol.onEnd(nowNanos); // first, so that the thread that is told finds the queue pair in ERR
         StreamConnection of = connection;
         if (of != null) {
             of.onPeerEnd(first);
@@ -223,7 +223,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
         protocol.onBroken(why, nowNanos);
         StreamConnection of = connection;
         if (of != null) {
-            of.onStreamBroken(why);
+            of.onStreamOver(EndedBy.FAILURE, why);
         }
         look();
     }

@@ -27,8 +27,8 @@ public final class CmAgent implements ManagementAgent {
         return engine.nowNanos();
     }
 
-    /// Runs `command` as the engine's owner, to which the manager, its connections and questions belong; what they
-    /// want to say then leaves. Any thread. Whoever is called by the manager (events, answers) is the owner
+    /// Runs `command` as the engine's owner, to which the manager, its connections and requests belong; what they
+    /// want to say then leaves. Any thread. A listener that the manager calls (events, answers) is the owner
     /// already, and may use them at once.
     public <T> T call(Function<CommunicationManager, T> command) {
         return engine.call(() -> {

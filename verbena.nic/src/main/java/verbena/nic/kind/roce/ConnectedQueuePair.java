@@ -108,18 +108,4 @@ final class ConnectedQueuePair {
             local.engine().execute(() -> frames(local).peerSourcePort(promised.sourcePort()));
         }
     }
-
-    /// What packets of a peer on loopback may carry in place of the ICRC; 0 for nothing.
-    static int stamp(End own) {
-        LocalQueuePair local = of(own);
-        return local == null ? 0 : local.engine().link().stamp();
-    }
-
-    /// Both sides do without the ICRC, if both say so (decision 0035).
-    void agreeOnStamps(int own, int peers) {
-        LocalQueuePair local = queuePair;
-        if (local != null && own != 0 && peers != 0) {
-            local.engine().execute(() -> frames(local).stamp(peers));
-        }
-    }
 }

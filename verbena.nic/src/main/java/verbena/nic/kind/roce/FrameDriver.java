@@ -3,9 +3,9 @@ package verbena.nic.kind.roce;
 import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
-import verbena.transport.Path;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.queue.Path;
 import verbena.verbs.Gid;
 import verbena.verbs.QpState;
 
@@ -13,17 +13,12 @@ import verbena.verbs.QpState;
 final class FrameDriver implements QueuePairDriver {
     private final QueuePairProtocol protocol;
     private final QueuePairParameters parameters;
-    private final EngineTask station;
+    private final EngineTask task;
 
     FrameDriver(QueuePairProtocol protocol, QueuePairWiring wiring) {
         this.protocol = protocol;
         this.parameters = wiring.parameters();
-        this.station = new EngineTask(protocol, wiring.transport(), wiring.counters(), wiring.owner());
-    }
-
-    /// What its packets carry in place of the ICRC until it is reset; 0 for the ICRC.
-    void stamp(int value) {
-        station.stamp(value);
+        this.task = new EngineTask(protocol, wiring.transport(), wiring.counters(), wiring.owner());
     }
 
     /// Where the peer sends from until this is reset; 0 for any UDP port.
@@ -32,8 +27,8 @@ final class FrameDriver implements QueuePairDriver {
     }
 
     @Override
-    public EngineTask station() {
-        return station;
+    public EngineTask task() {
+        return task;
     }
 
     @Override
@@ -50,9 +45,6 @@ final class FrameDriver implements QueuePairDriver {
 
     @Override
     public void onModified(QpState from, QpState to, long nowNanos) {
-        if (to == QpState.RESET) {
-            station.stamp(0);
-        }
         protocol.onModified(from, to, nowNanos);
     }
 
@@ -64,6 +56,11 @@ final class FrameDriver implements QueuePairDriver {
     @Override
     public void breakDown(String cause) {
         protocol.breakDown(cause);
+    }
+
+    @Override
+    public void peerGone(String cause) {
+        protocol.peerGone(cause);
     }
 
     @Override

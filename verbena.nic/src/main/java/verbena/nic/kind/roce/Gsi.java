@@ -43,7 +43,7 @@ final class Gsi implements Protocol {
     private final AtomicInteger relayed = new AtomicInteger();
     private final @Nullable ManagementAgent[] agents = new @Nullable ManagementAgent[CLASSES];
     private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
-    private final EngineTask station = new EngineTask(this, Transport.UD);
+    private final EngineTask task = new EngineTask(this, Transport.UD);
 
     private int psn;
 
@@ -65,7 +65,7 @@ final class Gsi implements Protocol {
                         "management class 0x%02x has an agent already".formatted(managementClass));
             }
             agents[managementClass] = agent;
-            engine.generalServices(station);
+            engine.generalServices(task);
             return true;
         });
         for (Engine other : others) {
@@ -108,7 +108,7 @@ final class Gsi implements Protocol {
 
     /// Sees to it that the engine asks for what is to be sent, and for the deadline.
     void look() {
-        engine.makeReady(station);
+        engine.makeReady(task);
     }
 
     // ---- the four verbs
@@ -134,7 +134,7 @@ final class Gsi implements Protocol {
                 .asReadOnly();
     }
 
-    /// Whether there is an agent for it, who has it now.
+    /// Whether there is an agent for it, which has it now.
     private boolean hand(MemorySegment mad, Gid local, Gid remote, long nowNanos) {
         ManagementAgent agent = agents[Mad.managementClass(mad)];
         if (Mad.baseVersion(mad) != 1 || agent == null) {
@@ -205,7 +205,7 @@ final class Gsi implements Protocol {
         }
     }
 
-    /// Queue pair 1 at the other engines: the kernel gives a request for a service that nobody has claimed to any
+    /// Queue pair 1 at the other engines: the kernel gives a request for a service that no process has claimed to any
     /// of them.
     private final class Relay implements Protocol {
         @Override

@@ -21,7 +21,7 @@ final class Refusals {
         RejectReason reason = RejectReason.of(code);
         return switch (reason) {
             case null -> to + " refuses for a reason that is not in the standard (" + code + ")";
-            case INVALID_SERVICE_ID -> "nobody listens at " + to;
+            case INVALID_SERVICE_ID -> "no program listens at " + to;
             case CONSUMER_REJECT -> "the application at " + to + " refuses";
             case NO_RESOURCES -> to + " has no room for more requests now";
             case STALE_CONNECTION -> to + " still has a connection with this queue pair's number";

@@ -34,6 +34,7 @@ import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
+import verbena.wire.ib.Psn;
 
 /// A connection of the communication manager, and the queue pair that it is about. When one of them ends, so does
 /// the other. Verbs come from any thread and are carried out on the engine; events come from the engine.
@@ -55,7 +56,6 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     /// `IBV_RATE_10_GBPS`.
     private static final int RATE = 3;
 
-    private static final int MASK_24 = 0xFF_FFFF;
     private final RoceConnections service;
     private final CmRoute route;
     private final int localPort;
@@ -81,7 +81,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         this.route = route;
         this.localPort = localPort;
         this.remotePort = remotePort;
-        this.startingPsn = service.host().random().nextInt() & MASK_24;
+        this.startingPsn = service.host().random().nextInt() & Psn.MASK;
         this.proof = new SecretProof(route, service.host().random());
     }
 
@@ -107,7 +107,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
     void begin(CommunicationManager manager, long serviceId, verbena.wire.cm.PrivateData privateData, End own) {
         ConnectionParameters parameters = own.parameters();
         proof.begin(parameters.secret());
-        CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), stamp(own), privateData);
+        CmEnd end = end(own, parameters.responderResources(), parameters.initiatorDepth(), privateData);
         queuePair.attach(own, this);
         ask = mtu -> {
             var call = new CmCall(
@@ -167,7 +167,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         proof.proven(with, by);
     }
 
-    /// Active: the peer has accepted and does not know the secret, or somebody else has.
+    /// Active: the REP does not prove the secret: the peer does not know it, or another sender forged the REP.
     private void refuseUnproven() {
         begun().reject(
                         RejectReason.VENDOR_OPTION_NOT_SUPPORTED,
@@ -181,8 +181,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 PrivateData.NONE));
     }
 
-    private CmEnd end(
-            End own, int responderResources, int initiatorDepth, int stamp, verbena.wire.cm.PrivateData said) {
+    private CmEnd end(End own, int responderResources, int initiatorDepth, verbena.wire.cm.PrivateData said) {
         return new CmEnd(
                 own.qpn(),
                 startingPsn,
@@ -190,19 +189,13 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                 initiatorDepth,
                 own.parameters().rnrRetryCount(),
                 own.sharedReceiveQueue(),
-                stamp,
                 new CmExtension(ConnectedQueuePair.sourcePort(own), proof.hasSecret()),
                 said);
     }
 
-    /// What the peer's packets may carry in place of the ICRC; 0 for nothing. Said on loopback only.
-    private int stamp(End own) {
-        return route.remote().address().isLoopbackAddress() ? ConnectedQueuePair.stamp(own) : 0;
-    }
-
-    /// The peer uses the queue pair: if it has asked for the connection, its RTU is late or lost; if we have, and
-    /// it answers a request, it needs ours no more. (That it sends one is no proof: its requests need not wait for
-    /// RTU.)
+    /// The peer uses the queue pair. If the peer has asked for the connection, its RTU is late or lost. If
+    /// this side has asked and the peer answers a request, the peer has our RTU. (A request of the peer is
+    /// no proof, because it need not wait for the RTU.)
     @Override
     public void onFirstPacket(boolean isAnswer) {
         // Later, so that nothing is told while the packet is looked at.
@@ -246,7 +239,6 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
                     return;
                 }
                 reply = rep;
-                queuePair.agreeOnStamps(begun().request().localEecn(), rep.localEecn());
                 queuePair.expectSourcePort(CmExtension.of(rep.localQkey()));
                 tell(new News.Accepted(new PeerParameters(
                         PrivateData.of(
@@ -301,7 +293,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
             return;
         }
         ended = true;
-        // Before anybody is told: who is, finds the queue pair in ERR.
+        // First, so that the thread that is told finds the queue pair in ERR.
         queuePair.end(news.why(), () -> service.host().engine().execute(() -> tell(news)));
     }
 
@@ -427,18 +419,15 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         var said = toAcceptWith(own);
         on("accept", () -> {
             Req req = begun().request();
-            int stamp = req.localEecn() == 0 ? 0 : stamp(own);
             begun().accept(
                             end(
                                     own,
                                     Math.min(parameters.responderResources(), req.initiatorDepth()),
                                     Math.min(parameters.initiatorDepth(), req.responderResources()),
-                                    stamp,
                                     said),
                             rep -> proof.prove(rep, req),
                             now());
             queuePair.attach(own, this);
-            queuePair.agreeOnStamps(stamp, req.localEecn());
             queuePair.expectSourcePort(CmExtension.of(req.localQkey()));
             return true;
         });

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,11 @@ import verbena.cm.CmCounter;
 import verbena.cm.CmEvent;
 import verbena.cm.CmExtension;
 import verbena.cm.CmGuard;
-import verbena.cm.CmInquiry;
 import verbena.cm.CmLimits;
 import verbena.cm.CmProof;
 import verbena.cm.CmRefusal;
 import verbena.cm.CmRoute;
+import verbena.cm.SidrInquiry;
 import verbena.nic.kind.DeviceHost;
 import verbena.nic.link.LinkException;
 import verbena.verbs.AddressVector;
@@ -43,14 +44,10 @@ final class RoceConnections implements ConnectionService {
     private static final int CONNECT_BYTES = 56;
     private static final int INQUIRE_BYTES = 180;
     private static final int HOP_LIMIT = 64;
-    /// Where ports are taken from that nobody asks for by number (RFC 6335).
-    private static final int DYNAMIC_FIRST = 49_152;
-
-    private static final int DYNAMIC_COUNT = 65_536 - DYNAMIC_FIRST;
 
     private final DeviceHost host;
     private final Supplier<CmAgent> cm;
-    /// Engine-confined: who has a port, at which of the device's addresses.
+    /// Engine-confined: the ports of each service, one at each address of the device.
     private final Map<Long, List<Port>> ports = new HashMap<>();
     /// Engine-confined; null before the first request that has to prove something.
     private @Nullable CmGuard guard;
@@ -93,38 +90,46 @@ final class RoceConnections implements ConnectionService {
                 }
                 return taken;
             }
-            int first = host.random().nextInt(DYNAMIC_COUNT);
-            for (int i = 0; i < DYNAMIC_COUNT; i++) {
-                Port taken = take(space, local, DYNAMIC_FIRST + (first + i) % DYNAMIC_COUNT);
-                if (taken != null) {
-                    return taken;
-                }
-            }
-            throw new ResourceLimitException("bind", "ports", DYNAMIC_COUNT, "all of " + local + " are taken");
+            return PortTable.OF_PROCESS.<Port>any("bind", local, number -> take(space, local, number));
         });
     }
 
+    @Override
+    public Optional<CallerPort> bindCaller(PortSpace space, Gid local) {
+        return Optional.of(PortTable.OF_PROCESS.call(space, local));
+    }
+
     private @Nullable Port take(PortSpace space, Gid local, int number) {
-        long serviceId = space.serviceId(number);
-        List<Port> sharing = ports.get(serviceId);
-        if (sharing == null) {
-            try {
-                if (!host.engine().link().claimService(serviceId)) {
-                    return null; // another process or context at our address has it
-                }
-            } catch (LinkException e) {
-                throw new ConnectionException(
-                        ConnectionException.Reason.ADDRESS,
-                        "port " + number + " of " + local + ": " + e.getMessage(),
-                        e);
-            }
-            sharing = new ArrayList<>();
-        } else if (sharing.stream().anyMatch(other -> other.local.equals(local))) {
+        if (!PortTable.OF_PROCESS.bind(space, local, number)) {
             return null;
         }
+        Port taken = null;
+        try {
+            taken = claim(space, local, number);
+        } finally {
+            if (taken == null) {
+                PortTable.OF_PROCESS.unbind(space, local, number);
+            }
+        }
+        return taken;
+    }
+
+    private @Nullable Port claim(PortSpace space, Gid local, int number) {
+        long serviceId = space.serviceId(number);
+        List<Port> sharing = ports.getOrDefault(serviceId, List.of());
+        if (sharing.stream().anyMatch(other -> other.local.equals(local))) {
+            return null;
+        }
+        try {
+            if (!host.engine().link().claimService(serviceId, local)) {
+                return null; // another process or context at our address has it
+            }
+        } catch (LinkException e) {
+            throw new ConnectionException(
+                    ConnectionException.Reason.ADDRESS, "port " + number + " of " + local + ": " + e.getMessage(), e);
+        }
         var taken = new Port(space, local, number);
-        sharing.add(taken);
-        ports.put(serviceId, sharing);
+        ports.computeIfAbsent(serviceId, _ -> new ArrayList<>()).add(taken);
         return taken;
     }
 
@@ -133,7 +138,7 @@ final class RoceConnections implements ConnectionService {
         private final PortSpace space;
         private final Gid local;
         private final int number;
-        /// Engine-confined; null when nobody listens.
+        /// Engine-confined; null when no program listens.
         private @Nullable Acceptor acceptor;
         /// Engine-confined.
         private Secret secret = Secret.NONE;
@@ -162,7 +167,7 @@ final class RoceConnections implements ConnectionService {
                 boolean _ = space.isDatagram()
                         ? manager.answer(serviceId(), RoceConnections.this::onInquiry)
                         : manager.listen(serviceId(), backlog, RoceConnections.this::onRequest);
-                host.engine().link().openService(serviceId());
+                host.engine().link().openService(serviceId(), local);
                 return true;
             });
         }
@@ -172,18 +177,22 @@ final class RoceConnections implements ConnectionService {
             cm().call(manager -> {
                 acceptor = null;
                 List<Port> sharing = ports.getOrDefault(serviceId(), List.of());
-                if (sharing.remove(this) && sharing.isEmpty()) {
+                if (!sharing.remove(this)) {
+                    return false;
+                }
+                host.engine().link().releaseService(serviceId(), local);
+                if (sharing.isEmpty()) {
                     ports.remove(serviceId());
                     manager.unlisten(serviceId());
                     manager.unanswer(serviceId());
-                    host.engine().link().releaseService(serviceId());
                 }
+                PortTable.OF_PROCESS.unbind(space, local, number);
                 return true;
             });
         }
     }
 
-    /// Where somebody listens; null when nobody does.
+    /// The port at which a program listens; null when there is none.
     private @Nullable Port listening(long serviceId, Gid local) {
         for (Port port : ports.getOrDefault(serviceId, List.of())) {
             if (port.local.equals(local)) {
@@ -201,10 +210,10 @@ final class RoceConnections implements ConnectionService {
 
     // ---- requests
 
-    /// The first word of a connection: somebody asks.
+    /// The first event of a connection: a peer asks.
     private void onRequest(CmConnection connection, CmEvent event) {
         if (!(event instanceof CmEvent.Requested(Req request))) {
-            throw new AssertionError("whoever was told of the request is told the rest");
+            throw new AssertionError("the listener of the request is told the rest");
         }
         long now = host.engine().nowNanos();
         Gid local = connection.route().local();
@@ -287,23 +296,23 @@ final class RoceConnections implements ConnectionService {
         return there;
     }
 
-    /// Somebody asks whom to send datagrams to.
-    private void onInquiry(CmInquiry inquiry) {
-        SidrReq question = inquiry.question();
-        Port port = listening(question.serviceId(), inquiry.route().local());
+    /// A peer asks for the queue pair of a datagram service.
+    private void onInquiry(SidrInquiry inquiry) {
+        SidrReq request = inquiry.request();
+        Port port = listening(request.serviceId(), inquiry.route().local());
         Acceptor acceptor = port == null ? null : port.acceptor;
         if (acceptor == null) {
             inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, NOTHING);
             return;
         }
-        var from = IpCmHeader.read(question.privateData());
-        var exchange = new RoceInquiry(
+        var from = IpCmHeader.read(request.privateData());
+        var exchange = new SidrExchange(
                 this,
                 inquiry.route(),
-                IpCmHeader.port(question.serviceId()),
+                IpCmHeader.port(request.serviceId()),
                 from == null ? 0 : from.sourcePort(),
                 inquiry);
-        var said = question.privateData().from(from == null ? 0 : IpCmHeader.BYTES);
+        var said = request.privateData().from(from == null ? 0 : IpCmHeader.BYTES);
         acceptor.onRequest(exchange, new PeerParameters(PrivateData.of(said.bytes()), 0, 0, 0, 0), QpType.UD);
     }
 
@@ -343,7 +352,7 @@ final class RoceConnections implements ConnectionService {
         CmAgent agent = cm();
         return agent.call(manager -> {
             if (isDatagram) {
-                var inquiry = new RoceInquiry(this, route, call.localPort(), call.remotePort(), null);
+                var inquiry = new SidrExchange(this, route, call.localPort(), call.remotePort(), null);
                 inquiry.begin(manager, serviceId, all, listener, agent.nowNanos());
                 return inquiry;
             }

@@ -2,6 +2,7 @@ package verbena.nic.kind.roce;
 
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
 import verbena.cm.CommunicationManager;
@@ -16,6 +17,7 @@ import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.link.Tap;
 import verbena.nic.link.TapLink;
 import verbena.transport.QueuePairProtocol;
+import verbena.transport.rc.PeerMemory;
 import verbena.transport.rc.ReliableConnection;
 import verbena.transport.rc.XrcInitiator;
 import verbena.transport.rc.XrcTarget;
@@ -64,12 +66,22 @@ public final class RoceKind implements DeviceKind {
             Integer.MAX_VALUE); // address handles cost nothing but heap
 
     private final DeviceHost host;
+    private final Function<QueuePairWiring, @Nullable PeerMemory> peerMemory;
     private final Gsi gsi;
     private final ConnectionService connections;
     private volatile @Nullable CmAgent cm;
 
-    RoceKind(DeviceHost host) {
+    /// The kind of a device whose links carry frames.
+    public RoceKind(DeviceHost host) {
+        this(host, _ -> null);
+    }
+
+    /// The same of a device that can reach the memory of some peers by itself.
+    ///
+    /// @param peerMemory makes the way to the peer's memory for a reliable connection; null when there is none
+    public RoceKind(DeviceHost host, Function<QueuePairWiring, @Nullable PeerMemory> peerMemory) {
         this.host = host;
+        this.peerMemory = peerMemory;
         this.gsi = new Gsi(host.engines().all());
         this.connections = new RoceConnections(host, this::cm);
     }
@@ -87,18 +99,7 @@ public final class RoceKind implements DeviceKind {
     @Override
     public QueuePairDriver queuePair(QueuePairWiring w) {
         QueuePairProtocol protocol = switch (w.type()) {
-            case RC ->
-                new ReliableConnection(
-                        w.parameters(),
-                        w.sends(),
-                        w.receives(),
-                        w.receivesShared(),
-                        w.signalAll(),
-                        w.sendCompletions(),
-                        w.receiveCompletions(),
-                        w.memory(),
-                        w.counters(),
-                        w.events());
+            case RC -> reliable(w);
             case UC ->
                 new UnreliableConnection(
                         w.parameters(),
@@ -144,6 +145,25 @@ public final class RoceKind implements DeviceKind {
                         w.events());
         };
         return new FrameDriver(protocol, w);
+    }
+
+    private ReliableConnection reliable(QueuePairWiring w) {
+        var made = new ReliableConnection(
+                w.parameters(),
+                w.sends(),
+                w.receives(),
+                w.receivesShared(),
+                w.signalAll(),
+                w.sendCompletions(),
+                w.receiveCompletions(),
+                w.memory(),
+                w.counters(),
+                w.events());
+        PeerMemory near = peerMemory.apply(w);
+        if (near != null) {
+            made.peerMemory(near);
+        }
+        return made;
     }
 
     @Override

@@ -8,7 +8,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.GidType;
 
-/// A carrier that carries nothing: an engine sleeps in it until another rings.
+/// A carrier that carries nothing: an engine sleeps in it until another engine rings.
 final class Bell implements Carrier {
     private final List<GidEntry> gids;
     private final Semaphore rings = new Semaphore(0);

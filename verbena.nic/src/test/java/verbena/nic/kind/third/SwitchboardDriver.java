@@ -19,14 +19,14 @@ import verbena.verbs.QpState;
 import verbena.verbs.WcOpcode;
 import verbena.wire.Frame;
 
-/// Sends by handing the bytes to the peer's engine, which hands back that they have arrived.
+/// Sends by handing the bytes to the peer's engine, which returns an acknowledgement.
 final class SwitchboardDriver implements QueuePairDriver, Scheduled {
     private final QueuePairWiring wiring;
     private final QueuePairCore core;
     private final SendCompletions completions;
     private final Receiving receive;
     private final Engine engine;
-    private final EngineTask station;
+    private final EngineTask task;
     private final AtomicLong messages;
     private final ArrayDeque<MemorySegment> waiting = new ArrayDeque<>();
     private @Nullable SwitchboardDriver peer;
@@ -41,7 +41,7 @@ final class SwitchboardDriver implements QueuePairDriver, Scheduled {
         this.completions = new SendCompletions(core, wiring.sends(), wiring.sendCompletions(), wiring.signalAll());
         this.receive = new Receiving(core, wiring.receives(), wiring.receivesShared(), wiring.receiveCompletions());
         this.engine = wiring.engine();
-        this.station = new EngineTask(this, wiring.counters(), wiring.owner());
+        this.task = new EngineTask(this, wiring.counters(), wiring.owner());
     }
 
     static void join(LocalQueuePair one, LocalQueuePair other) {
@@ -52,8 +52,8 @@ final class SwitchboardDriver implements QueuePairDriver, Scheduled {
     }
 
     @Override
-    public EngineTask station() {
-        return station;
+    public EngineTask task() {
+        return task;
     }
 
     @Override
@@ -101,7 +101,7 @@ final class SwitchboardDriver implements QueuePairDriver, Scheduled {
 
     private void deliver() {
         SwitchboardDriver from = peer;
-        isStalled = !waiting.isEmpty(); // before the look at the receives: a poster posts first and then reads this
+        isStalled = !waiting.isEmpty(); // before the look at the receives: a poster posts first, then reads isStalled
         while (from != null && !waiting.isEmpty() && receive.open()) {
             MemorySegment message = waiting.remove();
             MemoryVerdict verdict = core.memory.scatter(

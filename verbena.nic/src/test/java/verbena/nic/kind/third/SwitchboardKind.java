@@ -1,7 +1,10 @@
 package verbena.nic.kind.third;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import verbena.nic.ManagementAgent;
 import verbena.nic.ManagementPort;
@@ -10,7 +13,10 @@ import verbena.nic.kind.DeviceKind;
 import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
+import verbena.nic.kind.RegionMemory;
 import verbena.nic.link.Tap;
+import verbena.provider.Slabs;
+import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.QpAttribute;
 import verbena.verbs.QpModification;
@@ -19,10 +25,11 @@ import verbena.verbs.QpType;
 import verbena.verbs.UnsupportedException;
 import verbena.verbs.spi.ConnectionService;
 
-/// Devices of one process whose queue pairs hand messages to each other: SENDs of reliable connections, no more.
+/// Devices of one process whose queue pairs hand messages to each other: only SENDs of reliable connections.
 final class SwitchboardKind implements DeviceKind {
     private final DeviceHost host;
     private final AtomicLong messages = new AtomicLong();
+    private final RecordedMemory memory = new RecordedMemory();
 
     SwitchboardKind(DeviceHost host) {
         this.host = host;
@@ -33,7 +40,7 @@ final class SwitchboardKind implements DeviceKind {
         return new DeviceProfile(EnumSet.of(Capability.RC), 0, 0, 0);
     }
 
-    /// Any state follows any other, and no attribute is needed.
+    /// Allows any step between states, and needs no attributes.
     @Override
     public QpState check(QpType type, QpState from, QpModification modification) {
         return modification.get(QpAttribute.STATE, QpState.class, from);
@@ -63,5 +70,34 @@ final class SwitchboardKind implements DeviceKind {
     @Override
     public Map<String, Long> counters() {
         return Map.of("switchboard.messages", messages.get());
+    }
+
+    @Override
+    public RegionMemory regionMemory() {
+        return memory;
+    }
+
+    RecordedMemory memory() {
+        return memory;
+    }
+
+    /// Keeps an account of what the device takes.
+    static final class RecordedMemory implements RegionMemory {
+        final List<String> events = new ArrayList<>();
+        private final Slabs slabs = new Slabs((arena, bytes) -> {
+            events.add("source " + bytes);
+            return arena.allocate(bytes, Slabs.PAGE);
+        });
+
+        @Override
+        public Slabs.Piece allocate(long bytes, Set<Access> access) {
+            events.add(bytes + " " + access);
+            return slabs.allocate(bytes);
+        }
+
+        @Override
+        public void close() {
+            events.add("closed");
+        }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -29,9 +30,8 @@ import verbena.verbs.UnsupportedException;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
-/// A third kind of device, [SwitchboardKind], works with the device objects as they are: it is a package of its own,
-/// and
-/// needs no line of theirs.
+/// A third kind of device, [SwitchboardKind], works with the device objects as they are: it is a package of its
+/// own and needs no change in theirs.
 class ThirdKindTest {
     private static final int BYTES = 64;
 
@@ -114,6 +114,23 @@ class ThirdKindTest {
         assertThat(b.region.segment().getString(0)).isEqualTo("from afar");
         assertThat(a.await().status()).isEqualTo(WcStatus.SUCCESS);
         assertThat(a.wc.wrId()).isEqualTo(1);
+    }
+
+    @Test
+    void theKindGivesTheMemoryOfRegionsByTheirRights() {
+        List<String> events = ((SwitchboardKind) a.context.kind()).memory().events;
+        MemoryRegion small = a.domain.allocate(100, Set.of(Access.REMOTE_READ));
+        MemoryRegion large = a.domain.allocate(100_000, Set.of(Access.LOCAL_WRITE));
+        assertThat(events)
+                .containsExactly("100 [REMOTE_READ]", "source 1048576", "100000 [LOCAL_WRITE]", "source 100000");
+        assertThat(small.segment().mismatch(MemorySegment.ofArray(new byte[100])))
+                .isEqualTo(-1);
+
+        large.close();
+        assertThat(large.segment().scope().isAlive()).isFalse();
+        small.close();
+        a.close();
+        assertThat(events).last().isEqualTo("closed");
     }
 
     @Test

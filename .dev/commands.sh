@@ -1,0 +1,256 @@
+# The commands for developers, for ./verbena: a function for each, developer_NAME. Its help text is in help/NAME.txt, and its
+# line of ./verbena --help in commands.txt.
+
+is_for_developers() { # COMMAND
+  declare -F "developer_$1" > /dev/null
+}
+
+help_of() { # COMMAND
+  case $1 in
+    fuzz) developer_fuzz --help ;; # with the targets
+    *) cat "$home/.dev/help/$1.txt" ;;
+  esac
+}
+
+# ---- building
+
+# Builds a room that is for developers only, if it, or a room that it requires, has changed.
+build_room() { # ROOM NAME-FOR-PEOPLE [MAVEN-OPTION ...]
+  local room=$1 name=$2 log=$state/$1.log others=() other
+  for other in bench fuzz jcstress verbena.lab; do
+    [ "$other" = "$room" ] || others+=("$other")
+  done
+  [ "$room" != verbena.lab ] || others+=('verbena.[!l]*') # it requires no other room
+  if [ -d "$home/$room/target/lib" ] && ! has_changed_since "$state/built-$room" "${others[@]}"; then
+    return
+  fi
+  need_maven
+  echo "verbena: building $name ..." >&2
+  mkdir -p "$state"
+  touch "$state/started-$room"
+  if ! maven -B -Dmaven.test.skip -Dspotless.check.skip "${@:3}" -pl "$room" -am package > "$log" 2>&1; then
+    if grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$log"; then
+      fail "$room: something is fetched from Maven Central the first time, and that cannot be reached; see .verbena/$room.log"
+    fi
+    grep -E '^\[ERROR\]' "$log" | head -n 20 >&2 || true
+    fail "the build of $name failed; all of it is in .verbena/$room.log"
+  fi
+  mv "$state/started-$room" "$state/built-$room"
+}
+
+class_path() { # ROOM
+  echo "$home/$1/target/$1-$version.jar:$home/$1/target/lib/*"
+}
+
+developer_build() {
+  build
+}
+
+developer_docs() {
+  need_maven
+  maven -B -q -N -Pdocs exec:exec@docs
+  echo "$home/target/site/apidocs/index.html"
+}
+
+developer_dist() {
+  . "$home/dist/make.sh"
+  make_dist "$@"
+}
+
+# ---- tests
+
+developer_test() {
+  case ${1:-} in
+    --abi) run_pyverbs "${@:2}" ;;
+    --programs) run_other_programs "${@:2}" ;;
+    --clauses) "$JAVA_HOME/bin/java" "$home/verbena.tools/src/test/java/verbena/tools/house/Clauses.java" "$home" ;;
+    *) run_tests "$@" ;;
+  esac
+}
+
+run_tests() {
+  local deep=() status=0 started
+  need_maven
+  if [ "${1:-}" = --deep ]; then
+    deep=(-Dverbena.deep=true)
+    shift
+  fi
+  mkdir -p "$state"
+  started=$state/tests-started
+  touch "$started"
+  maven -B "${deep[@]}" verify "$@" || status=$?
+  echo
+  # The closing line: all Surefire reports that this run wrote.
+  find "$home" -path '*/target/surefire-reports/TEST-*.xml' -newer "$started" -exec sed -n '/<testsuite /p' {} + \
+    | awk '
+        function number(name) { return match($0, " " name "=\"[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : 0 }
+        { t += number("tests"); f += number("failures") + number("errors"); s += number("skipped") }
+        END { printf "%d passed, %d failed, %d skipped\n", t - f - s, f, s }'
+  return $status
+}
+
+run_program() {
+  ready
+  "$state/app/bin/verbena" run "$@"
+}
+
+# The test-suite of pyverbs, as the distribution ships it, over our libraries.
+run_pyverbs() {
+  local python=/usr/bin/python3
+  [ -d /usr/share/doc/rdma-core/tests ] && "$python" -c 'import pyverbs.device' 2> /dev/null \
+    || fail "test --abi: needs pyverbs and its tests (Debian: apt-get install python3-pyverbs rdma-core)"
+  run_program --device "${1:-rocev2_lo}" -- "$python" "$home/verbena.abi/src/test/python/pyverbs_suite.py" "${1:-rocev2_lo}"
+}
+
+run_other_programs() {
+  ready
+  if [ ! -f "$state/app/lib/librdmacm.so.1" ]; then
+    echo "verbena: programs: skipped: libibverbs.so.1 and librdmacm.so.1 were not built, because there is no C compiler"
+    return
+  fi
+  in_network_of_its_own "$JAVA_HOME/bin/java" "$home/verbena.abi/src/test/programs/OtherPrograms.java" \
+    "$state/app/bin/verbena" "$home/verbena.abi/src/test/c" "$@"
+}
+
+# In a network namespace of its own where one can be made, as root or as one of a user namespace, with a cable beside loopback:
+# no port is taken there. VERBENA_PROGRAMS_INSIDE says that it was made.
+in_network_of_its_own() { # COMMAND ...
+  local how setup="ip link set lo up && ip link add west type veth peer name east && ip link set west up && ip link set east up \
+    && ip addr add 10.77.0.1/24 dev west"
+  for how in "--net" "--map-root-user --net"; do
+    # shellcheck disable=SC2086 # several words
+    if unshare $how sh -c "$setup" > /dev/null 2>&1; then
+      VERBENA_PROGRAMS_INSIDE=yes exec unshare $how sh -c "$setup && exec \"\$@\"" sh "$@"
+    fi
+  done
+  exec "$@"
+}
+
+developer_lab() {
+  build_room verbena.lab "the lab's checks"
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -Dverbena.root="$home" -cp "$(class_path verbena.lab)" verbena.lab.Main "$@"
+}
+
+# Quick: one JVM for each scenario, on whichever processors; otherwise all pairs of compilers, for half an hour.
+developer_jcstress() {
+  local options=(-jvmArgsPrepend --enable-native-access=ALL-UNNAMED)
+  if [ "${1:-}" = --quick ]; then
+    options=(-sc false -af NONE -f 1 -iters 1 -time 300 -hs 256
+      -jvmArgs "-XX:+UseSerialGC --enable-native-access=ALL-UNNAMED")
+    shift
+  fi
+  if [ $# -gt 0 ]; then
+    options+=(-t "$1")
+  fi
+  build_room jcstress "the races"
+  mkdir -p "$state/jcstress"
+  cd "$state/jcstress" # it leaves its results where it runs
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -cp "$(class_path jcstress)" org.openjdk.jcstress.Main "${options[@]}"
+}
+
+developer_fuzz() {
+  local seconds=60 targets=() files=() target status found=0
+  for argument in "$@"; do # before anything is built
+    if [ "$argument" = -h ] || [ "$argument" = --help ]; then
+      cat "$home/.dev/help/fuzz.txt"
+      sed -n 's/^    \([A-Z_]*\)("\(.*\)", [A-Za-z]*::run)[,;]$/\1 \2/p' "$home/fuzz/src/main/java/verbena/fuzz/Target.java" \
+        | while read -r target purpose; do
+          printf '  %-18s  %s\n' "$(echo "$target" | tr A-Z_ a-z-)" "$purpose"
+        done
+      return
+    fi
+  done
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --seconds)
+        [[ "${2:-}" =~ ^[1-9][0-9]*$ ]] || fail "fuzz: --seconds needs a number, got \"${2:-}\""
+        seconds=$2
+        shift
+        ;;
+      -*) fail "fuzz: unknown option $1; see verbena fuzz --help" ;;
+      *)
+        if [ -d "$home/fuzz/corpus/$1" ]; then
+          targets+=("$1")
+        elif [ ${#targets[@]} = 1 ] && [ -f "$1" ]; then
+          files+=("$(realpath "$1")")
+        else
+          fail "fuzz: there is no target $1; see verbena fuzz --help"
+        fi
+        ;;
+    esac
+    shift
+  done
+  build_room fuzz "the fuzz targets" -Pjazzer # which is fetched the first time
+  local java=("$JAVA_HOME/bin/java" -XX:+UseSerialGC -Xmx1g -ea --enable-native-access=ALL-UNNAMED
+    -cp "$(class_path fuzz)")
+  if [ ${#files[@]} -gt 0 ]; then
+    exec "${java[@]}" verbena.fuzz.Fuzz "${targets[0]}" "${files[@]}"
+  fi
+  if [ ${#targets[@]} = 0 ]; then
+    mapfile -t targets < <(ls "$home/fuzz/corpus")
+  fi
+  trap 'exit 130' INT
+  for target in "${targets[@]}"; do
+    local at=$state/fuzz/$target
+    mkdir -p "$at/corpus" "$at/findings"
+    touch "$at/started"
+    echo "verbena: $target for $seconds s ..." >&2
+    set +e
+    # One hook of Jazzer's takes any text that is given to a Scanner for the name of a file.
+    (cd "$at" && "${java[@]}" com.code_intelligence.jazzer.Jazzer \
+      --target_class=verbena.fuzz.Fuzz --target_args="$target" \
+      --instrumentation_includes='verbena.**' --instrumentation_excludes='verbena.fuzz.**' \
+      --disabled_hooks=com.code_intelligence.jazzer.sanitizers.FilePathTraversal \
+      --reproducer_path="$at/findings" \
+      -artifact_prefix="$at/findings/" -max_len=4096 -timeout=10 -rss_limit_mb=0 -max_total_time="$seconds" \
+      "$at/corpus" "$home/fuzz/corpus/$target") 2>&1 | tee "$at/log" | grep -aE '^== Java Exception|^Caused by|DONE|pulse|^ERROR|SUMMARY'
+    status=${PIPESTATUS[0]}
+    set -e
+    if [ "$status" = 72 ] || [ "$status" -ge 128 ]; then
+      exit 130 # Ctrl-C
+    elif [ "$status" != 0 ]; then
+      found=1
+      echo "verbena: $target: a finding (all that was said is in $at/log):" >&2
+      find "$at/findings" -type f ! -name '*.java' -newer "$at/started" >&2
+      echo "verbena: once more: ./verbena fuzz $target FILE; when it is mended, FILE belongs into fuzz/corpus/$target" >&2
+    fi
+  done
+  exit $found
+}
+
+# ---- speed
+
+developer_bench() {
+  local main=verbena.bench.Bench libraries java
+  if [ "${1:-}" = connections ]; then
+    main=verbena.bench.Connections
+    shift
+  elif [ "${1:-}" = shm ]; then
+    main=verbena.bench.ShmBench
+    shift
+  elif [ "${1:-}" = waiting ]; then
+    main=verbena.bench.Waiting
+    shift
+  elif [ "${1:-}" = abi ]; then
+    main=verbena.bench.AbiCost
+    libraries=$(run_program --device rocev2_lo --libraries)
+    eval "$libraries"
+    set -- "$home/verbena.abi/src/test/c/cost.c"
+  elif [ "${1:-}" = programs ]; then
+    main=verbena.bench.BesideTcp
+    ready
+    [ -f "$state/app/lib/librdmacm.so.1" ] || fail "bench programs: libibverbs.so.1 was not built, because there is no C compiler"
+    set -- "$state/app/bin/verbena" "$home/verbena.abi/src/test/c/mpi_speed.c" "${@:2}"
+  fi
+  build_room bench "the benchmarks"
+  java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -cp "$(class_path bench)")
+  if [ "$main" = verbena.bench.BesideTcp ]; then
+    in_network_of_its_own "${java[@]}" "$main" "$@"
+  fi
+  exec "${java[@]}" "$main" "$@"
+}
+
+developer_jmh() {
+  build_room bench "the benchmarks"
+  exec "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -cp "$(class_path bench)" org.openjdk.jmh.Main -prof gc "$@"
+}

@@ -1,0 +1,119 @@
+package verbena.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import verbena.bench.ConnectionsEnd.Made;
+import verbena.bench.ConnectionsEnd.Memory;
+
+/// Connections between two processes: how long they take to make, and what they cost while they are idle.
+final class ConnectionsPair implements Contender {
+    static final String CONNECT = "Verbena connect";
+    /// How many are idle while their cost is measured.
+    static final int IDLE_COUNT = 100;
+
+    static final String IDLE = "idle connections";
+    private static final int FIRST = 100;
+    /// A connection is a long way for a compiler.
+    private static final int WARM_UP_COUNT = 5_000;
+    private static final long PATIENCE_SECONDS = 600;
+    private static final long SETTLE_MILLIS = 10_000;
+
+    private final String device;
+    private final Child server = Worker.start("connections");
+    private final Child client = Worker.start("connections");
+    private final String address;
+
+    ConnectionsPair(String device) throws Exception {
+        this.device = device;
+        Worker.order(server, "listen", device);
+        address = Worker.answer(server, JsonNode.class).get("address").textValue();
+    }
+
+    @Override
+    public String name() {
+        return "Verbena's connections";
+    }
+
+    @Override
+    public List<Entry> start() throws Exception {
+        make(WARM_UP_COUNT, 1);
+        unmake();
+        return List.of(new Entry(CONNECT, 0, FIRST, (_, n) -> {
+            Made made = make((int) n, 1);
+            unmake();
+            return Programs.latency(0, n, made.medianUs());
+        }));
+    }
+
+    /// Makes connections one after the other, by each of some threads.
+    Made make(int count, int threads) throws Exception {
+        Worker.order(client, "connect", device, address, count, threads);
+        return Worker.read(client.hear(PATIENCE_SECONDS), Made.class);
+    }
+
+    void unmake() throws Exception {
+        for (Child end : List.of(client, server)) {
+            Worker.order(end, "close");
+            Worker.answer(end, JsonNode.class);
+        }
+    }
+
+    /// The memory of the two ends, here and there.
+    List<Memory> memory() throws Exception {
+        Worker.order(client, "memory");
+        Worker.order(server, "memory");
+        return List.of(Worker.answer(client, Memory.class), Worker.answer(server, Memory.class));
+    }
+
+    /// Makes more connections; returns what each costs the end that it costs more, in bytes of its heap or of all its
+    /// memory.
+    double bytesOfOne(int count) throws Exception {
+        List<Memory> before = memory();
+        make(count, 1);
+        List<Memory> after = memory();
+        double most = 0;
+        for (int end = 0; end < before.size(); end++) {
+            long heap = after.get(end).heap() - before.get(end).heap();
+            long resident = after.get(end).resident() - before.get(end).resident();
+            most = Math.max(most, (double) Math.max(heap, resident) / count);
+        }
+        return most;
+    }
+
+    /// Waits until the code of keep-alives is compiled, too: two of each.
+    void settle() throws InterruptedException {
+        Thread.sleep(SETTLE_MILLIS);
+    }
+
+    /// The share of a core that the busier process uses meanwhile, in percent.
+    double percent(double seconds) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        long[] before = {nanos(server.pid()), nanos(client.pid())};
+        TimeUnit.NANOSECONDS.sleep((long) (seconds * 1e9));
+        long most = Math.max(nanos(server.pid()) - before[0], nanos(client.pid()) - before[1]);
+        return 100.0 * most / (System.nanoTime() - start);
+    }
+
+    // The run time of all threads (kernel documentation, sched-stats: the first number of schedstat).
+    private static long nanos(long pid) throws IOException {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            long sum = 0;
+            for (Path thread : threads.toList()) {
+                sum += Long.parseLong(
+                        Files.readString(thread.resolve("schedstat")).split(" ", -1)[0]);
+            }
+            return sum;
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.close();
+    }
+}

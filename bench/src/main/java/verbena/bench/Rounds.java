@@ -1,0 +1,122 @@
+package verbena.bench;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import verbena.tools.report.Result;
+import verbena.tools.report.Steady;
+
+/// Measures contenders in turn, round by round, so that other load on the machine hits all of them. What cannot be
+/// measured is left out and named.
+final class Rounds {
+    /// Rounds that do not count are short: they serve the compilers, which count how often code runs.
+    private static final double WARM_UP_SECONDS = 0.2;
+    /// A user is waiting, and on a busy machine the figures never become stable.
+    private static final long WARM_UP_NANOS_MAX = 60_000_000_000L;
+
+    final List<Entry> entries = new ArrayList<>();
+    /// The entries of contenders that get faster while they run.
+    private final List<Entry> warming = new ArrayList<>();
+    private final Settings settings;
+    private final List<String> missing = new ArrayList<>();
+    private String warmUp = "";
+
+    /// @param settings may be changed until the first call
+    Rounds(Settings settings) {
+        this.settings = settings;
+    }
+
+    interface Attempt {
+        void run() throws Exception;
+    }
+
+    /// A contender that cannot measure one figure can still measure others.
+    boolean attempt(String what, Attempt attempt) throws InterruptedException {
+        try {
+            attempt.run();
+            return true;
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            missing.add(e instanceof Child.Failed ? what + ": " + e.getMessage() : what + ": " + e);
+            return false;
+        }
+    }
+
+    void start(Collection<? extends Contender> contenders) throws InterruptedException {
+        for (Contender contender : contenders) {
+            attempt(contender.name(), () -> {
+                List<Entry> wanted = contender.start().stream()
+                        .filter(entry -> settings.isWanted(entry.toString()))
+                        .toList();
+                entries.addAll(wanted);
+                if (contender.getsWarm()) {
+                    warming.addAll(wanted);
+                }
+            });
+        }
+    }
+
+    /// Runs rounds that do not count, until the figures are stable. All take part in the first round, which shows how
+    /// many messages of each are enough.
+    void warmUp() throws InterruptedException {
+        long start = System.nanoTime();
+        measureAll("warming up", entries, WARM_UP_SECONDS, false);
+        if (warming.isEmpty()) {
+            warmUp = "none, because all programs are started anew each time";
+            return;
+        }
+        List<Entry> all = List.copyOf(warming);
+        var steady = new Steady(all.size(), WARM_UP_NANOS_MAX);
+        do {
+            measureAll("warming up", warming, WARM_UP_SECONDS, false);
+        } while (!warming.isEmpty()
+                && !steady.add(
+                        System.nanoTime() - start,
+                        0, // compilers work in other processes; their unfinished work shows in the figures
+                        all.stream().mapToDouble(Entry::figure).toArray()));
+        warmUp = steady.words();
+    }
+
+    void measure() throws InterruptedException {
+        int rounds = settings.rounds();
+        for (int round = 1; round <= rounds; round++) {
+            measureAll("round " + round + " of " + rounds, entries, settings.seconds(), true);
+        }
+        Comparison.progress("");
+    }
+
+    private void measureAll(String what, List<Entry> some, double seconds, boolean counts) throws InterruptedException {
+        for (Entry entry : List.copyOf(some)) {
+            Comparison.progress(what + ": " + entry);
+            if (!attempt(entry.toString(), () -> entry.measure(seconds, counts))) {
+                entries.remove(entry);
+                warming.remove(entry);
+            }
+        }
+    }
+
+    List<Result> medians() {
+        return entries.stream().map(entry -> Medians.of(entry.results)).toList();
+    }
+
+    /// Adds how it was measured, and what was not.
+    ///
+    /// @param what took part
+    /// @param unknown the goals without figures
+    void describe(Map<String, String> facts, String what, List<String> unknown) {
+        facts.put(
+                "measured",
+                "medians of " + settings.rounds() + " rounds of " + settings.seconds() + " s each; " + what);
+        if (!warmUp.isEmpty()) {
+            facts.put("warm-up", warmUp);
+        }
+        if (!missing.isEmpty()) {
+            facts.put("missing", String.join("; ", missing));
+        }
+        if (!unknown.isEmpty() && settings.isWanted("")) {
+            facts.put("not measured", String.join("; ", unknown));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import verbena.fuzz.Contract;
+import verbena.fuzz.Input;
+import verbena.wire.Frame;
+
+/// Rings of frames whose other end is hostile: it writes positions, lengths and flags while this side takes frames out
+/// of one ring and puts frames into the other. The input is what is done, in turn. It is in this package because that
+/// is where rings are.
+public final class RingTarget {
+    private static final int SIZE = 16 << 10;
+    private static final int GUARD = 4_096;
+    private static final int FRAMES = 8;
+    private static final byte UNTOUCHED = 0x5A;
+
+    private static final MemorySegment MEMORY = Arena.global().allocate(GUARD + FrameRing.bytes(SIZE) + GUARD, 64);
+    private static final MemorySegment RING = MEMORY.asSlice(GUARD, FrameRing.bytes(SIZE));
+    private static final Frame[] TAKEN = Frame.allocate(Arena.global().allocate((long) FRAMES * Frame.SLOT_BYTES, 64));
+    private static final Frame[] GIVEN = Frame.allocate(Arena.global().allocate(Frame.SLOT_BYTES, 64));
+
+    private RingTarget() {}
+
+    public static void run(byte[] data) {
+        MEMORY.fill(UNTOUCHED);
+        RING.fill((byte) 0);
+        var in = new Input(data);
+        var reader = new FrameRing(RING);
+        var writer = new FrameRing(RING);
+        long positions = 0;
+        while (in.hasMore()) {
+            switch (in.u8() % 6) {
+                case 0 -> RING.set(ValueLayout.JAVA_LONG, in.below(24) * 8L, in.i64());
+                case 1 -> RING.set(ValueLayout.JAVA_LONG, 0, positions += 64L * in.below(512));
+                case 2 -> RING.set(ValueLayout.JAVA_INT, FrameRing.HEAD_BYTES + 64L * in.below(SIZE / 64), in.i32());
+                case 3 -> RING.set(ValueLayout.JAVA_INT, FrameRing.HEAD_BYTES + 64L * in.below(SIZE / 64), in.u16());
+                case 4 -> take(reader, 1 + in.below(FRAMES));
+                default -> put(writer, 1 + in.below(Frame.PACKET_MAX));
+            }
+        }
+        take(reader, FRAMES);
+        check(0);
+        check(GUARD + FrameRing.bytes(SIZE));
+    }
+
+    private static void take(FrameRing reader, int most) {
+        boolean wasBroken = reader.isBroken();
+        int taken = reader.take(TAKEN, 0, most);
+        Contract.holds(taken >= 0 && taken <= most, taken + " frames of " + most);
+        Contract.holds(taken == 0 || !wasBroken, "a frame of a broken ring");
+        for (int i = 0; i < taken; i++) {
+            int length = TAKEN[i].length;
+            Contract.holds(length > 0 && length <= Frame.PACKET_MAX, "a packet of " + length + " bytes");
+        }
+    }
+
+    private static void put(FrameRing writer, int length) {
+        GIVEN[0].viewOwn();
+        GIVEN[0].length = length;
+        boolean _ = writer.put(GIVEN[0]);
+        boolean _ = writer.publish();
+        Contract.equal(0L, RING.get(ValueLayout.JAVA_LONG, 0) & 63, "whole lines");
+    }
+
+    private static void check(long from) {
+        for (long at = from; at < from + GUARD; at++) {
+            Contract.holds(MEMORY.get(ValueLayout.JAVA_BYTE, at) == UNTOUCHED, "a byte outside of the ring: " + at);
+        }
+    }
+}

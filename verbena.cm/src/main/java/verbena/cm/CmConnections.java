@@ -1,0 +1,167 @@
+package verbena.cm;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+
+/// The connections of a [CommunicationManager], by each of their names, and what makes room for one more: they have
+/// limits ([CmLimits]), and those that strangers ask for have lower ones.
+final class CmConnections {
+    /// What a peer calls a connection, or has it through.
+    private record Foreign(Gid from, long caGuid, int number) {}
+
+    private final CommunicationManager manager;
+    private final CmLimits limits;
+    private final Map<Integer, CmConnection> byLocalCommId = new HashMap<>();
+    private final Map<Foreign, CmConnection> byRemoteCommId = new HashMap<>();
+    private final Map<Foreign, CmConnection> byRemoteQpn = new HashMap<>();
+    /// The oldest first.
+    private final LinkedHashSet<CmConnection> halfOpen = new LinkedHashSet<>();
+
+    private final Map<Gid, Integer> halfOpenOfPeer = new HashMap<>();
+    private final LinkedHashSet<CmConnection> inTimewait = new LinkedHashSet<>();
+
+    CmConnections(CommunicationManager manager, CmLimits limits) {
+        this.manager = manager;
+        this.limits = limits;
+    }
+
+    // ---- names
+
+    /// A connection with a number of its own.
+    ///
+    /// @param service the service that a peer asks for; null when this side asks
+    CmConnection add(CmEvent.Listener listener, CmRoute route, @Nullable CmService service) {
+        int commId = manager.newId(byLocalCommId::containsKey);
+        var connection = new CmConnection(manager, listener, route, commId, service);
+        byLocalCommId.put(commId, connection);
+        return connection;
+    }
+
+    @Nullable
+    CmConnection ofLocalCommId(int commId) {
+        return byLocalCommId.get(commId);
+    }
+
+    @Nullable
+    CmConnection ofRemoteCommId(Gid peer, long caGuid, int commId) {
+        return byRemoteCommId.get(new Foreign(peer, caGuid, commId));
+    }
+
+    boolean hasRemoteQpn(Gid peer, long caGuid, int qpn) {
+        return byRemoteQpn.containsKey(new Foreign(peer, caGuid, qpn));
+    }
+
+    /// The connection that both sides call so.
+    @Nullable
+    CmConnection find(int ours, int theirs, CmRoute route) {
+        CmConnection connection = byLocalCommId.get(ours);
+        if (connection != null
+                && connection.remoteCommId() == theirs
+                && connection.route().equals(route)) {
+            return connection;
+        }
+        manager.count(CmCounter.STRAYS);
+        return null;
+    }
+
+    /// The same when the peer's name for it may not be known yet.
+    @Nullable
+    CmConnection findAnswered(int ours, int theirs, CmRoute route) {
+        CmConnection connection = byLocalCommId.get(ours);
+        if (connection == null || !connection.route().equals(route)) {
+            return null;
+        }
+        boolean isUnknown = connection.state() == CmConnection.State.REQ_SENT;
+        return isUnknown || connection.remoteCommId() == theirs ? connection : null;
+    }
+
+    /// The peer's names for the connection are known; false, and nothing has changed, when another one has them.
+    boolean identified(CmConnection connection) {
+        Foreign commId = foreign(connection, connection.remoteCommId());
+        Foreign qpn = foreign(connection, connection.remoteQpn());
+        if (byRemoteCommId.containsKey(commId) || byRemoteQpn.containsKey(qpn)) {
+            return false;
+        }
+        byRemoteCommId.put(commId, connection);
+        byRemoteQpn.put(qpn, connection);
+        return true;
+    }
+
+    void forget(CmConnection connection) {
+        byLocalCommId.remove(connection.localCommId());
+        byRemoteCommId.remove(foreign(connection, connection.remoteCommId()), connection);
+        byRemoteQpn.remove(foreign(connection, connection.remoteQpn()), connection);
+    }
+
+    private static Foreign foreign(CmConnection connection, int number) {
+        return new Foreign(connection.route().remote(), connection.remoteCaGuid(), number);
+    }
+
+    // ---- room
+
+    /// The connection has another state, or its peer has proven to be there.
+    void moved(CmConnection connection) {
+        Gid peer = connection.route().remote();
+        if (connection.isHalfOpen()) {
+            if (halfOpen.add(connection)) {
+                halfOpenOfPeer.merge(peer, 1, Integer::sum);
+            }
+        } else if (halfOpen.remove(connection)) {
+            halfOpenOfPeer.computeIfPresent(peer, (_, n) -> n == 1 ? null : n - 1);
+        }
+        if (connection.state() == CmConnection.State.TIMEWAIT) {
+            inTimewait.add(connection);
+        } else {
+            inTimewait.remove(connection);
+        }
+    }
+
+    /// For one more connection; the oldest timewait makes room.
+    boolean makeRoom() {
+        if (byLocalCommId.size() >= limits.connections() && !inTimewait.isEmpty()) {
+            inTimewait.getFirst().hurry();
+        }
+        return byLocalCommId.size() < limits.connections();
+    }
+
+    /// For one more that a stranger asks for: at the service, and among the half open, where the oldest makes
+    /// room.
+    boolean makeRoomForStranger(CmService service, Gid peer) {
+        if (halfOpenOfPeer.getOrDefault(peer, 0) >= limits.perPeer()) {
+            return false;
+        }
+        if (service.isFull()) {
+            CmConnection rival = service.rival(peer);
+            if (rival == null) {
+                return false;
+            }
+            shed(rival, "others wait for the same service");
+        } else if (halfOpen.size() >= limits.halfOpen() || (!makeRoom() && !halfOpen.isEmpty())) {
+            shed(halfOpen.getFirst(), "too many connections are being made");
+        }
+        return byLocalCommId.size() < limits.connections();
+    }
+
+    private void shed(CmConnection connection, String why) {
+        manager.count(CmCounter.SHED);
+        connection.shed("the request of " + connection.route().remote() + " was forgotten: " + why);
+    }
+
+    // ---- figures
+
+    /// All of them.
+    int size() {
+        return byLocalCommId.size();
+    }
+
+    int halfOpen() {
+        return halfOpen.size();
+    }
+
+    int inTimewait() {
+        return inTimewait.size();
+    }
+}

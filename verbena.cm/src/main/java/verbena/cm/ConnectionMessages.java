@@ -1,0 +1,179 @@
+package verbena.cm;
+
+import verbena.wire.cm.CmPath;
+import verbena.wire.cm.Drep;
+import verbena.wire.cm.Dreq;
+import verbena.wire.cm.Mra;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.Rej;
+import verbena.wire.cm.RejectReason;
+import verbena.wire.cm.Rep;
+import verbena.wire.cm.Req;
+import verbena.wire.cm.Rtu;
+
+/// The messages of one connection, with the names that both sides have for it.
+final class ConnectionMessages {
+    /// What a REJ or an MRA is about.
+    static final int ABOUT_REQ = 0;
+
+    static final int ABOUT_REP = 1;
+    static final int ABOUT_OTHER = 2;
+
+    /// No LID, as on RoCE.
+    private static final int PERMISSIVE_LID = 0xFFFF;
+    private static final int DEFAULT_PARTITION = 0xFFFF;
+
+    private final CommunicationManager manager;
+    private final CmRoute route;
+    private final int localCommId;
+    private int remoteCommId;
+    private int remoteQpn;
+    /// Names the peer's host and device.
+    private long remoteCaGuid;
+    /// Of the REQ.
+    private long transactionId;
+
+    ConnectionMessages(CommunicationManager manager, CmRoute route, int localCommId) {
+        this.manager = manager;
+        this.route = route;
+        this.localCommId = localCommId;
+    }
+
+    int localCommId() {
+        return localCommId;
+    }
+
+    int remoteCommId() {
+        return remoteCommId;
+    }
+
+    int remoteQpn() {
+        return remoteQpn;
+    }
+
+    long remoteCaGuid() {
+        return remoteCaGuid;
+    }
+
+    /// The peer's names are known.
+    void peer(int commId, int qpn, long caGuid) {
+        remoteCommId = commId;
+        remoteQpn = qpn;
+        remoteCaGuid = caGuid;
+    }
+
+    void transactionId(long is) {
+        transactionId = is;
+    }
+
+    /// Whether a REQ with the same communication ID is the same, sent again.
+    static boolean isSame(Req first, Req again) {
+        return again.transactionId() == first.transactionId()
+                && again.localQpn() == first.localQpn()
+                && again.startingPsn() == first.startingPsn()
+                && again.serviceId() == first.serviceId();
+    }
+
+    Req req(CmCall call, CmEnd own) {
+        return new Req(
+                manager.newTransaction(localCommId),
+                localCommId,
+                call.serviceId(),
+                manager.caGuid(),
+                own.extension().bits(),
+                own.qpn(),
+                own.responderResources(),
+                own.initiatorDepth(),
+                call.responseTimeout(),
+                call.transportType(),
+                false,
+                own.startingPsn(),
+                call.responseTimeout(),
+                call.retryCount(),
+                DEFAULT_PARTITION,
+                call.pathMtu(),
+                own.rnrRetryCount(),
+                call.maxRetries(),
+                own.sharedReceiveQueue(),
+                path(call),
+                CmPath.NONE,
+                own.privateData());
+    }
+
+    /// On RoCE: addresses, no LIDs.
+    private CmPath path(CmCall call) {
+        return new CmPath(
+                PERMISSIVE_LID,
+                PERMISSIVE_LID,
+                route.local().high(),
+                route.local().low(),
+                route.remote().high(),
+                route.remote().low(),
+                0,
+                call.packetRate(),
+                call.trafficClass(),
+                call.hopLimit(),
+                0,
+                false,
+                call.ackTimeout());
+    }
+
+    Rep rep(CmEnd own, Req request) {
+        boolean asksForAlternate = !request.alternate().equals(CmPath.NONE);
+        return new Rep(
+                transactionId,
+                localCommId,
+                remoteCommId,
+                own.extension().bits(),
+                own.qpn(),
+                own.startingPsn(),
+                own.responderResources(),
+                own.initiatorDepth(),
+                CommunicationManager.TARGET_ACK_DELAY,
+                asksForAlternate ? CommunicationManager.FAILOVER_NOT_SUPPORTED : 0,
+                false,
+                own.rnrRetryCount(),
+                own.sharedReceiveQueue(),
+                manager.caGuid(),
+                own.privateData());
+    }
+
+    Rtu rtu(PrivateData privateData) {
+        return new Rtu(transactionId, localCommId, remoteCommId, privateData);
+    }
+
+    Rej rej(int about, RejectReason reason) {
+        return rej(about, reason, PrivateData.NONE, PrivateData.NONE);
+    }
+
+    /// @param info additional reject information (IBTA 12.6.7.2)
+    Rej rej(int about, RejectReason reason, PrivateData info, PrivateData privateData) {
+        return new Rej(
+                transactionId, localCommId, remoteCommId, about, info.length(), reason.code(), info, privateData);
+    }
+
+    /// Takes the request back. The peer may not have told us its name for the connection: it finds its own by ours
+    /// and our GUID (IBTA 12.6.7.2).
+    Rej withdrawal() {
+        PrivateData guid = CommunicationManager.info(manager.caGuid());
+        return rej(ABOUT_OTHER, RejectReason.TIMEOUT, guid, PrivateData.NONE);
+    }
+
+    Mra mra(int about) {
+        return new Mra(
+                transactionId,
+                localCommId,
+                remoteCommId,
+                about,
+                CommunicationManager.SERVICE_TIMEOUT,
+                PrivateData.NONE);
+    }
+
+    Dreq dreq(PrivateData privateData) {
+        return new Dreq(manager.newTransaction(localCommId), localCommId, remoteCommId, remoteQpn, privateData);
+    }
+
+    Drep drep(Dreq dreq) {
+        return new Drep(dreq.transactionId(), localCommId, remoteCommId, PrivateData.NONE);
+    }
+}

@@ -1,0 +1,147 @@
+package verbena.cm;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import verbena.wire.cm.CmMessage;
+
+/// What a connection sends again, and when: the message that waits for its answer (IBTA 12.9.8.2), and the RTU, which
+/// has none.
+final class Repetition {
+    /// How often an RTU is repeated, at 1, 3 and 7 times what the peer would have waited for it, unless something
+    /// shows before that it has arrived (decision 0020).
+    private static final int RTU_REPEATS = 3;
+
+    private final CommunicationManager manager;
+    private final CmConnection connection;
+
+    /// What is sent again until an answer comes.
+    private @Nullable CmMessage pending;
+    /// RTU or REJ: what a repeated REP gets.
+    private @Nullable CmMessage confirmation;
+
+    private int retriesLeft;
+    private int sendings;
+    private long retryNanos;
+    private boolean mayBePutOff;
+    private int rtusLeft;
+    private long rtuNanos;
+
+    Repetition(CommunicationManager manager, CmConnection connection) {
+        this.manager = manager;
+        this.connection = connection;
+    }
+
+    /// How long an answer may take.
+    void retryNanos(long nanos) {
+        retryNanos = nanos;
+    }
+
+    /// Waits for the answer to what has been sent, and sends it again.
+    void await(CmMessage message, int retries, long now) {
+        pending = message;
+        retriesLeft = retries;
+        sendings = 1;
+        mayBePutOff = true;
+        manager.schedule(connection, now + retryNanos);
+    }
+
+    /// The answer has come.
+    void settle() {
+        pending = null;
+        manager.schedule(connection, Timed.NEVER);
+    }
+
+    /// Whether the message may be sent once more now.
+    boolean takeRetry() {
+        return retriesLeft-- > 0;
+    }
+
+    /// The time for the answer is over, and begins anew.
+    ///
+    /// @param isSent whether the message goes to the peer again
+    void repeat(boolean isSent, long now) {
+        if (isSent) {
+            sendAgain(pending);
+        }
+        mayBePutOff = true;
+        manager.schedule(connection, now + retryNanos);
+    }
+
+    /// The peer asks again for what was the answer: it was lost.
+    void answerAgain(long now) {
+        retriesLeft--;
+        sendAgain(pending);
+        manager.schedule(connection, now + retryNanos);
+    }
+
+    /// Sends for the first time what was held back.
+    void sendPending() {
+        if (pending != null) {
+            sendings++;
+            manager.send(connection.route(), pending);
+        }
+    }
+
+    /// The peer needs more time. Once for each time that it was asked, so that it gets no more than that many
+    /// times; false when it had that already.
+    boolean putOff() {
+        boolean may = mayBePutOff;
+        mayBePutOff = false;
+        return may;
+    }
+
+    /// For so much more.
+    void wait(long nanos, long now) {
+        manager.schedule(connection, now + retryNanos + nanos);
+    }
+
+    // ---- RTU, REJ
+
+    /// What a repeated REP gets from now on.
+    void confirm(CmMessage with) {
+        confirmation = with;
+    }
+
+    @Nullable
+    CmMessage confirmation() {
+        return confirmation;
+    }
+
+    void confirmAgain() {
+        sendAgain(confirmation);
+    }
+
+    /// Repeats the confirmation by itself.
+    ///
+    /// @param nanos until the first time
+    void confirmRepeatedly(long nanos, long now) {
+        rtusLeft = RTU_REPEATS;
+        rtuNanos = nanos;
+        manager.schedule(connection, now + nanos);
+    }
+
+    /// The time for that has come.
+    void onConfirmationDue(long now) {
+        sendAgain(confirmation);
+        if (--rtusLeft > 0) {
+            rtuNanos *= 2;
+            manager.schedule(connection, now + rtuNanos);
+        }
+    }
+
+    // ---- leaves
+
+    private void sendAgain(@Nullable CmMessage message) {
+        if (message != null) {
+            sendings++;
+            manager.sendAgain(connection.route(), message);
+        }
+    }
+
+    /// That no answer has come, in words.
+    String silence() {
+        CmMessage message = pending;
+        String name = message == null ? "" : message.getClass().getSimpleName().toUpperCase(Locale.ROOT);
+        return connection.route().remote() + " did not answer " + name + ", sent " + sendings + " times";
+    }
+}

@@ -1,0 +1,69 @@
+package verbena.cm;
+
+import org.jspecify.annotations.Nullable;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+
+/// A peer's request for the queue pair of a datagram service (IBTA 12.11), until it is answered. Confined like its
+/// [CommunicationManager].
+public final class SidrInquiry {
+    /// The owner of the service, which gets the requests.
+    @FunctionalInterface
+    public interface Listener {
+        /// A peer asks: call [SidrInquiry#answer], now or later.
+        void onRequest(SidrInquiry inquiry);
+    }
+
+    private final CommunicationManager manager;
+    private final CmRoute route;
+    private final SidrReq request;
+    private @Nullable SidrRep answer;
+
+    SidrInquiry(CommunicationManager manager, CmRoute route, SidrReq request) {
+        this.manager = manager;
+        this.route = route;
+        this.request = request;
+    }
+
+    public CmRoute route() {
+        return route;
+    }
+
+    public SidrReq request() {
+        return request;
+    }
+
+    @Nullable
+    SidrRep answer() {
+        return answer;
+    }
+
+    /// Answers; only the first time.
+    ///
+    /// @param status as in [SidrRep]; [SidrRep#VALID] when there is a queue pair
+    /// @param qpn the queue pair that takes the datagrams, 0 for none
+    /// @param privateData what the application says, at most [SidrRep#PRIVATE_DATA_BYTES]
+    public void answer(int status, int qpn, int qkey, PrivateData privateData) {
+        if (answer == null) {
+            var first = new SidrRep(
+                    request.transactionId(),
+                    request.requestId(),
+                    status,
+                    0,
+                    qpn,
+                    request.serviceId(),
+                    qkey,
+                    PrivateData.NONE,
+                    privateData);
+            answer = first;
+            manager.sidr().answered(this);
+            manager.send(route, first);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "SIDR request 0x" + Integer.toHexString(request.requestId()) + " of " + route.remote();
+    }
+}

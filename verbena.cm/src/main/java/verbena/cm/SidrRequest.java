@@ -1,0 +1,78 @@
+package verbena.cm;
+
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+
+/// A request for the queue pair of a datagram service, until it is answered or given up (IBTA 12.11). Confined like
+/// its [CommunicationManager].
+public final class SidrRequest extends Timed {
+    /// The receiver of the answer, which is called exactly once.
+    public interface Listener {
+        void onAnswer(SidrRep answer);
+
+        /// No answer came.
+        void onSilence();
+    }
+
+    private final CommunicationManager manager;
+    private final Listener listener;
+    private final CmRoute route;
+    private final SidrReq message;
+    private final long retryNanos;
+    private int retriesLeft;
+
+    SidrRequest(
+            CommunicationManager manager,
+            Listener listener,
+            CmRoute route,
+            SidrReq message,
+            int retries,
+            long retryNanos) {
+        this.manager = manager;
+        this.listener = listener;
+        this.route = route;
+        this.message = message;
+        this.retriesLeft = retries;
+        this.retryNanos = retryNanos;
+    }
+
+    int id() {
+        return message.requestId();
+    }
+
+    public CmRoute route() {
+        return route;
+    }
+
+    void begin(long now) {
+        manager.send(route, message);
+        manager.schedule(this, now + retryNanos);
+    }
+
+    void onAnswer(SidrRep answer) {
+        cancel();
+        listener.onAnswer(answer);
+    }
+
+    @Override
+    void onDeadline(long now) {
+        if (retriesLeft-- > 0) {
+            manager.sendAgain(route, message);
+            manager.schedule(this, now + retryNanos);
+            return;
+        }
+        cancel();
+        listener.onSilence();
+    }
+
+    /// Gives up, without calling the receiver.
+    public void cancel() {
+        manager.schedule(this, NEVER);
+        manager.sidr().forget(this);
+    }
+
+    @Override
+    public String toString() {
+        return "SIDR request 0x" + Integer.toHexString(id()) + " to " + route.remote();
+    }
+}

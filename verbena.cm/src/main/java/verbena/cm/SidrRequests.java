@@ -1,0 +1,142 @@
+package verbena.cm;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Gid;
+import verbena.wire.cm.PrivateData;
+import verbena.wire.cm.SidrRep;
+import verbena.wire.cm.SidrReq;
+
+/// Requests for the queue pairs of datagram services (IBTA 12.11): those of this side that wait for answers, and
+/// those of peers. What peers leave behind has limits ([CmLimits]).
+final class SidrRequests {
+    /// What a peer calls a request.
+    private record Name(Gid from, int requestId) {}
+
+    private final CommunicationManager manager;
+    private final CmLimits limits;
+    private final Map<Long, SidrInquiry.Listener> services = new HashMap<>();
+    /// This side's.
+    private final Map<Integer, SidrRequest> sent = new HashMap<>();
+    /// Those of peers that wait for their answers, and those that have one; the oldest first.
+    private final LinkedHashMap<Name, SidrInquiry> open = new LinkedHashMap<>();
+
+    private final LinkedHashMap<Name, SidrInquiry> answered = new LinkedHashMap<>();
+    private final Map<Gid, Integer> openOfPeer = new HashMap<>();
+
+    SidrRequests(CommunicationManager manager, CmLimits limits) {
+        this.manager = manager;
+        this.limits = limits;
+    }
+
+    // ---- this side asks
+
+    @Nullable
+    SidrRequest ask(
+            CmRoute route,
+            long serviceId,
+            int responseTimeout,
+            int maxRetries,
+            PrivateData privateData,
+            SidrRequest.Listener listener,
+            long now) {
+        if (sent.size() >= limits.connections()) {
+            return null;
+        }
+        int id = manager.newId(sent::containsKey);
+        var message = new SidrReq(manager.newTransaction(id), id, 0xFFFF, serviceId, privateData);
+        long retryNanos = CmTimer.answerNanos(0, responseTimeout);
+        var request = new SidrRequest(manager, listener, route, message, maxRetries, retryNanos);
+        sent.put(id, request);
+        request.begin(now);
+        return request;
+    }
+
+    void onReply(SidrRep answer, CmRoute route) {
+        SidrRequest request = sent.get(answer.requestId());
+        if (request == null || !request.route().equals(route)) {
+            manager.count(CmCounter.STRAYS);
+            return;
+        }
+        request.onAnswer(answer);
+    }
+
+    void forget(SidrRequest request) {
+        sent.remove(request.id(), request);
+    }
+
+    // ---- peers ask
+
+    boolean answer(long serviceId, SidrInquiry.Listener listener) {
+        return services.putIfAbsent(serviceId, listener) == null;
+    }
+
+    void unanswer(long serviceId) {
+        services.remove(serviceId);
+    }
+
+    void onRequest(SidrReq request, CmRoute route) {
+        var name = new Name(route.remote(), request.requestId());
+        SidrInquiry before = open.get(name);
+        if (before == null) {
+            before = answered.get(name);
+        }
+        if (before != null && before.request().equals(request)) {
+            manager.count(CmCounter.DUPLICATES);
+            if (before.answer() != null) {
+                manager.sendAgain(route, before.answer());
+            }
+            return;
+        }
+        var inquiry = new SidrInquiry(manager, route, request);
+        SidrInquiry.Listener listener = services.get(request.serviceId());
+        if (listener == null) {
+            manager.count(CmCounter.REFUSED);
+            inquiry.answer(SidrRep.NOT_SUPPORTED, 0, 0, PrivateData.NONE);
+            return;
+        }
+        if (openOfPeer.getOrDefault(route.remote(), 0) >= limits.perPeer()) {
+            manager.count(CmCounter.SHED); // the peer asks again
+            return;
+        }
+        close(name);
+        if (open.size() >= limits.halfOpen()) {
+            manager.count(CmCounter.SHED);
+            close(open.firstEntry().getKey());
+        }
+        open.put(name, inquiry);
+        openOfPeer.merge(route.remote(), 1, Integer::sum);
+        listener.onRequest(inquiry);
+    }
+
+    private void close(Name name) {
+        if (open.remove(name) != null) {
+            openOfPeer.computeIfPresent(name.from, (_, n) -> n == 1 ? null : n - 1);
+        }
+    }
+
+    /// Kept for a peer that does not get the answer and asks again.
+    void answered(SidrInquiry inquiry) {
+        var name = new Name(inquiry.route().remote(), inquiry.request().requestId());
+        if (inquiry.equals(open.get(name))) {
+            close(name);
+            if (answered.size() >= limits.halfOpen()) {
+                answered.pollFirstEntry();
+            }
+            answered.putLast(name, inquiry);
+        }
+    }
+
+    // ---- figures
+
+    int services() {
+        return services.size();
+    }
+
+    /// Requests of either side without an answer.
+    int open() {
+        return sent.size() + open.size();
+    }
+}

@@ -1,0 +1,108 @@
+package verbena.nic.device;
+
+import java.util.SortedMap;
+import java.util.TreeMap;
+import verbena.nic.engine.Engine;
+import verbena.nic.engine.Engines;
+import verbena.nic.kind.DeviceKind;
+import verbena.nic.kind.DeviceLimits;
+import verbena.nic.kind.DeviceProfile;
+import verbena.nic.kind.GidTable;
+import verbena.nic.link.Link;
+import verbena.verbs.AtomicCapability;
+import verbena.verbs.Device;
+import verbena.verbs.DeviceAttributes;
+import verbena.verbs.LinkLayer;
+import verbena.verbs.Mtu;
+import verbena.verbs.PortAttributes;
+import verbena.verbs.PortState;
+
+/// Answers what a program asks an open device about itself: attributes, port, counters (IBTA 11.2.1.2). Any thread.
+///
+/// @param mtu largest path MTU
+record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, GidTable gids) {
+    /// The vendor number that rxe and siw report when there is no company (IEEE OUI); zero is a company's number.
+    private static final int NO_VENDOR = 0xFF_FFFF;
+
+    private static final String FIRMWARE = "verbena 0.1";
+    private static final long PAGE_SIZES = 0xFFFF_F000L;
+    private static final int ACK_DELAY = 15; // 4.096 us * 2^15
+    private static final int PHYSICALLY_UP = 5;
+    private static final int PHYSICALLY_DISABLED = 3;
+
+    DeviceAttributes attributes() {
+        DeviceProfile profile = kind.profile();
+        return new DeviceAttributes(
+                FIRMWARE,
+                device.nodeGuid(),
+                device.nodeGuid(),
+                Long.MAX_VALUE,
+                PAGE_SIZES,
+                NO_VENDOR,
+                0,
+                0,
+                engines.queuePairsMax(),
+                DeviceLimits.QP_WR_MAX,
+                DeviceLimits.SGE_MAX,
+                DeviceLimits.SGE_MAX,
+                DeviceLimits.INLINE_MAX,
+                DeviceLimits.CQ_MAX,
+                DeviceLimits.CQE_MAX,
+                DeviceLimits.MR_MAX,
+                DeviceLimits.PD_MAX,
+                DeviceLimits.READ_ATOMIC_MAX,
+                DeviceLimits.READ_ATOMIC_MAX * engines.queuePairsMax(),
+                DeviceLimits.READ_ATOMIC_MAX,
+                AtomicCapability.HCA,
+                DeviceLimits.MR_MAX,
+                profile.multicastGroups(),
+                profile.multicastAttached(),
+                profile.multicastGroups() * profile.multicastAttached(),
+                profile.addressHandles(),
+                DeviceLimits.SRQ_MAX,
+                DeviceLimits.QP_WR_MAX,
+                DeviceLimits.SGE_MAX,
+                1,
+                ACK_DELAY,
+                1,
+                DeviceLimits.MESSAGE_BYTES_MAX,
+                0,
+                0,
+                profile.capabilities());
+    }
+
+    /// @param isOpen whether the device is open; the port of a closed device is down
+    PortAttributes port(boolean isOpen) {
+        boolean active = isOpen && gids.isLive();
+        return new PortAttributes(
+                active ? PortState.ACTIVE : PortState.DOWN,
+                Mtu.MTU_4096,
+                mtu,
+                gids.entries().size(),
+                0,
+                DeviceLimits.MESSAGE_BYTES_MAX,
+                1,
+                0,
+                0,
+                0,
+                1,
+                1,
+                active ? PHYSICALLY_UP : PHYSICALLY_DISABLED,
+                LinkLayer.ETHERNET);
+    }
+
+    /// The counters of all engines and links, summed by name, and those of the kind of device.
+    SortedMap<String, Long> counters() {
+        SortedMap<String, Long> all = new TreeMap<>();
+        for (Engine engine : engines.all()) {
+            Link link = engine.link();
+            engine.counters().snapshot().forEach((name, count) -> all.merge(name, count, Long::sum));
+            all.merge("dropped.malformed", link.malformed(), Long::sum);
+            all.merge("received.packets", link.malformed(), Long::sum);
+            all.merge("unsendable", link.unsendable(), Long::sum);
+            link.counters().forEach((name, count) -> all.merge(name, count, Long::sum));
+        }
+        all.putAll(kind.counters());
+        return all;
+    }
+}

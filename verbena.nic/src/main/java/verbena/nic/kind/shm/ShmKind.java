@@ -1,0 +1,132 @@
+package verbena.nic.kind.shm;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.nic.ManagementAgent;
+import verbena.nic.ManagementPort;
+import verbena.nic.engine.Engine;
+import verbena.nic.kind.DeviceHost;
+import verbena.nic.kind.DeviceKind;
+import verbena.nic.kind.DeviceProfile;
+import verbena.nic.kind.LocalQueuePair;
+import verbena.nic.kind.QueuePairDriver;
+import verbena.nic.kind.QueuePairWiring;
+import verbena.nic.kind.RegionMemory;
+import verbena.nic.kind.roce.RoceKind;
+import verbena.nic.link.Neighbours;
+import verbena.nic.link.ShmLink;
+import verbena.nic.link.Tap;
+import verbena.transport.rc.PeerMemory;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.spi.ConnectionService;
+
+/// The InfiniBand transport between processes of one host. Packets travel as in [RoceKind]; one-sided requests need
+/// none
+/// where the peer has granted access ([DirectAccess]); that a process has ended is known at once.
+final class ShmKind implements DeviceKind {
+    private static final String GONE = "the process at the other end has ended, or has closed its device";
+
+    private final DeviceHost host;
+    private final RoceKind roce;
+    private final RegionFiles regions = new RegionFiles();
+    /// By engine, whose links have neighbours of their own.
+    private final Map<Engine, DirectAccess> direct = new HashMap<>();
+
+    /// @param links one for each engine, in their order
+    /// @param isDirect whether one-sided requests may need no packets
+    ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect) {
+        this.host = host;
+        this.roce = isDirect ? new RoceKind(host, this::peerMemory) : new RoceKind(host);
+        var files = new SharedRegions(regions);
+        List<Engine> engines = host.engines().all();
+        for (int i = 0; i < links.size(); i++) {
+            Engine engine = engines.get(i);
+            var access =
+                    new DirectAccess(links.get(i), files, host.engines().memory(), host.random(), engine::nowNanos);
+            direct.put(engine, access);
+            links.get(i).listener(new Listener(engine, access));
+        }
+    }
+
+    private @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
+        DirectAccess access = direct.get(wiring.engine());
+        return access == null ? null : access.queuePair(wiring.parameters());
+    }
+
+    /// What the link of an engine hears of its neighbours.
+    private final class Listener implements Neighbours.Listener {
+        private final Engine engine;
+        private final DirectAccess access;
+
+        Listener(Engine engine, DirectAccess access) {
+            this.engine = engine;
+            this.access = access;
+        }
+
+        @Override
+        public void onTold(int slot, MemorySegment message, int descriptor) {
+            access.onTold(slot, message, descriptor);
+        }
+
+        @Override
+        public void onGone(int slot) {
+            access.onGone(slot);
+            for (LocalQueuePair each : host.queuePairs().values()) {
+                boolean isReliable = each.type() != QpType.UC && each.type() != QpType.UD;
+                if (isReliable && each.engine() == engine && each.peerQpn() >>> 16 == slot) {
+                    each.peerGone(GONE);
+                }
+            }
+        }
+    }
+
+    @Override
+    public DeviceProfile profile() {
+        return roce.profile();
+    }
+
+    @Override
+    public QpState check(QpType type, QpState from, QpModification modification) {
+        return roce.check(type, from, modification);
+    }
+
+    @Override
+    public QueuePairDriver queuePair(QueuePairWiring wiring) {
+        return roce.queuePair(wiring);
+    }
+
+    @Override
+    public ConnectionService connections() {
+        return roce.connections();
+    }
+
+    @Override
+    public ManagementPort manage(int managementClass, ManagementAgent agent) {
+        return roce.manage(managementClass, agent);
+    }
+
+    @Override
+    public void tap(Tap tap) {
+        roce.tap(tap);
+    }
+
+    @Override
+    public void untap(Tap tap) {
+        roce.untap(tap);
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        return roce.counters();
+    }
+
+    @Override
+    public RegionMemory regionMemory() {
+        return regions;
+    }
+}

@@ -1,0 +1,483 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.cm.Mad;
+import verbena.wire.ib.Bth;
+import verbena.wire.roce.RoceV2;
+
+/// Frames through memory that the processes of one user on this host share.
+///
+/// Each link of the host's network namespace holds a slot, as on a [SharedAddress], and listens at the slot's name. A
+/// new link connects to all that are there, so each link knows its neighbours, and the kernel tells of the end of a
+/// process. The number in a packet names the slot that the packet is for ([Addressee]); the address in it is only
+/// compared, by the link with that slot. The first frame for a neighbour makes the memory that leads there
+/// ([ShmNeighbour]).
+///
+/// Frames carry no ICRC, because memory damages nothing. A frame that finds no room is dropped and counted, as in a
+/// socket's buffer.
+///
+/// Threads as in [Link]. Allocates nothing for a packet, except for requests of connection management.
+public final class ShmLink implements Link, Neighbours {
+    /// How many groups a link can be a member of at once, as on a [UdpLink].
+    public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
+
+    private static final int SELF_BYTES = 1 << 18;
+    /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
+    private static final int LOOKS = 64;
+
+    private final List<GidEntry> gids;
+    private final Gid[] addresses;
+    private final Occupancy occupancy = new Occupancy();
+    private final Arena arena = Arena.ofShared();
+    private final LinuxSockets linux = new LinuxSockets(arena);
+    private final ShmSleep sleep = new ShmSleep(linux, arena, occupancy);
+    private final ShmNeighbours neighbours;
+    private final ShmServices services;
+    private final Set<Gid> groups = new HashSet<>();
+
+    /// Frames from this link to itself.
+    private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
+
+    private int untilLook = LOOKS;
+    /// Which neighbour is read first, so that each is the first in its turn.
+    private int turn;
+
+    // Written here, read by any thread.
+    private final AtomicLong malformed = new AtomicLong();
+    private final AtomicLong full = new AtomicLong();
+    private final AtomicLong gone = new AtomicLong();
+
+    /// Opens a link at these addresses of this host.
+    ///
+    /// @throws LinkException when this system does not permit it, or all slots are taken
+    public static ShmLink open(List<GidEntry> addresses) {
+        String why = UdpLinks.whyPortable();
+        if (why != null) {
+            throw new LinkException(LinkException.Kind.UNSUPPORTED, "shm: " + why);
+        }
+        return new ShmLink(addresses);
+    }
+
+    /// Whether a link of a process of this user has claimed a service at an address. Any thread; opens no link.
+    public static boolean isServed(long serviceId, Gid address) {
+        return PeerSockets.isThere(ShmNeighbours.PLACE, ShmServices.name(serviceId, address));
+    }
+
+    private ShmLink(List<GidEntry> addresses) {
+        if (addresses.isEmpty()) {
+            throw new IllegalArgumentException("addresses: at least one");
+        }
+        gids = List.copyOf(addresses);
+        this.addresses = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
+        services = new ShmServices(this::offer, arena);
+        ShmNeighbours met = null;
+        boolean isOpen = false;
+        try {
+            met = new ShmNeighbours(linux, arena, sleep.bell());
+            met.meet();
+            neighbours = met;
+            isOpen = true;
+        } finally {
+            if (!isOpen) {
+                release(met);
+            }
+        }
+    }
+
+    // --- what neighbours tell each other
+
+    @Override
+    public void listener(Listener told) {
+        neighbours.news.listener = told;
+    }
+
+    @Override
+    public boolean tell(int slot, MemorySegment told, int descriptor) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            return stay != null && neighbours.tell(slot, told, descriptor);
+        }
+    }
+
+    /// Tells the listener what neighbours have told.
+    @Override
+    public int move(long nowNanos) {
+        return neighbours.news.tell();
+    }
+
+    @Override
+    public MemorySegment ownPage(int slot) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            return stay == null ? MemorySegment.NULL : neighbours.ownPage(slot);
+        }
+    }
+
+    @Override
+    public MemorySegment theirPage(int slot) {
+        return neighbours.theirPage(slot);
+    }
+
+    @Override
+    public int process(int slot) {
+        return neighbours.process(slot);
+    }
+
+    @Override
+    public boolean isThere(int slot) {
+        return neighbours.isThere(slot);
+    }
+
+    // --- receiving
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
+            int received = take(self, frames, from, count);
+            ShmNeighbour[] all = neighbours.heard();
+            turn = turn + 1 < all.length ? turn + 1 : 0;
+            for (int i = 0; i < all.length && received < count; i++) {
+                ShmNeighbour neighbour = all[(turn + i) % all.length];
+                FrameRing ring = neighbour.incoming;
+                if (ring != null) {
+                    received += take(ring, frames, from + received, count - received);
+                    if (ring.isBroken()) {
+                        neighbours.close(neighbour.socket);
+                    }
+                }
+            }
+            if (--untilLook <= 0 || sleep.isRung() || neighbours.isStuck()) {
+                received += look(frames, from + received, count - received);
+            }
+            return services.isDue() ? received + services.handOut(frames, from + received, count - received) : received;
+        }
+    }
+
+    /// Takes frames, and leaves out those for other addresses and for groups that this link is not a member of.
+    private int take(FrameRing ring, Frame[] frames, int from, int count) {
+        int read = ring.take(frames, from, count);
+        int taken = 0;
+        for (int i = 0; i < read; i++) {
+            Frame frame = frames[from + i];
+            if (frame.length < UdpLink.PACKET_MIN) {
+                malformed.incrementAndGet();
+            } else if (isMulticast(frame)) {
+                taken += isMember(frame) ? keep(frame, frames, from + taken) : 0;
+            } else if (isAddressedHere(frame)) {
+                taken += keep(frame, frames, from + taken);
+            } else {
+                gone.incrementAndGet(); // there is no link with this number and this address
+            }
+        }
+        return taken;
+    }
+
+    private static int keep(Frame frame, Frame[] frames, int at) {
+        if (frames[at] != frame) {
+            frames[at].copyFrom(frame);
+        }
+        return 1;
+    }
+
+    /// Whether the packet names one of this link's addresses. Management datagrams name services of any.
+    private boolean isAddressedHere(Frame frame) {
+        if (BigEndian.u24(frame.slot, frame.start + Addressee.QPN_AT) <= Mad.QPN) {
+            return true;
+        }
+        for (int i = 0; i < addresses.length; i++) {
+            Gid own = addresses[i];
+            if (own.low() == frame.destinationLow && own.high() == frame.destinationHigh) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isMulticast(Frame frame) {
+        return BigEndian.u24(frame.slot, frame.start + Addressee.QPN_AT) == Bth.MULTICAST_QP;
+    }
+
+    private boolean isMember(Frame frame) {
+        return !groups.isEmpty() && groups.contains(new Gid(frame.destinationHigh, frame.destinationLow));
+    }
+
+    /// Reads what waits at the sockets; returns how many requests came with it.
+    private int look(Frame[] frames, int from, int count) {
+        sleep.answer(); // before the look: a later message rings again
+        int ready = neighbours.ready();
+        int received = 0;
+        for (int i = 0; i < ready; i++) {
+            int at = from + received;
+            int read = neighbours.read(i, frames, at, count - received);
+            for (int j = 0; j < read; j++) {
+                if (!services.keep(frames[at + j])) {
+                    frames[from + received++].copyFrom(frames[at + j]);
+                }
+            }
+        }
+        untilLook = ready > 0 ? 1 : LOOKS; // where something was, there may be more
+        return received;
+    }
+
+    // --- sending
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
+            for (int i = 0; i < count; i++) {
+                route(frames[from + i]);
+            }
+            boolean _ = self.publish();
+            neighbours.publish();
+            return count;
+        }
+    }
+
+    private void route(Frame frame) {
+        frame.sourcePort = RoceV2.UDP_PORT;
+        frame.icrcValid = frame.damagedBit < 0;
+        if (isMulticast(frame)) {
+            sendToAll(frame);
+            return;
+        }
+        int addressee = Addressee.of(frame);
+        switch (addressee) {
+            case Addressee.ANY_LINK -> sendToSelf(frame);
+            case Addressee.EVERY_LINK -> sendToAll(frame);
+            case Addressee.SERVICE -> sendToService(frame);
+            default -> sendTo(addressee, frame);
+        }
+    }
+
+    private void sendTo(int slot, Frame frame) {
+        if (slot == slot()) {
+            sendToSelf(frame);
+            return;
+        }
+        ShmNeighbour neighbour = neighbours.neighbour(slot);
+        if (neighbour == null) {
+            gone.incrementAndGet();
+        } else if (!neighbours.add(neighbour, frame)) {
+            full.incrementAndGet();
+        }
+    }
+
+    private void sendToSelf(Frame frame) {
+        if (!self.put(frame)) {
+            full.incrementAndGet();
+        }
+    }
+
+    private void sendToAll(Frame frame) {
+        sendToSelf(frame);
+        for (int slot = 0; slot < SharedAddress.SLOTS; slot++) {
+            if (slot != slot() && neighbours.neighbour(slot) != null) {
+                sendTo(slot, frame);
+            }
+        }
+    }
+
+    private void sendToService(Frame frame) {
+        if (!services.takes(frame)) {
+            sendToSelf(frame);
+        }
+    }
+
+    /// Offers a request as [Services.Ways] says.
+    private Services.Offer offer(String name, Frame frame) {
+        var address = new Gid(frame.destinationHigh, frame.destinationLow);
+        Services.Offer result = neighbours.offer(ShmServices.at(name, address), frame);
+        if (result == Services.Offer.NO_ROOM) {
+            full.incrementAndGet();
+        }
+        return result;
+    }
+
+    // --- services and groups
+
+    @Override
+    public boolean claimService(long serviceId, Gid local) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                throw new LinkException(LinkException.Kind.FAILED, "service: the link is closed");
+            }
+            if (services.isClaimed(serviceId, local)) {
+                return true;
+            }
+            PeerSocket socket = neighbours.listen(ShmServices.name(serviceId, local));
+            if (socket == null) {
+                return false;
+            }
+            services.claim(serviceId, local, socket);
+            return true;
+        }
+    }
+
+    @Override
+    public void openService(long serviceId, Gid local) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay != null) {
+                services.open(serviceId, local);
+                wakeup();
+            }
+        }
+    }
+
+    @Override
+    public void releaseService(long serviceId, Gid local) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            PeerSocket socket = stay == null ? null : services.release(serviceId, local);
+            if (socket != null) {
+                neighbours.stop(socket);
+            }
+        }
+    }
+
+    @Override
+    public void join(Gid group) {
+        if (!group.isMulticast()) {
+            throw new IllegalArgumentException("group: " + group + " is not a multicast address");
+        }
+        if (groups.size() == GROUPS_MAX && !groups.contains(group)) {
+            throw new LinkException(
+                    LinkException.Kind.FAILED,
+                    "multicast group " + group + ": this link is in " + GROUPS_MAX + " groups, and no more fit");
+        }
+        if (gids.stream().noneMatch(entry -> entry.gid().isIpv4() == group.isIpv4())) {
+            throw new LinkException(
+                    LinkException.Kind.UNSUPPORTED,
+                    "multicast group " + group + ": none of this link's addresses is "
+                            + (group.isIpv4() ? "an IPv4 one" : "an IPv6 one"));
+        }
+        groups.add(group);
+    }
+
+    @Override
+    public void leave(Gid group) {
+        groups.remove(group);
+    }
+
+    // --- what it is
+
+    @Override
+    public List<GidEntry> gids() {
+        return gids;
+    }
+
+    @Override
+    public int slot() {
+        return neighbours.slot();
+    }
+
+    @Override
+    public int packetMax() {
+        return Frame.PACKET_MAX & ~3; // packets are whole words (IBTA 9.2, PadCnt)
+    }
+
+    @Override
+    public boolean carriesIcrc() {
+        return false;
+    }
+
+    @Override
+    public int sourcePort() {
+        return RoceV2.UDP_PORT;
+    }
+
+    @Override
+    public long malformed() {
+        return malformed.get();
+    }
+
+    @Override
+    public long unsendable() {
+        return 0;
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        var counters = new TreeMap<String, Long>();
+        neighbours.addCounters(counters);
+        counters.put("shm.dropped.full", full.get());
+        counters.put("shm.dropped.gone", gone.get());
+        counters.put("shm.waiting", services.waiting());
+        return counters;
+    }
+
+    // --- sleeping
+
+    @Override
+    public void await(long timeoutNanos) {
+        int count = fallAsleep(timeoutNanos);
+        if (count == 0) {
+            return;
+        }
+        try {
+            // A signal may end the poll: await may return early.
+            int _ = LinuxSockets.poll(sleep.pollfds(), count, MemorySegment.NULL);
+        } finally {
+            awake();
+        }
+    }
+
+    @Override
+    public boolean canBePolled() {
+        return true;
+    }
+
+    @Override
+    public MemorySegment pollfds() {
+        return sleep.pollfds();
+    }
+
+    @Override
+    public int fallAsleep(long timeoutNanos) {
+        return sleep.begin(timeoutNanos, neighbours, self, services);
+    }
+
+    @Override
+    public void awake() {
+        sleep.end(neighbours);
+    }
+
+    @Override
+    public void wakeup() {
+        sleep.wakeup();
+    }
+
+    // --- the end
+
+    /// Closes as [Link#close()] says; returns when the sleeping thread has left, and sockets and memory are
+    /// released.
+    @Override
+    public void close() {
+        if (occupancy.close(sleep::ring)) {
+            release(neighbours);
+        }
+    }
+
+    private void release(@Nullable ShmNeighbours met) {
+        if (met != null) {
+            met.close();
+        }
+        sleep.close();
+        arena.close();
+    }
+}

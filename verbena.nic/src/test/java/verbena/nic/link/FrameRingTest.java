@@ -1,0 +1,144 @@
+package verbena.nic.link;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.nic.link.LinkBench.fill;
+import static verbena.nic.link.LinkBench.frames;
+import static verbena.nic.link.LinkBench.number;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Gid;
+import verbena.wire.Frame;
+
+/// One writer and one reader of a ring, each with its own view, as two processes have.
+class FrameRingTest {
+    private static final Gid FROM = Gid.parse("127.0.0.1");
+    private static final Gid TO = Gid.parse("::1");
+    private static final int SIZE = 16 << 10;
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(FrameRing.bytes(SIZE), 64);
+    private final FrameRing writer = new FrameRing(memory);
+    private final FrameRing reader = new FrameRing(memory);
+    private final Frame[] one = frames(1);
+    private final Frame[] many = frames(64);
+
+    private boolean put(int number, int length) {
+        fill(one[0], FROM, TO, number, length);
+        return writer.put(one[0]);
+    }
+
+    @Test
+    void aFrameArrivesWithItsAddresses() {
+        fill(one[0], FROM, TO, 7, 100);
+        one[0].trafficClass = 0xB9;
+        one[0].hopLimit = 64;
+        assertThat(writer.put(one[0])).isTrue();
+        assertThat(reader.take(many, 0, 64)).as("before it is shown").isZero();
+        writer.publish();
+        assertThat(reader.hasRecords()).isTrue();
+        assertThat(reader.take(many, 0, 64)).isEqualTo(1);
+        Frame arrived = many[0];
+        assertThat(arrived.packet().mismatch(one[0].packet())).isEqualTo(-1);
+        assertThat(new Gid(arrived.sourceHigh, arrived.sourceLow)).isEqualTo(FROM);
+        assertThat(new Gid(arrived.destinationHigh, arrived.destinationLow)).isEqualTo(TO);
+        assertThat(arrived.trafficClass).isEqualTo(0xB9);
+        assertThat(arrived.hopLimit).isEqualTo(64);
+        assertThat(arrived.icrcValid).isTrue();
+        assertThat(reader.hasRecords()).isFalse();
+    }
+
+    @Test
+    void whatAFaultyLinkHasDamagedArrivesAsDamaged() {
+        fill(one[0], FROM, TO, 7, 100);
+        one[0].damagedBit = 3;
+        assertThat(writer.put(one[0])).isTrue();
+        writer.publish();
+        assertThat(reader.take(many, 0, 1)).isEqualTo(1);
+        assertThat(many[0].icrcValid).isFalse();
+    }
+
+    /// Lengths that do not divide the ring, so that its end is met everywhere.
+    @ParameterizedTest
+    @ValueSource(ints = {12, 24, 25, 88, 89, 1_000, 4_095, Frame.PACKET_MAX})
+    void framesStayInOrderAroundTheRing(int length) {
+        int written = 0;
+        int read = 0;
+        while (read < 1_000) {
+            while (put(written & 0xFF, length)) {
+                written++;
+            }
+            writer.publish();
+            int taken = reader.take(many, 0, 5);
+            assertThat(taken).isPositive();
+            for (int i = 0; i < taken; i++) {
+                assertThat(many[i].length).isEqualTo(length);
+                assertThat(number(many[i])).isEqualTo(read++ & 0xFF);
+            }
+        }
+        assertThat(written - read).isLessThanOrEqualTo((int) (SIZE / FrameRing.recordBytes(length)));
+    }
+
+    @Test
+    void aFullRingTakesNoFrameUntilOneIsRead() {
+        int held = 0;
+        while (put(held, 1_000)) {
+            held++;
+        }
+        assertThat(held).isEqualTo((int) (SIZE / FrameRing.recordBytes(1_000)));
+        writer.publish();
+        assertThat(reader.take(many, 0, 1)).isEqualTo(1);
+        assertThat(put(held, 1_000)).isTrue();
+        assertThat(put(held, 1_000)).isFalse();
+    }
+
+    @Test
+    void oneCallIsToldThatTheReaderSleeps() {
+        reader.sleep();
+        put(1, 100);
+        assertThat(writer.publish()).isTrue();
+        assertThat(writer.publish()).isFalse();
+        reader.sleep();
+        reader.awake();
+        assertThat(writer.publish()).isFalse();
+    }
+
+    /// The reader copies at most what a frame holds, from inside the ring, whatever the other process has written.
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void garbageBreaksTheRingAndNothingElse(long seed) {
+        var random = new SplittableRandom(seed);
+        for (int round = 0; round < 2_000; round++) {
+            MemorySegment garbage = Arena.ofAuto().allocate(FrameRing.bytes(SIZE), 64);
+            var deceived = new FrameRing(garbage);
+            for (long at = FrameRing.HEAD_BYTES; at < garbage.byteSize(); at += 64) {
+                garbage.set(JAVA_INT, at, (int) (random.nextLong() >> random.nextInt(32, 64)));
+            }
+            garbage.set(JAVA_LONG, 0, random.nextLong() >>> random.nextInt(64) & -64L);
+            int taken = 0;
+            for (int more = 1; more > 0; ) {
+                more = deceived.take(many, 0, 64);
+                taken += more;
+            }
+            assertThat(taken).isLessThanOrEqualTo(SIZE / 64);
+            assertThat(deceived.isBroken() || !deceived.hasRecords()).isTrue();
+        }
+    }
+
+    /// A writer that lies about its room harms its own frames only.
+    @Test
+    void aReaderThatLiesLeavesTheWriterInsideTheRing() {
+        var random = new SplittableRandom(7);
+        for (int i = 0; i < 10_000; i++) {
+            memory.set(JAVA_LONG, 64, random.nextLong() >>> random.nextInt(64));
+            boolean _ = put(i & 0xFF, 1 + random.nextInt(Frame.PACKET_MAX));
+            writer.publish();
+        }
+        assertThat(memory.get(JAVA_LONG, 0) & 63).isZero();
+    }
+}

@@ -1,0 +1,84 @@
+package verbena.sim;
+
+/// What a network does to packets, and the world to devices. Shares are probabilities, 0 to 1, drawn for each packet
+/// by itself.
+///
+/// @param loss share of packets that get lost
+/// @param duplicate share that arrives a second time
+/// @param corrupt share that arrives with one bit flipped, after the ICRC was written
+/// @param reorder share that is overtaken
+/// @param reorderPackets by how many later packets of its sender, at most [#REORDER_PACKETS_MAX]
+/// @param jitterNanos how much longer than the shortest way a packet may take
+/// @param blackHoles now and then everything that one device sends is lost
+/// @param pauses now and then one device is not driven
+/// @param mutes now and then every answer that one device sends is lost, and its own requests are not
+public record NetworkFaults(
+        double loss,
+        double duplicate,
+        double corrupt,
+        double reorder,
+        int reorderPackets,
+        long jitterNanos,
+        Outages blackHoles,
+        Outages pauses,
+        Outages mutes) {
+    /// The most packets that can overtake one.
+    public static final int REORDER_PACKETS_MAX = 256;
+
+    /// A network without faults.
+    public static final NetworkFaults NONE =
+            new NetworkFaults(0, 0, 0, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
+
+    /// Something that comes now and then and lasts for a while.
+    ///
+    /// @param perSecond how often on the average
+    /// @param nanosMax it lasts between nothing and this
+    public record Outages(double perSecond, long nanosMax) {
+        public static final Outages NONE = new Outages(0, 0);
+    }
+
+    public NetworkFaults {
+        share("loss", loss);
+        share("duplicate", duplicate);
+        share("corrupt", corrupt);
+        share("reorder", reorder);
+        if (reorderPackets < 0 || reorderPackets > REORDER_PACKETS_MAX || (reorder > 0 && reorderPackets == 0)) {
+            throw new IllegalArgumentException(
+                    "reorderPackets: 1 to " + REORDER_PACKETS_MAX + ", got " + reorderPackets);
+        }
+    }
+
+    /// These shares; packets keep their order, and nothing else happens.
+    public static NetworkFaults of(double loss, double duplicate, double corrupt) {
+        return new NetworkFaults(loss, duplicate, corrupt, 0, 0, 0, Outages.NONE, Outages.NONE, Outages.NONE);
+    }
+
+    public NetworkFaults withReorder(double share, int packets) {
+        return new NetworkFaults(loss, duplicate, corrupt, share, packets, jitterNanos, blackHoles, pauses, mutes);
+    }
+
+    public NetworkFaults withJitter(long nanos) {
+        return new NetworkFaults(loss, duplicate, corrupt, reorder, reorderPackets, nanos, blackHoles, pauses, mutes);
+    }
+
+    public NetworkFaults withBlackHoles(Outages outages) {
+        return new NetworkFaults(
+                loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, outages, pauses, mutes);
+    }
+
+    public NetworkFaults withPauses(Outages outages) {
+        return new NetworkFaults(
+                loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, outages, mutes);
+    }
+
+    public NetworkFaults withMutes(Outages outages) {
+        return new NetworkFaults(
+                loss, duplicate, corrupt, reorder, reorderPackets, jitterNanos, blackHoles, pauses, outages);
+    }
+
+    private static void share(String name, double value) {
+        if (!(value >= 0 && value <= 1)) {
+            throw new IllegalArgumentException(name + ": 0 to 1, got " + value);
+        }
+    }
+}

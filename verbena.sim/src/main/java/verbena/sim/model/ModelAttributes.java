@@ -1,0 +1,103 @@
+package verbena.sim.model;
+
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+import verbena.verbs.Mtu;
+import verbena.verbs.QpAttribute;
+import verbena.verbs.QpAttributes;
+import verbena.verbs.QpModification;
+import verbena.verbs.QpState;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RnrTimer;
+
+/// The attributes of a queue pair (`struct ibv_qp_attr`): what has been set, and the defaults of what has not.
+final class ModelAttributes {
+    private static final Set<Access> REMOTE = EnumSet.of(
+            Access.REMOTE_READ,
+            Access.REMOTE_WRITE,
+            Access.REMOTE_ATOMIC,
+            Access.FLUSH_GLOBAL,
+            Access.FLUSH_PERSISTENT);
+
+    /// Before one is set.
+    static final AddressVector NO_WAY = AddressVector.to(new Gid(0, 0), 0);
+
+    private final Map<QpAttribute, Object> values = new EnumMap<>(QpAttribute.class);
+
+    void change(QpModification change) {
+        for (QpAttribute attribute : change.mask()) {
+            values.put(attribute, change.get(attribute, Object.class, ""));
+        }
+    }
+
+    void forgetAll() {
+        values.clear();
+    }
+
+    private <T> T get(QpAttribute name, Class<T> type, T otherwise) {
+        Object value = values.get(name);
+        return value == null ? otherwise : type.cast(value);
+    }
+
+    int number(QpAttribute name) {
+        return get(name, Integer.class, 0);
+    }
+
+    /// The remote rights among those that were set.
+    Set<Access> access() {
+        var access = EnumSet.noneOf(Access.class);
+        for (Object right : get(QpAttribute.ACCESS_FLAGS, Set.class, Set.of())) {
+            access.add((Access) right);
+        }
+        access.retainAll(REMOTE);
+        return access;
+    }
+
+    Mtu mtu(Mtu otherwise) {
+        return get(QpAttribute.PATH_MTU, Mtu.class, otherwise);
+    }
+
+    AckTimeout ackTimeout() {
+        return get(QpAttribute.TIMEOUT, AckTimeout.class, AckTimeout.NEVER);
+    }
+
+    RnrTimer rnrTimer() {
+        return get(QpAttribute.MIN_RNR_TIMER, RnrTimer.class, new RnrTimer(0));
+    }
+
+    AddressVector way() {
+        return get(QpAttribute.AV, AddressVector.class, NO_WAY);
+    }
+
+    /// ibv_query_qp(3).
+    ///
+    /// @param otherwise the MTU when none was set
+    QpAttributes query(QpState state, Mtu otherwise, boolean isDraining, QueuePairOptions asMade) {
+        return new QpAttributes(
+                state,
+                mtu(otherwise),
+                number(QpAttribute.QKEY),
+                number(QpAttribute.RQ_PSN),
+                number(QpAttribute.SQ_PSN),
+                number(QpAttribute.DEST_QPN),
+                access(),
+                Optional.ofNullable((AddressVector) values.get(QpAttribute.AV)),
+                0,
+                1,
+                isDraining,
+                number(QpAttribute.MAX_QP_RD_ATOMIC),
+                number(QpAttribute.MAX_DEST_RD_ATOMIC),
+                rnrTimer(),
+                ackTimeout(),
+                number(QpAttribute.RETRY_CNT),
+                number(QpAttribute.RNR_RETRY),
+                asMade);
+    }
+}

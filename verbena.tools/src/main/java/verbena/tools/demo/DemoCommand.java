@@ -1,0 +1,120 @@
+package verbena.tools.demo;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.ToolCommand;
+import verbena.verbs.Device;
+import verbena.verbs.spi.Provider;
+
+/// `verbena demo`: what RDMA is, in one screen.
+@Command(
+        name = "demo",
+        header = "Show RDMA at work between two processes of this host, and check every byte.",
+        description = {
+            "",
+            "Starts a second process as the peer and does one operation of each kind with it:"
+                    + " SEND, WRITE, WRITE with immediate, READ, FETCH_ADD, CMP_SWAP. Tells which side did what, checks"
+                    + " all memory after each, and ends with figures beside those of a TCP socket, measured when they"
+                    + " stand still. Needs no root and takes some ten seconds; --device rocev2 does the same with"
+                    + " packets in UDP, --device iwarp over TCP. Status 0 says that all was as it should be."
+        })
+public final class DemoCommand extends ToolCommand {
+    private static final String SHARED_MEMORY = "shm";
+
+    @Option(
+            names = {"-d", "--device"},
+            paramLabel = "DEVICE",
+            description = "Our device (default: shm, memory that both processes share, where that works; else rocev2,"
+                    + " loopback).")
+    private @Nullable String device;
+
+    @Option(
+            names = "--peer-device",
+            paramLabel = "DEVICE",
+            description = "The peer's device (default: of the same name).")
+    private @Nullable String peerDevice;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "S",
+            defaultValue = "0.5",
+            description = "How long to measure each contender, after a warm-up of at most six times that for each"
+                    + " figure; 0 leaves the figures out (default ${DEFAULT-VALUE}).")
+    private double seconds;
+
+    @Option(
+            names = "--all",
+            description = "Every kind of device that works on this host, one after the other, and then their figures"
+                    + " side by side.")
+    private boolean all;
+
+    @Option(names = "--json", description = "One JSON object instead of the text; with --all one for each device.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (!(seconds >= 0 && seconds <= 60)) {
+            throw wrong("--seconds: 0 to 60, got " + seconds);
+        }
+        if (all && (peerDevice != null || device != null)) {
+            throw wrong("--all takes every device: --device and --peer-device do not go with it");
+        }
+        if (!all) {
+            String our = device != null ? device : isListed(SHARED_MEMORY) ? SHARED_MEMORY : "rocev2";
+            new Demo(output(), our, peerDevice == null ? our : peerDevice, seconds).run();
+            return 0;
+        }
+        boolean anyDevice = false;
+        var results = new LinkedHashMap<String, DemoFigures.Result>();
+        for (Provider provider : ServiceLoader.load(Provider.class)) {
+            if (!provider.devices().isEmpty()) {
+                anyDevice = true;
+                DemoFigures.Result result = new Demo(output(), provider.kind(), provider.kind(), seconds).run();
+                if (result != null) {
+                    results.put(provider.kind(), result);
+                }
+                space();
+            }
+        }
+        if (!anyDevice) {
+            throw new CommandFailed("no device works on this host: 'verbena doctor' tells why");
+        }
+        if (!results.isEmpty() && !json) {
+            sideBySide(results);
+        }
+        return 0;
+    }
+
+    private static boolean isListed(String name) {
+        return Device.list().stream().anyMatch(each -> each.name().equals(name));
+    }
+
+    private DemoOutput output() {
+        return new DemoOutput(out(), spec().commandLine().getColorScheme(), json);
+    }
+
+    private void space() {
+        if (!json) {
+            out().println();
+        }
+    }
+
+    private void sideBySide(Map<String, DemoFigures.Result> results) {
+        DemoOutput output = output();
+        output.table("Side by side:", "WRITE of 64 KiB", "TCP", "8 bytes, polled", "awaited", "TCP");
+        results.forEach((kind, result) -> output.row(
+                kind,
+                Map.of(),
+                DemoFigures.gigabytes(result.write()),
+                DemoFigures.gigabytes(result.stream()),
+                DemoFigures.micros(result.polled()),
+                DemoFigures.micros(result.awaited()),
+                DemoFigures.micros(result.echo())));
+    }
+}

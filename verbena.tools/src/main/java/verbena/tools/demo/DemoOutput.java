@@ -1,0 +1,111 @@
+package verbena.tools.demo;
+
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Help.ColorScheme;
+import verbena.tools.report.Json;
+
+/// What the demo prints: text for people, or as one JSON object at the end. ASCII only, colours on a
+/// terminal only.
+final class DemoOutput {
+    private final PrintWriter out;
+    private final Ansi ansi;
+    private final boolean json;
+    private final Map<String, Object> object = new LinkedHashMap<>();
+    private Map<String, Object> step = object;
+    private int steps;
+
+    DemoOutput(PrintWriter out, ColorScheme colours, boolean json) {
+        this.out = out;
+        this.ansi = colours.ansi();
+        this.json = json;
+    }
+
+    void title(String text) {
+        print(bold(text));
+        print("");
+    }
+
+    /// An aligned line of the introduction.
+    void line(String name, String text) {
+        object.put(key(name), text);
+        print(String.format(Locale.ROOT, "  %-11s%s", name, text));
+    }
+
+    /// Begins a step.
+    void step(String operation, String purpose) {
+        steps++;
+        step = new LinkedHashMap<>();
+        step.put("purpose", purpose);
+        object.put("step " + steps + " " + operation, step);
+        print("");
+        print(String.format(Locale.ROOT, "%d %s %s", steps, bold(String.format("%-10s", operation)), purpose));
+    }
+
+    /// Something that happened in the step.
+    void fact(String name, String text) {
+        step.put(key(name), text);
+        print(String.format(Locale.ROOT, "    %-11s%s", name, text));
+    }
+
+    /// Something that was checked in the step, and found right.
+    void checked(String text) {
+        step.put("checked", text);
+        print(String.format(Locale.ROOT, "    %s %s", ansi.string("@|green checked   |@"), text));
+    }
+
+    /// Begins a table of figures.
+    void table(String title, String... heads) {
+        step = new LinkedHashMap<>();
+        object.put("figures", step);
+        print("");
+        print(bold(title));
+        print(row("", heads));
+    }
+
+    void row(String name, Map<String, Double> numbers, String... cells) {
+        step.put(name, new LinkedHashMap<>(numbers));
+        print(row(name, cells));
+    }
+
+    void note(String text) {
+        print(("  " + text).stripTrailing());
+    }
+
+    /// The last line: all was as it should be.
+    void end(String text) {
+        if (json) {
+            object.put("verified", true);
+            out.println(Json.format(object));
+            out.flush();
+        }
+        print("");
+        print(ansi.string("@|bold,green " + text + "|@"));
+    }
+
+    private static String row(String name, String... cells) {
+        var line = new StringBuilder(String.format(Locale.ROOT, "  %-34s", name));
+        for (String cell : cells) {
+            line.append(String.format(Locale.ROOT, "%16s", cell));
+        }
+        return line.toString().stripTrailing();
+    }
+
+    private void print(String line) {
+        if (!json) {
+            out.println(line);
+            out.flush();
+        }
+    }
+
+    private String bold(String text) {
+        return ansi.string("@|bold " + text + "|@");
+    }
+
+    private static String key(String name) {
+        return name.strip().replace(' ', '_');
+    }
+}

@@ -1,0 +1,32 @@
+package verbena.tools.explain;
+
+import java.util.List;
+import java.util.Locale;
+
+/// What happened in one run, ready to be told.
+///
+/// @param name of the scenario
+/// @param title what it is about
+/// @param setting what the two ends are, and how it was measured
+/// @param events in the order of time; the first is where time begins
+/// @param closing what it came to: counts, copies, mode switches
+record Recording(String name, String title, List<String> setting, List<Event> events, List<String> closing) {
+    /// Microseconds from the beginning to an event, as text.
+    String since(Event event) {
+        return micros(event.nanos() - events.getFirst().nanos());
+    }
+
+    /// A time that needs few columns: microseconds, or with its unit when it is long.
+    static String brief(long nanos) {
+        if (nanos < 100_000_000) {
+            return micros(nanos);
+        }
+        return nanos < 1_000_000_000
+                ? String.format(Locale.ROOT, "%.1f ms", nanos / 1e6)
+                : String.format(Locale.ROOT, "%.3f s", nanos / 1e9);
+    }
+
+    static String micros(long nanos) {
+        return String.format(Locale.ROOT, "%,.1f", nanos / 1_000.0);
+    }
+}

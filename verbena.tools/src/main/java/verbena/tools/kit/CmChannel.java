@@ -1,0 +1,130 @@
+package verbena.tools.kit;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
+
+/// An event channel as the tools use it: on a device of choice, or on the device that has the address. No wait for a
+/// peer that has gone lasts for ever. For one thread.
+public final class CmChannel implements AutoCloseable {
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    private final @Nullable Context device;
+    private final boolean isNearest;
+    private final boolean ownsDevice;
+    private final Duration patience;
+    private final Consumer<ConnectionEvent> witness;
+    private EventChannel channel;
+
+    /// A channel whose connections to one address all have one device.
+    ///
+    /// @param device its name; null for the device that has the address
+    /// @param patience how long to wait for an event of a connection that is being made or ended
+    /// @param witness is shown every event
+    public CmChannel(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
+        this(device == null ? null : Device.named(device).open(), false, true, patience, witness);
+    }
+
+    /// The same, but without a name, connections within this host go through its memory where both ends can.
+    public static CmChannel nearest(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
+        return new CmChannel(device == null ? null : Device.named(device).open(), true, true, patience, witness);
+    }
+
+    private CmChannel(
+            @Nullable Context device,
+            boolean isNearest,
+            boolean ownsDevice,
+            Duration patience,
+            Consumer<ConnectionEvent> witness) {
+        this.device = device;
+        this.isNearest = isNearest;
+        this.ownsDevice = ownsDevice;
+        this.patience = patience;
+        this.witness = witness;
+        channel = newChannel();
+    }
+
+    private EventChannel newChannel() {
+        if (device != null) {
+            return EventChannel.open(device);
+        }
+        return isNearest ? EventChannel.openNearest() : EventChannel.open();
+    }
+
+    /// Another one on the same device, for another thread.
+    public CmChannel another() {
+        return new CmChannel(device, isNearest, false, patience, witness);
+    }
+
+    public ConnectionId newId(PortSpace space) {
+        return channel.createId(space);
+    }
+
+    /// Takes an identifier over from another channel.
+    public void adopt(ConnectionId id) {
+        id.migrate(channel);
+    }
+
+    /// Moves to a new event channel, with these identifiers, which have to be all.
+    public void renew(List<ConnectionId> ids) {
+        EventChannel before = channel;
+        channel = newChannel();
+        ids.forEach(this::adopt);
+        before.close();
+    }
+
+    /// The next event, however long it takes.
+    public ConnectionEvent awaitAny() throws InterruptedException {
+        return seen(channel.await(FOREVER)).orElseThrow();
+    }
+
+    /// The next event.
+    ///
+    /// @param what is waited for, for the message
+    /// @throws CommandFailed when none comes in time
+    public ConnectionEvent await(String what) throws InterruptedException {
+        return seen(channel.await(patience))
+                .orElseThrow(() -> new CommandFailed(what + ": nothing heard for " + patience.toSeconds() + " s"));
+    }
+
+    /// The next event, which has to be of this kind.
+    ///
+    /// @throws CommandFailed when it is another, or none comes in time
+    public <T extends ConnectionEvent> T await(Class<T> wanted, String what) throws InterruptedException {
+        ConnectionEvent event = await(what);
+        while (event instanceof ConnectionEvent.TimewaitExit) {
+            event = await(what); // of a connection that has ended before
+        }
+        if (!wanted.isInstance(event)) {
+            throw new CommandFailed(CmEvents.line(event));
+        }
+        return wanted.cast(event);
+    }
+
+    /// The next event; empty when none comes in time.
+    public Optional<ConnectionEvent> await(Duration atMost) throws InterruptedException {
+        return seen(channel.await(atMost));
+    }
+
+    private Optional<ConnectionEvent> seen(Optional<ConnectionEvent> event) {
+        event.ifPresent(witness);
+        return event;
+    }
+
+    /// Its identifiers have to be closed.
+    @Override
+    public void close() {
+        channel.close();
+        if (device != null && ownsDevice) {
+            device.close();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package verbena.tools.perf;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.AddressHandle;
+import verbena.verbs.SendBatch;
+
+/// The peer's queue pair that one of ours sends to: what the peer has told of it, and for datagrams the way there.
+final class Destination {
+    private @Nullable PerfPeer peer;
+    private @Nullable AddressHandle handle;
+    private int qpn;
+    private int qkey;
+
+    /// The peer has told this.
+    void told(PerfPeer peer) {
+        this.peer = peer;
+    }
+
+    /// Datagrams go this way.
+    void found(AddressHandle handle, int qpn, int qkey) {
+        this.handle = handle;
+        this.qpn = qpn;
+        this.qkey = qkey;
+    }
+
+    /// What the peer has told.
+    PerfPeer peer() {
+        return Objects.requireNonNull(peer, "the peer has told nothing yet");
+    }
+
+    /// Addresses the last request of a batch, if it is a datagram.
+    void address(SendBatch batch) {
+        AddressHandle to = handle;
+        if (to != null) {
+            batch.to(to, qpn, qkey);
+        }
+    }
+}

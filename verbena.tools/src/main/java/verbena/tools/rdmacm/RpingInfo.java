@@ -1,0 +1,41 @@
+package verbena.tools.rdmacm;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import verbena.verbs.MemoryRegion;
+
+/// What `rping`'s client tells its server before each half of a ping: where the memory is that the server is to read or
+/// write. 16 bytes in network order.
+///
+/// @param size bytes, unsigned
+record RpingInfo(long address, int rkey, int size) {
+    static final int BYTES = 16;
+
+    private static final ValueLayout.OfLong ADDRESS = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt NUMBER = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final int RKEY = 8;
+    private static final int SIZE = 12;
+
+    /// Of all of a region.
+    static RpingInfo of(MemoryRegion region) {
+        return new RpingInfo(region.address(), region.rkey(), (int) region.length());
+    }
+
+    /// Reads a message.
+    static RpingInfo from(MemorySegment message) {
+        return new RpingInfo(message.get(ADDRESS, 0), message.get(NUMBER, RKEY), message.get(NUMBER, SIZE));
+    }
+
+    void writeTo(MemorySegment message) {
+        message.set(ADDRESS, 0, address);
+        message.set(NUMBER, RKEY, rkey);
+        message.set(NUMBER, SIZE, size);
+    }
+
+    /// The words of the C program's debug output.
+    @Override
+    public String toString() {
+        return "rkey %x addr %x len %d".formatted(rkey, address, Integer.toUnsignedLong(size));
+    }
+}

@@ -1,0 +1,105 @@
+package verbena.tools.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import verbena.tools.Cli;
+
+/// The whole demo, second process included.
+@Timeout(60)
+class DemoTest {
+    @Test
+    void everyStepIsToldAndVerified() throws Exception {
+        Cli cli = Cli.run("demo", "--seconds", "0.1");
+
+        assertThat(cli.err()).isEmpty();
+        assertThat(cli.status()).isZero();
+        assertThat(cli.out())
+                .containsSubsequence(
+                        System.getProperty("os.name").equals("Linux")
+                                ? "through memory that both share"
+                                : "RoCE v2 packets in UDP",
+                        "1 SEND",
+                        "checked",
+                        "2 WRITE",
+                        "not asked",
+                        "checked",
+                        "3 WRITE+IMM",
+                        "checked",
+                        "4 READ",
+                        "not asked",
+                        "checked",
+                        "5 FETCH_ADD",
+                        "not asked",
+                        "checked",
+                        "6 CMP_SWAP",
+                        "not asked",
+                        "checked",
+                        "B/s",
+                        "All verified");
+        assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
+        assertNoChildIsLeft();
+    }
+
+    @Test
+    void everyKindOfDeviceSideBySide() throws Exception {
+        Cli cli = Cli.run("demo", "--all", "--seconds", "0.03");
+
+        assertThat(cli.err()).isEmpty();
+        assertThat(cli.status()).isZero();
+        assertThat(cli.out())
+                .containsSubsequence(
+                        "RoCE v2 packets in UDP",
+                        "All verified",
+                        "iWARP in TCP",
+                        "a READ behind it",
+                        "6 CMP_SWAP",
+                        "All verified",
+                        "Side by side",
+                        "rocev2",
+                        "B/s",
+                        "iwarp",
+                        "B/s");
+        if (System.getProperty("os.name").equals("Linux")) {
+            assertThat(cli.out()).containsPattern("(?m)^  shm .*B/s");
+        }
+        assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
+        assertNoChildIsLeft();
+        assertThat(Cli.run("demo", "--all", "--device", "iwarp").status()).isEqualTo(2);
+    }
+
+    @Test
+    void theSameAsJson() throws Exception {
+        Cli cli = Cli.run("demo", "--seconds", "0", "--json");
+
+        assertThat(cli.status()).as(cli.err()).isZero();
+        assertThat(cli.out()).startsWith("{\n").endsWith("}\n").contains("\"verified\": true", "\"step 6 CMP_SWAP\"");
+        assertNoChildIsLeft();
+    }
+
+    @Test
+    void whatFailsIsSaid() throws Exception {
+        Cli ours = Cli.run("demo", "--device", "rocev2@203.0.113.1", "--peer-device", "rocev2");
+        assertThat(ours.status()).isEqualTo(1);
+        assertThat(ours.error()).contains("203.0.113.1");
+
+        Cli peers = Cli.run("demo", "--peer-device", "rocev2@203.0.113.1");
+        assertThat(peers.status()).isEqualTo(1);
+        assertThat(peers.error()).contains("the peer process: ", "203.0.113.1");
+
+        assertThat(Cli.run("demo", "--seconds", "-1").status()).isEqualTo(2);
+        assertNoChildIsLeft();
+    }
+
+    private static void assertNoChildIsLeft() throws Exception {
+        var demoPeers = ProcessHandle.current()
+                .children()
+                .filter(child -> child.info().commandLine().orElse("").contains("demo-peer"))
+                .toList();
+        for (ProcessHandle child : demoPeers) {
+            child.onExit().get(5, TimeUnit.SECONDS);
+        }
+    }
+}

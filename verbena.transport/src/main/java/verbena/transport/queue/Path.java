@@ -1,0 +1,25 @@
+package verbena.transport.queue;
+
+import verbena.verbs.Gid;
+
+/// The way of a packet: its addresses, and what else the network headers say. It is an
+/// [verbena.verbs.AddressVector] whose own GID has been looked up.
+///
+/// @param trafficClass IPv4 TOS or IPv6 traffic class
+/// @param hopLimit time to live
+/// @param sourcePort UDP source port to claim; 0 leaves it to the link
+public record Path(
+        long sourceHigh,
+        long sourceLow,
+        long destinationHigh,
+        long destinationLow,
+        int trafficClass,
+        int hopLimit,
+        int sourcePort) {
+    /// Nowhere.
+    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0);
+
+    public static Path of(Gid source, Gid destination, int trafficClass, int hopLimit) {
+        return new Path(source.high(), source.low(), destination.high(), destination.low(), trafficClass, hopLimit, 0);
+    }
+}

@@ -1,0 +1,133 @@
+package verbena.transport.rc;
+
+import verbena.transport.Counter;
+import verbena.transport.DirectPackets;
+import verbena.transport.QueuePairCore;
+import verbena.transport.SendCompletions;
+import verbena.transport.queue.SendRequest;
+
+/// The requests of a [Requester] that may be carried out on the [PeerMemory], without packets. Engine-confined.
+///
+/// Such a request takes no PSN. It has to be the only one under way: the peer has done all before it, and none
+/// behind it is done earlier.
+final class DirectRequests {
+    /// What is done in one turn, at most: then other queue pairs have theirs.
+    private static final int REQUESTS_MAX = 16;
+
+    private static final long BYTES_MAX = 1 << 20;
+    /// After so many one-sided requests that went by packets, one behind the other, the next one waits until they are
+    /// done. A stream that began by packets would stay there otherwise, because its queue never becomes empty.
+    private static final int STREAM_REQUESTS = 8;
+
+    private static final long NOWHERE = -1;
+
+    private final QueuePairCore core;
+    private final PeerMemory memory;
+    private final SendCursor cursor;
+    private final SendCompletions completions;
+    private final DirectPackets packets;
+
+    /// The last request of which only a part was done. It is of no interest once the queue's head is elsewhere.
+    private long begun = NOWHERE;
+    // Done in this turn.
+    private int requests;
+    private long bytes;
+    /// One-sided requests that went by packets, with none between them that could not have done otherwise.
+    private int stream;
+
+    /// @param packets what observers are shown
+    DirectRequests(
+            QueuePairCore core,
+            PeerMemory memory,
+            SendCursor cursor,
+            SendCompletions completions,
+            DirectPackets packets) {
+        this.core = core;
+        this.memory = memory;
+        this.cursor = cursor;
+        this.completions = completions;
+        this.packets = packets;
+    }
+
+    /// The queue pair is polled.
+    void beginTurn() {
+        requests = 0;
+        bytes = 0;
+    }
+
+    /// Whether the oldest request has begun, here, and is not done. It may meanwhile go by packets.
+    boolean hasBegun() {
+        return begun == cursor.head();
+    }
+
+    /// Whether the current request, which is new, should wait for those before it, because it then needs no packet.
+    boolean shouldWait(SendRequest request) {
+        return stream >= STREAM_REQUESTS && !cursor.isCurrentOldest() && isOneSided(request) && memory.isReady(request);
+    }
+
+    /// Carries out the current request, which is new, as far as possible. It is done only after
+    /// [PeerMemory.Progress#DONE]. After [PeerMemory.Progress#MORE] the queue pair is polled again.
+    PeerMemory.Progress execute(SendRequest request) {
+        if (!cursor.isCurrentOldest() || !isOneSided(request)) {
+            return PeerMemory.Progress.BY_PACKETS;
+        }
+        if (requests == REQUESTS_MAX || bytes >= BYTES_MAX) {
+            core.events.onReady();
+            return PeerMemory.Progress.MORE;
+        }
+        PeerMemory.Progress progress = memory.execute(cursor.currentPosition(), request, core.parameters, core.memory);
+        switch (progress) {
+            case DONE -> done(request);
+            case DONE_BY_SYSTEM -> {
+                core.counters.count(Counter.DIRECT_SYSTEM_REQUESTS);
+                core.counters.add(Counter.DIRECT_SYSTEM_BYTES, request.bytes());
+                done(request);
+                return PeerMemory.Progress.DONE;
+            }
+            case MORE -> {
+                begun = cursor.currentPosition();
+                core.events.onReady();
+            }
+            case BY_PACKETS -> stream = 0;
+        }
+        return progress;
+    }
+
+    private void done(SendRequest request) {
+        requests++;
+        bytes += request.bytes();
+        core.counters.count(Counter.DIRECT_REQUESTS);
+        core.counters.add(Counter.DIRECT_BYTES, request.bytes());
+        core.events.onDirect(packets.of(request, cursor.next()));
+        cursor.skip();
+        completions.succeed(request, cursor.head());
+        stream = 0;
+    }
+
+    /// The request goes by packets, of which the first is sent.
+    void declined(SendRequest request) {
+        if (!isOneSided(request)) {
+            stream = 0;
+            return;
+        }
+        stream++;
+        core.counters.count(Counter.DIRECT_DECLINED_REQUESTS);
+        core.counters.add(Counter.DIRECT_DECLINED_BYTES, request.bytes());
+    }
+
+    /// A request of no bytes needs no key, and asks whether the peer takes it: only the peer can say.
+    private static boolean isOneSided(SendRequest request) {
+        return switch (request.operation) {
+            case WRITE, READ, FETCH_ADD, COMPARE_SWAP -> request.bytes() != 0;
+            case ATOMIC_WRITE -> true;
+            case SEND,
+                    SEND_WITH_IMMEDIATE,
+                    SEND_WITH_INVALIDATE,
+                    WRITE_WITH_IMMEDIATE,
+                    FLUSH,
+                    LOCAL_INVALIDATE,
+                    BIND_WINDOW,
+                    FAULTY -> false;
+        };
+    }
+}

@@ -1,0 +1,45 @@
+package verbena.verbs.cm;
+
+import java.util.Optional;
+import verbena.verbs.QpType;
+import verbena.verbs.cm.ConnectionId.State;
+import verbena.verbs.spi.ConnectionService.Exchange;
+
+/// A peer's request, until the thread that takes its event gives it its identifier.
+///
+/// @param theirs the identifier that it will have
+/// @param at the device that it came to
+/// @param exchange what the device has of it
+record IncomingRequest(
+        ConnectionId listener,
+        ConnectionId theirs,
+        LocalDevices.Lease at,
+        Exchange exchange,
+        PeerParameters from,
+        QpType type)
+        implements EventChannel.Step {
+    @Override
+    public Optional<ConnectionEvent> take() {
+        synchronized (listener) { // it may come before listen has returned
+            if (listener.state() != State.LISTENING) {
+                discard();
+                return Optional.empty();
+            }
+            boolean taken = false;
+            try {
+                theirs.begin(listener.channel(), this);
+                taken = true;
+            } finally {
+                if (!taken) {
+                    discard(); // the channel is closed
+                }
+            }
+        }
+        return Optional.of(new ConnectionEvent.ConnectRequest(theirs, listener, from));
+    }
+
+    @Override
+    public void discard() {
+        Negotiation.refuse(exchange);
+    }
+}

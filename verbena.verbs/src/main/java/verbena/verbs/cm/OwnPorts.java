@@ -1,0 +1,205 @@
+package verbena.verbs.cm;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
+import verbena.verbs.Gid;
+import verbena.verbs.spi.ConnectionService;
+import verbena.verbs.spi.ConnectionService.Acceptor;
+import verbena.verbs.spi.ConnectionService.BoundPort;
+import verbena.verbs.spi.ConnectionService.CallerPort;
+
+/// The devices of one [ConnectionId], and the ports that it has there: one device, or several for a wildcard address.
+/// Guarded by the identifier.
+final class OwnPorts {
+    private static final int EPHEMERAL_MIN = 0xC000;
+    private static final int PORTS = 0x1_0000;
+    /// How often to look for a port that is free at all addresses.
+    private static final int ATTEMPTS = 16;
+
+    private final PortSpace space;
+    private final Consumer<String> onDeviceFailed;
+    private final List<LocalDevices.Lease> leases = new ArrayList<>();
+    private final List<ConnectionService.Watch> watches = new ArrayList<>();
+    private final List<BoundPort> ports = new ArrayList<>();
+    /// The port from which a peer is asked; null when the program has bound one, or the device gives none.
+    private @Nullable CallerPort caller;
+
+    /// @param onDeviceFailed is told why a device has failed; any thread
+    OwnPorts(PortSpace space, Consumer<String> onDeviceFailed) {
+        this.space = space;
+        this.onDeviceFailed = onDeviceFailed;
+    }
+
+    /// Takes an address and port of this host, or a port at each address that a wildcard address stands for.
+    ///
+    /// @return the port
+    int bind(EventChannel channel, InetAddress at, int wanted, boolean oneFamily) {
+        List<Gid> gids = at.isAnyLocalAddress() ? LocalDevices.all(channel.only(), at, oneFamily) : List.of(Gid.of(at));
+        if (gids.isEmpty() && !oneFamily) {
+            throw new ConnectionException(
+                    ConnectionException.Reason.ADDRESS,
+                    "bind: this host has no address that is up, not even loopback's: set an interface up first");
+        }
+        boolean done = false;
+        try {
+            for (Gid gid : gids) {
+                hold(LocalDevices.at(channel, gid));
+                if (isNearest(channel)) {
+                    LocalDevices.within(channel, gid).ifPresent(this::hold);
+                }
+            }
+            int port = bindAll(wanted);
+            done = true;
+            // Without an address none is taken.
+            return port != 0 ? port : ThreadLocalRandom.current().nextInt(EPHEMERAL_MIN, PORTS);
+        } finally {
+            if (!done) {
+                letGo();
+            }
+        }
+    }
+
+    /// Binds the same port at all addresses. What is free at the first one may be taken at another, so any port is
+    /// tried more than once.
+    private int bindAll(int wanted) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                int port = wanted;
+                for (LocalDevices.Lease lease : leases) {
+                    port = bind(lease, port);
+                }
+                return port;
+            } catch (ConnectionException e) {
+                if (wanted != 0 || ports.isEmpty() || attempt == ATTEMPTS) {
+                    throw e;
+                }
+                closePorts();
+            }
+        }
+    }
+
+    private int bind(LocalDevices.Lease lease, int port) {
+        BoundPort bound = lease.context().connectionService().bind(space, lease.local(), port);
+        ports.add(bound);
+        return bound.port();
+    }
+
+    /// Takes the device that reaches a peer, from an own address and port of choice, or from any port.
+    ///
+    /// @return own address and port; port 0 when connecting determines it
+    InetSocketAddress reach(EventChannel channel, Optional<InetSocketAddress> source, InetSocketAddress peer) {
+        Optional<Gid> wanted = source.map(from -> resolved("source", from))
+                .filter(from -> !from.isAnyLocalAddress())
+                .map(Gid::of);
+        Gid from = wanted.orElseGet(() -> LocalDevices.towards(channel.only(), peer.getAddress()));
+        LocalDevices.Lease lease = within(channel, from, peer)
+                .orElseGet(() -> wanted.isPresent()
+                        ? LocalDevices.at(channel, from)
+                        : LocalDevices.reaching(channel, from, peer.getAddress()));
+        hold(lease);
+        int port = source.map(InetSocketAddress::getPort).orElse(0);
+        if (port != 0) {
+            port = bind(lease, port);
+        } else {
+            caller = lease.context()
+                    .connectionService()
+                    .bindCaller(space, lease.local())
+                    .orElse(null);
+            port = caller == null ? 0 : caller.port();
+        }
+        return new InetSocketAddress(lease.local().address(), port);
+    }
+
+    /// The device within this host, when the channel wants it and the peer is there.
+    private Optional<LocalDevices.Lease> within(EventChannel channel, Gid from, InetSocketAddress peer) {
+        return isNearest(channel) ? LocalDevices.within(channel, space, from, peer) : Optional.empty();
+    }
+
+    /// Datagrams need not have a peer, and so one device.
+    private boolean isNearest(EventChannel channel) {
+        return channel.isNearest() && !space.isDatagram();
+    }
+
+    /// Of ports at all addresses, keeps the one that reaches the peer.
+    InetSocketAddress narrow(EventChannel channel, InetSocketAddress bound, InetSocketAddress peer) {
+        boolean isAnywhere = bound.getAddress().isAnyLocalAddress();
+        if (!isAnywhere && leases.size() == 1) {
+            return bound;
+        }
+        Gid from = isAnywhere ? LocalDevices.towards(channel.only(), peer.getAddress()) : Gid.of(bound.getAddress());
+        boolean isWithin = leases.stream()
+                        .anyMatch(lease -> lease.isOfHost() && lease.local().equals(from))
+                && LocalDevices.isServedWithin(space, from, peer);
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            if (!leases.get(i).local().equals(from) || leases.get(i).isOfHost() != isWithin) {
+                ports.remove(i).close();
+                watches.remove(i).close();
+                leases.remove(i).close();
+            }
+        }
+        return new InetSocketAddress(from.address(), bound.getPort());
+    }
+
+    /// The address of a host whose name was resolved.
+    static InetAddress resolved(String name, InetSocketAddress address) {
+        InetAddress at = address.getAddress();
+        if (at == null) {
+            throw new IllegalArgumentException(name + ": \"" + address.getHostString() + "\" is no known host");
+        }
+        return at;
+    }
+
+    /// Uses this device too. From now on its failure is told.
+    void hold(LocalDevices.Lease lease) {
+        leases.add(lease);
+        watches.add(lease.context().connectionService().watch(onDeviceFailed));
+    }
+
+    /// Has all ports take requests.
+    void listen(int backlog, Secret secret, Function<LocalDevices.Lease, Acceptor> acceptors) {
+        for (int i = 0; i < ports.size(); i++) {
+            ports.get(i).listen(backlog, secret, acceptors.apply(leases.get(i)));
+        }
+    }
+
+    /// How many devices there are.
+    int devices() {
+        return leases.size();
+    }
+
+    /// The only device.
+    LocalDevices.Lease lease() {
+        return leases.getFirst();
+    }
+
+    Context context() {
+        return lease().context();
+    }
+
+    /// From here on no peer can ask, and others may have the ports.
+    void closePorts() {
+        ports.forEach(BoundPort::close);
+        ports.clear();
+        if (caller != null) {
+            caller.close();
+            caller = null;
+        }
+    }
+
+    void letGo() {
+        watches.forEach(ConnectionService.Watch::close);
+        watches.clear();
+        closePorts();
+        leases.forEach(LocalDevices.Lease::close);
+        leases.clear();
+    }
+}

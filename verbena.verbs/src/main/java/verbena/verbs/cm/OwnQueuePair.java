@@ -1,0 +1,172 @@
+package verbena.verbs.cm;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Access;
+import verbena.verbs.Endpoint;
+import verbena.verbs.Gid;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QpState;
+import verbena.verbs.QpType;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
+import verbena.verbs.spi.ConnectionService.End;
+import verbena.verbs.spi.ConnectionService.Exchange;
+
+/// The queue pair of one [ConnectionId]: made by it, lent by the program, or only described by the program, which
+/// moves it itself. Guarded by the identifier.
+final class OwnQueuePair {
+    private final ConnectionId id;
+    private @Nullable QueuePair queuePair;
+    /// Whether it is closed with the identifier.
+    private boolean isOwned;
+    private int describedQpn;
+    private QpType describedType = QpType.RC;
+    /// The multicast groups joined, and whether to send only.
+    private final Map<Gid, Boolean> groups = new HashMap<>();
+
+    OwnQueuePair(ConnectionId id) {
+        this.id = id;
+    }
+
+    Optional<QueuePair> queuePair() {
+        return Optional.ofNullable(queuePair);
+    }
+
+    /// Whether there is none, not even a description.
+    boolean isMissing() {
+        return queuePair == null && describedQpn == 0;
+    }
+
+    /// Whether the program moves its queue pair itself.
+    boolean isPrograms() {
+        return queuePair == null;
+    }
+
+    QueuePair create(ProtectionDomain domain, QueuePairOptions options) {
+        if (queuePair != null && !queuePair.isClosed()) {
+            throw new InvalidStateException("createQueuePair: " + id + " has one already");
+        }
+        if (domain.context() != id.context()) {
+            throw new IllegalArgumentException(
+                    "createQueuePair: domain: of another context than the connection's, which is at "
+                            + id.context().device().name());
+        }
+        requireFits("createQueuePair: options: type ", options.type());
+        QueuePair made = domain.createQueuePair(options);
+        boolean done = false;
+        try {
+            if (options.type() == QpType.UD) {
+                made.modify(new Transition.ToInitUd(1, 0, ConnectionId.UDP_QKEY));
+                made.modify(new Transition.ToRtrUd());
+                made.modify(new Transition.ToRtsUnreliable(0));
+            } else {
+                made.modify(new Transition.ToInit(Access.remoteAll()));
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                made.close();
+            }
+        }
+        queuePair = made;
+        isOwned = true;
+        return made;
+    }
+
+    void use(QueuePair made) {
+        QueuePair before = queuePair;
+        if (before != null && before != made && !before.isClosed()) {
+            throw new InvalidStateException("useQueuePair: " + id + " has one already");
+        }
+        requireFits("useQueuePair: type ", made.type());
+        isOwned = false;
+        queuePair = made;
+    }
+
+    private void requireFits(String what, QpType type) {
+        if (type.isXrc() || id.space().isDatagram() != (type == QpType.UD)) {
+            throw new IllegalArgumentException(what + type + " does not go with port space " + id.space());
+        }
+    }
+
+    void describe(QpType type, int qpn) {
+        if (qpn < 0 || qpn > Endpoint.QPN_MASK) {
+            throw new IllegalArgumentException("qpn: 0 to 0xffffff, got " + qpn);
+        }
+        describedType = type;
+        describedQpn = qpn;
+    }
+
+    /// The type that a peer asks for.
+    void expect(QpType type) {
+        describedType = type;
+    }
+
+    /// As the device is told of it.
+    End end(ConnectionParameters parameters) {
+        QueuePair made = queuePair;
+        if (made == null) {
+            return new End(Optional.empty(), describedType, describedQpn, ConnectionId.UDP_QKEY, false, parameters);
+        }
+        QueuePairOptions options = made.query().options();
+        return new End(
+                Optional.of(made),
+                made.type(),
+                made.qpn(),
+                ConnectionId.UDP_QKEY,
+                options.sharedReceiveQueue().isPresent(),
+                parameters);
+    }
+
+    /// Brings it to RTS, when it is not the program that does.
+    void bringUp(Exchange begun, End mine) {
+        QueuePair made = queuePair;
+        if (made != null) {
+            made.modify(begun.modification(QpState.RTR, mine));
+            made.modify(begun.modification(QpState.RTS, mine));
+        }
+    }
+
+    /// Brings it to ERR.
+    void breakDown() {
+        QueuePair made = queuePair;
+        if (made == null || made.isClosed() || made.type() == QpType.UD || made.state() == QpState.RESET) {
+            return;
+        }
+        try {
+            made.modify(new Transition.ToError());
+        } catch (InvalidStateException e) {
+            // the program closes it at this moment, and nothing is in flight any more
+        }
+    }
+
+    void join(Gid group, boolean sendOnly) {
+        QueuePair made = queuePair;
+        if (made != null && !sendOnly) {
+            made.attachMulticast(group);
+        }
+        groups.put(group, sendOnly);
+    }
+
+    /// False when the group was not joined.
+    boolean leave(Gid group) {
+        Boolean sendOnly = groups.remove(group);
+        QueuePair made = queuePair;
+        if (made != null && !made.isClosed() && Boolean.FALSE.equals(sendOnly)) {
+            made.detachMulticast(group);
+        }
+        return sendOnly != null;
+    }
+
+    void close() {
+        QueuePair made = queuePair;
+        if (made != null && isOwned) {
+            made.close();
+        }
+    }
+}
