@@ -301,6 +301,7 @@ class SharedMemoryTest {
             batch.submit();
         }
         expect(b, 1, WcStatus.LOC_PROT_ERR);
+        assertThat(b.queuePair.state()).isEqualTo(QpState.ERR);
         b.memory.segment().fill((byte) 0x55);
         a.queuePair.postWrite(2, a.memory, 64, 64, b.memory.address(), b.memory.rkey());
         expect(a, 2, WcStatus.RETRY_EXC_ERR);

@@ -1,12 +1,14 @@
 package verbena.sim.script;
 
 import java.lang.foreign.MemorySegment;
+import verbena.transport.Counter;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
 import verbena.transport.queue.SendRequest;
 import verbena.transport.rc.PeerMemory;
 import verbena.verbs.Access;
+import verbena.verbs.QpState;
 import verbena.verbs.spi.SendOperation;
 
 /// The way from an end to its peer's memory, without packets: the peer's memory table decides. A line of the script
@@ -53,6 +55,14 @@ final class DirectWay implements PeerMemory {
         }
         done += bytes;
         return isWord || done == request.bytes() ? Progress.DONE : Progress.MORE;
+    }
+
+    /// Holds the connection to its promise: no completion tells of an error before this.
+    @Override
+    public void onModified() {
+        if (end.parameters.state == QpState.ERR && end.host.counters.get(Counter.COMPLETION_ERRORS) > 0) {
+            throw new AssertionError(end.name + " completed with an error before its peer's access had ended");
+        }
     }
 
     @Override

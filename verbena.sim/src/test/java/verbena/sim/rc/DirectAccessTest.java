@@ -298,6 +298,21 @@ class DirectAccessTest {
                 """);
     }
 
+    /// The end of the way itself asserts that it is told first.
+    @Test
+    void theEndOfAccessComesBeforeTheReceiveThatFails() {
+        rc().run("""
+                b         direct
+                b         post  recv 8  wr 2
+                a         post  send 100  wr 1 signaled
+                a -> b    SEND_ONLY  psn 100
+                b         completion  wr 2 loc-len-err
+                b         state  ERR
+                b -> a    NAK invalid-request  psn 100
+                a         completion  wr 1 rem-inv-req-err
+                """);
+    }
+
     @Test
     void aLocalErrorIsFoundFirst() {
         rc().run("""

@@ -2,12 +2,26 @@ package verbena.transport.rc;
 
 /// The connection that a [Requester] or a [Responder] is a half of.
 interface HalfOwner {
-    /// The half cannot go on: the queue pair goes to ERR, and nothing more is sent.
+    /// The queue pair goes to ERR, because a half cannot go on. The half then completes what has failed, and
+    /// calls [#flush()]. So a thread that sees the failed completion finds the queue pair in ERR, and its peer
+    /// reaches no memory through it any more. Responses that are owed still leave, unless they are
+    /// [dropped][#dropResponses()].
     ///
     /// @param cause in words
-    void fail(String cause);
+    void enterError(String cause);
 
-    /// The responder cannot go on: the queue pair goes to ERR, but what the responder owes still leaves, a NAK at its
-    /// end.
-    void failWhenAnswered(String cause);
+    /// ERR: the peer is owed nothing any more.
+    void dropResponses();
+
+    /// ERR: what is posted, or in use, completes as flushed.
+    void flush();
+
+    /// The queue pair goes to ERR, although no request of its own has failed; nothing more is sent.
+    ///
+    /// @param cause in words
+    default void fail(String cause) {
+        dropResponses();
+        enterError(cause);
+        flush();
+    }
 }

@@ -37,6 +37,7 @@ public interface PeerMemory {
     /// peer for what is missing.
     boolean isReady(SendRequest request);
 
-    /// The state of the queue pair, or something in it, has changed; also when it has gone to ERR by itself.
+    /// The state of the queue pair, or something in it, has changed. When it has gone to ERR by itself, this
+    /// comes before the completion that tells why.
     default void onModified() {}
 }

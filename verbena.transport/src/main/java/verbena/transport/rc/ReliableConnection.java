@@ -121,8 +121,12 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    void flush() {
+    void endPeerAccess() {
         tellNear();
+    }
+
+    @Override
+    public void flush() {
         requester.flush();
         responder.flush();
         if (receiving.isShared()) {
@@ -131,7 +135,7 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
-    void dropResponses() {
+    public void dropResponses() {
         responder.dropResponses();
     }
 }

@@ -30,11 +30,8 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     /// A packet of the peer, of whatever direction.
     abstract PacketFate onPeerPacket(Frame frame, Opcode opcode, long nowNanos);
 
-    /// ERR: what is posted, or in use, completes as flushed.
-    abstract void flush();
-
-    /// ERR: the peer is owed nothing any more.
-    abstract void dropResponses();
+    /// ERR: the peer reaches no memory through this queue pair any more.
+    void endPeerAccess() {}
 
     @Override
     public final void onModified(QpState from, QpState to, long nowNanos) {
@@ -50,6 +47,7 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
                 core.rootCause = "the application moved the queue pair to ERR";
             }
             dropResponses();
+            endPeerAccess();
             flush();
         }
     }
@@ -79,14 +77,8 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     }
 
     @Override
-    public final void fail(String cause) {
-        dropResponses();
-        failWhenAnswered(cause);
-    }
-
-    @Override
-    public final void failWhenAnswered(String cause) {
+    public final void enterError(String cause) {
         core.enter(QpState.ERR, cause);
-        flush();
+        endPeerAccess();
     }
 }

@@ -490,8 +490,10 @@ final class Requester {
         SendRequest request = cursor.headRequest();
         long wrId = request.wrId;
         cursor.dropHead();
+        owner.dropResponses();
+        owner.enterError(status + " on the request with wrId " + wrId + ": " + cause);
         completions.fail(request, cursor.head(), status, vendorError, cause);
-        owner.fail(status + " on the request with wrId " + wrId + ": " + cause);
+        owner.flush();
         return PacketFate.ACCEPTED;
     }
 }

@@ -413,6 +413,11 @@ final class Responder {
     /// NAKs the request and ends the connection (IBTA 9.9.3.1, fault classes B to D). A receive in use tells of
     /// it; if there is none, an event does.
     private PacketFate refuse(int psn, int syndrome, WcStatus status) {
+        // One that is in ERR already had a response to send: what ended the connection has been told.
+        boolean ends = p.state != QpState.ERR;
+        if (ends) {
+            owner.enterError(refusal(psn));
+        }
         boolean told = receive.isOpen();
         if (told) {
             receive.fail(status, checklist.cause());
@@ -424,24 +429,24 @@ final class Responder {
                     case Syndrome.NAK_REMOTE_ACCESS -> Counter.SENT_NAK_ACCESS;
                     default -> Counter.SENT_NAK_OPERATIONAL;
                 });
-        if (p.state == QpState.ERR) {
-            return PacketFate.REFUSED; // a response that was still owed: what ended the connection has been told
-        }
-        if (!told) {
+        if (ends && !told) {
             core.events.onAsyncEvent(
                     syndrome == Syndrome.NAK_REMOTE_ACCESS
                             ? AsyncEvent.Type.QP_ACCESS_ERR
                             : AsyncEvent.Type.QP_REQ_ERR);
         }
-        owner.failWhenAnswered(refusal(psn));
+        if (ends) {
+            owner.flush();
+        }
         return PacketFate.REFUSED;
     }
 
     /// Fault class J, which only SEND with invalidate has (IBTA 9.9.3.1): the receive ends with an error and
     /// the queue pair in ERR; no NAK is sent, nor an ACK (decision 0065).
     private PacketFate endInSilence(int psn) {
+        owner.enterError(refusal(psn));
         receive.fail(WcStatus.REM_INV_REQ_ERR, checklist.cause());
-        owner.failWhenAnswered(refusal(psn));
+        owner.flush();
         return PacketFate.REFUSED;
     }
 

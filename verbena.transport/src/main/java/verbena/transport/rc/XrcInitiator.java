@@ -49,13 +49,13 @@ public final class XrcInitiator extends ReliableProtocol {
     }
 
     @Override
-    void flush() {
+    public void flush() {
         requester.flush();
     }
 
     /// It owes none.
     @Override
-    void dropResponses() {}
+    public void dropResponses() {}
 
     @Override
     public void peerGone(String cause) {

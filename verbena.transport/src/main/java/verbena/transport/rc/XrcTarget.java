@@ -58,14 +58,14 @@ public final class XrcTarget extends ReliableProtocol {
     }
 
     @Override
-    void flush() {
+    public void flush() {
         checklist.dropReceiveOfClosed();
         responder.flush();
         core.events.onAsyncEvent(AsyncEvent.Type.QP_LAST_WQE_REACHED);
     }
 
     @Override
-    void dropResponses() {
+    public void dropResponses() {
         responder.dropResponses();
     }
 
