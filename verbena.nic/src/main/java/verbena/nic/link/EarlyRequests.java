@@ -23,15 +23,15 @@ final class EarlyRequests {
     private static final long LOOK_NANOS = 5_000_000;
     private static final long NEVER = Long.MAX_VALUE;
 
-    private record Early(Frame frame, long serviceId, long until) {}
+    private record Early(Frame frame, long until) {}
 
     /// Knows which links serve what.
     interface Servers {
-        /// Whether this link serves the service at the address that the request is for.
-        boolean isServedHere(Frame frame, long serviceId);
+        /// Whether this link serves the service that the request is for.
+        boolean isServedHere(Frame frame);
 
         /// Passes a request to another link that serves the service; false when no other link does.
-        boolean passOn(Frame frame, long serviceId);
+        boolean passOn(Frame frame);
     }
 
     private final Arena arena;
@@ -64,7 +64,7 @@ final class EarlyRequests {
     }
 
     /// Keeps a copy of a request; false when there is no room.
-    boolean hold(Frame frame, long serviceId) {
+    boolean hold(Frame frame) {
         if (waiting.size() == MAX) {
             return false;
         }
@@ -75,7 +75,7 @@ final class EarlyRequests {
         kept.copyFrom(frame);
         long now = clock.getAsLong();
         assert waiting.size() + free.size() <= MAX;
-        waiting.add(new Early(kept, serviceId, now + WAIT_NANOS));
+        waiting.add(new Early(kept, now + WAIT_NANOS));
         size = waiting.size();
         if (due == NEVER) {
             due = now + LOOK_NANOS;
@@ -100,8 +100,8 @@ final class EarlyRequests {
         int taken = 0;
         for (Iterator<Early> all = waiting.iterator(); all.hasNext() && taken < count; ) {
             Early early = all.next();
-            boolean isServedHere = servers.isServedHere(early.frame, early.serviceId);
-            boolean isPassedOn = !isServedHere && servers.passOn(early.frame, early.serviceId);
+            boolean isServedHere = servers.isServedHere(early.frame);
+            boolean isPassedOn = !isServedHere && servers.passOn(early.frame);
             if (!isServedHere && !isPassedOn && now - early.until < 0) {
                 continue;
             }

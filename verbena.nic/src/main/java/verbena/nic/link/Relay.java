@@ -57,7 +57,7 @@ final class Relay {
     /// @param arrivalMillis when the packet came to this host, by the wall clock; 0 when unknown
     boolean passesOn(Frame frame, int addressee, LongSupplier arrivalMillis) {
         assert addressee != presence.slot() && addressee != Addressee.ANY_LINK : addressee;
-        if (addressee == Addressee.SERVICE && services.isServedHere(Addressee.service(frame))) {
+        if (addressee == Addressee.SERVICE && services.isServedHere(frame)) {
             return false;
         }
         if (!isReachable(addressee)) {
@@ -69,7 +69,7 @@ final class Relay {
         frame.moveToOwn(); // the envelope goes before the packet
         Envelope.seal(frame);
         return switch (addressee) {
-            case Addressee.SERVICE -> services.forward(frame, Addressee.service(frame)) || services.keep(frame);
+            case Addressee.SERVICE -> services.forward(frame) || services.keep(frame);
             case Addressee.EVERY_LINK -> {
                 sendToAll(frame);
                 yield false;

@@ -7,7 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.wire.Frame;
 
-/// Decides which of the links that share an address gets the requests of connection management for a service.
+/// Decides which of the links that meet at an address, or in a host, gets the requests of connection management for a
+/// service.
 ///
 /// A link claims a service by listening at its name, so only one link has the service. When the service is open too,
 /// its requests that arrive here are handed out. A request for a service of another link goes there; a request for a
@@ -29,56 +30,48 @@ final class Services implements EarlyRequests.Servers {
     @FunctionalInterface
     interface Ways {
         /// Offers a request to the link that listens at the name of the service.
-        Offer offer(String name, Frame frame);
+        Offer offer(Service service, Frame frame);
     }
 
     private final Ways ways;
     private final EarlyRequests early;
-    private final Map<Long, PeerSocket> claimed = new HashMap<>();
-    private final Set<Long> open = new HashSet<>();
+    private final Map<Service, PeerSocket> claimed = new HashMap<>();
+    private final Set<Service> open = new HashSet<>();
 
     Services(Ways ways, EarlyRequests early) {
         this.ways = ways;
         this.early = early;
     }
 
-    /// The name at which the link listens that has claimed a service.
-    static String name(long serviceId) {
-        return String.format("service-%016x", serviceId);
-    }
-
     // --- services of this link
 
-    boolean isClaimed(long serviceId) {
-        return claimed.containsKey(serviceId);
+    boolean isClaimed(Service service) {
+        return claimed.containsKey(service);
     }
 
     /// Notes that this link has the name of the service.
-    void claim(long serviceId, PeerSocket socket) {
-        PeerSocket before = claimed.put(serviceId, socket);
+    void claim(Service service, PeerSocket socket) {
+        PeerSocket before = claimed.put(service, socket);
         assert before == null : "claimed already";
     }
 
     /// Opens the service: its requests are handed out from now on, and waiting requests as soon as possible.
-    void open(long serviceId) {
-        open.add(serviceId);
+    void open(Service service) {
+        open.add(service);
         early.hurry();
     }
 
     /// Closes and releases the service; returns the socket with its name, which the caller has to close, or null.
     @Nullable
-    PeerSocket release(long serviceId) {
-        open.remove(serviceId);
-        return claimed.remove(serviceId);
+    PeerSocket release(Service service) {
+        open.remove(service);
+        return claimed.remove(service);
     }
 
-    boolean isServedHere(long serviceId) {
-        return open.contains(serviceId);
-    }
-
+    /// Whether a request is for an open service of this link.
     @Override
-    public boolean isServedHere(Frame frame, long serviceId) {
-        return isServedHere(serviceId);
+    public boolean isServedHere(Frame frame) {
+        return open.contains(Service.of(frame));
     }
 
     // --- services of other links
@@ -86,18 +79,19 @@ final class Services implements EarlyRequests.Servers {
     /// Passes a waiting request to the link that now has the service. False when no other link has it, or that link
     /// has no room now.
     @Override
-    public boolean passOn(Frame frame, long serviceId) {
-        return offer(frame, serviceId) == Offer.TAKEN;
+    public boolean passOn(Frame frame) {
+        return offer(frame) == Offer.TAKEN;
     }
 
     /// Passes a request to the link that has the service, or drops it when that link has no room. False when no
     /// other link has the service.
-    boolean forward(Frame frame, long serviceId) {
-        return offer(frame, serviceId) != Offer.UNWANTED;
+    boolean forward(Frame frame) {
+        return offer(frame) != Offer.UNWANTED;
     }
 
-    private Offer offer(Frame frame, long serviceId) {
-        return isClaimed(serviceId) ? Offer.UNWANTED : ways.offer(name(serviceId), frame);
+    private Offer offer(Frame frame) {
+        Service service = Service.of(frame);
+        return isClaimed(service) ? Offer.UNWANTED : ways.offer(service, frame);
     }
 
     // --- services of no link
@@ -105,11 +99,7 @@ final class Services implements EarlyRequests.Servers {
     /// Keeps a request that no link serves yet, for a while. False when the frame is not a request, when this link
     /// serves it, or when too many requests wait.
     boolean keep(Frame frame) {
-        if (Addressee.of(frame) != Addressee.SERVICE) {
-            return false;
-        }
-        long serviceId = Addressee.service(frame);
-        return !isServedHere(serviceId) && early.hold(frame, serviceId);
+        return Addressee.of(frame) == Addressee.SERVICE && !isServedHere(frame) && early.hold(frame);
     }
 
     /// Fills `frames[from]` and its successors with requests that have waited and are now for this link, at most

@@ -336,8 +336,8 @@ final class SharedAddress {
     }
 
     /// Offers a request as [Services.Ways] says.
-    private Services.Offer offer(String name, Frame frame) {
-        int fd = peers.connect(name);
+    private Services.Offer offer(Service service, Frame frame) {
+        int fd = peers.connect(service.name());
         if (fd == -LinuxAbi.EAGAIN) {
             relay.count(fd);
             return Services.Offer.NO_ROOM;
@@ -359,26 +359,27 @@ final class SharedAddress {
 
     /// Claims a service as [Link#claimService] says.
     boolean claimService(long serviceId) {
-        if (services.isClaimed(serviceId)) {
+        var service = new Service(serviceId, gid);
+        if (services.isClaimed(service)) {
             return true;
         }
-        PeerSocket listening = peers.listen(Services.name(serviceId));
+        PeerSocket listening = peers.listen(service.name());
         if (listening == null) {
             return false;
         }
-        services.claim(serviceId, listening);
+        services.claim(service, listening);
         return true;
     }
 
     /// Opens a service as [Link#openService] says.
     void openService(long serviceId) {
-        services.open(serviceId);
+        services.open(new Service(serviceId, gid));
         wakeup.run();
     }
 
     /// Releases a service as [Link#releaseService] says.
     void releaseService(long serviceId) {
-        PeerSocket listening = services.release(serviceId);
+        PeerSocket listening = services.release(new Service(serviceId, gid));
         if (listening != null) {
             letIn(listening); // connections that are there already are still for this link
             close(listening);

@@ -45,7 +45,7 @@ public final class ShmLink implements Link, Neighbours {
     private final LinuxSockets linux = new LinuxSockets(arena);
     private final ShmSleep sleep = new ShmSleep(linux, arena, occupancy);
     private final ShmNeighbours neighbours;
-    private final ShmServices services;
+    private final Services services;
     private final Set<Gid> groups = new HashSet<>();
 
     /// Frames from this link to itself.
@@ -73,7 +73,7 @@ public final class ShmLink implements Link, Neighbours {
 
     /// Whether a link of a process of this user has claimed a service at an address. Any thread; opens no link.
     public static boolean isServed(long serviceId, Gid address) {
-        return PeerSockets.isThere(ShmNeighbours.PLACE, ShmServices.name(serviceId, address));
+        return PeerSockets.isThere(ShmNeighbours.PLACE, new Service(serviceId, address).nameWithAddress());
     }
 
     private ShmLink(List<GidEntry> addresses) {
@@ -82,7 +82,7 @@ public final class ShmLink implements Link, Neighbours {
         }
         gids = List.copyOf(addresses);
         this.addresses = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
-        services = new ShmServices(this::offer, arena);
+        services = new Services(this::offer, new EarlyRequests(arena, System::nanoTime));
         ShmNeighbours met = null;
         boolean isOpen = false;
         try {
@@ -295,15 +295,14 @@ public final class ShmLink implements Link, Neighbours {
     }
 
     private void sendToService(Frame frame) {
-        if (!services.takes(frame)) {
+        if (services.isServedHere(frame) || !(services.forward(frame) || services.keep(frame))) {
             sendToSelf(frame);
         }
     }
 
     /// Offers a request as [Services.Ways] says.
-    private Services.Offer offer(String name, Frame frame) {
-        var address = new Gid(frame.destinationHigh, frame.destinationLow);
-        Services.Offer result = neighbours.offer(ShmServices.at(name, address), frame);
+    private Services.Offer offer(Service service, Frame frame) {
+        Services.Offer result = neighbours.offer(service.nameWithAddress(), frame);
         if (result == Services.Offer.NO_ROOM) {
             full.incrementAndGet();
         }
@@ -318,14 +317,15 @@ public final class ShmLink implements Link, Neighbours {
             if (stay == null) {
                 throw new LinkException(LinkException.Kind.FAILED, "service: the link is closed");
             }
-            if (services.isClaimed(serviceId, local)) {
+            var service = new Service(serviceId, local);
+            if (services.isClaimed(service)) {
                 return true;
             }
-            PeerSocket socket = neighbours.listen(ShmServices.name(serviceId, local));
+            PeerSocket socket = neighbours.listen(service.nameWithAddress());
             if (socket == null) {
                 return false;
             }
-            services.claim(serviceId, local, socket);
+            services.claim(service, socket);
             return true;
         }
     }
@@ -334,7 +334,7 @@ public final class ShmLink implements Link, Neighbours {
     public void openService(long serviceId, Gid local) {
         try (Occupancy.Stay stay = occupancy.move()) {
             if (stay != null) {
-                services.open(serviceId, local);
+                services.open(new Service(serviceId, local));
                 wakeup();
             }
         }
@@ -343,7 +343,7 @@ public final class ShmLink implements Link, Neighbours {
     @Override
     public void releaseService(long serviceId, Gid local) {
         try (Occupancy.Stay stay = occupancy.move()) {
-            PeerSocket socket = stay == null ? null : services.release(serviceId, local);
+            PeerSocket socket = stay == null ? null : services.release(new Service(serviceId, local));
             if (socket != null) {
                 neighbours.stop(socket);
             }

@@ -55,7 +55,7 @@ final class ShmSleep {
     }
 
     /// Begins a sleep as [Carrier#fallAsleep] says.
-    int begin(long timeoutNanos, ShmNeighbours neighbours, FrameRing self, ShmServices services) {
+    int begin(long timeoutNanos, ShmNeighbours neighbours, FrameRing self, Services services) {
         Occupancy.Stay stay = occupancy.sleep();
         if (stay == null) {
             return 0;
@@ -78,7 +78,7 @@ final class ShmSleep {
     }
 
     /// Asks neighbours to wake this link; false when there are frames, or a request that waits is due.
-    private boolean prepare(long asked, ShmNeighbours neighbours, FrameRing self, ShmServices services) {
+    private boolean prepare(long asked, ShmNeighbours neighbours, FrameRing self, Services services) {
         boolean isStuck = neighbours.isStuck();
         long timeoutNanos = isStuck ? sooner(asked, STUCK_NANOS) : asked;
         if (services.due() != Long.MAX_VALUE) {

@@ -29,13 +29,13 @@ class EarlyRequestsTest {
 
     private final EarlyRequests.Servers servers = new EarlyRequests.Servers() {
         @Override
-        public boolean isServedHere(Frame frame, long serviceId) {
-            return here.contains(serviceId);
+        public boolean isServedHere(Frame frame) {
+            return here.contains(frame.destinationLow);
         }
 
         @Override
-        public boolean passOn(Frame frame, long serviceId) {
-            return elsewhere.contains(serviceId) && passedOn.add(number(frame));
+        public boolean passOn(Frame frame) {
+            return elsewhere.contains(frame.destinationLow) && passedOn.add(number(frame));
         }
     };
 
@@ -47,7 +47,8 @@ class EarlyRequestsTest {
     private boolean hold(long number, long serviceId) {
         request.length = 64;
         BigEndian.put64(request.slot, request.start, number);
-        return early.hold(request, serviceId);
+        request.destinationLow = serviceId;
+        return early.hold(request);
     }
 
     private static long number(Frame frame) {
@@ -137,7 +138,6 @@ class EarlyRequestsTest {
     @Test
     void addressesStayWithIt() {
         request.sourceLow = 0x1234;
-        request.destinationLow = 0x5678;
         request.sourcePort = 49_152;
         request.hopLimit = 63;
         hold(1, 17);
@@ -145,7 +145,7 @@ class EarlyRequestsTest {
         here.add(17L);
         assertThat(after(5)).containsExactly(1L);
         assertThat(out[0].sourceLow).isEqualTo(0x1234);
-        assertThat(out[0].destinationLow).isEqualTo(0x5678);
+        assertThat(out[0].destinationLow).isEqualTo(17);
         assertThat(out[0].sourcePort).isEqualTo(49_152);
         assertThat(out[0].hopLimit).isEqualTo(63);
     }

@@ -18,7 +18,7 @@ import verbena.wire.Frame;
 /// How a link with slot 5 handles arrivals that are not for its slot, in virtual time.
 class RelayTest {
     private static final int OWN = 5;
-    private static final long SERVICE = 17;
+    private static final Service SERVICE = new Service(17, gid());
     private static final long WALL = 1_000_000;
 
     private final Arena arena = Arena.ofConfined();
