@@ -90,6 +90,10 @@ public final class LinuxAbi {
     public static final int SEEK_END = 2;
     public static final int F_SETFL = 4;
     public static final int F_DUPFD_CLOEXEC = 1030;
+
+    /// The same on all processors.
+    public static final int SYS_CLOSE_RANGE = 436;
+    public static final int CLOSE_RANGE_UNSHARE = 2;
     public static final int F_ADD_SEALS = 1033;
     public static final int F_GET_SEALS = 1034;
     public static final int F_SEAL_SEAL = 1;

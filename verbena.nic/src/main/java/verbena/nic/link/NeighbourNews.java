@@ -23,6 +23,9 @@ final class NeighbourNews {
         }
 
         @Override
+        public void onDying(int slot) {}
+
+        @Override
         public void onGone(int slot) {}
     }
 
@@ -31,6 +34,11 @@ final class NeighbourNews {
     /// @param told a copy
     void told(int slot, MemorySegment told, int descriptor) {
         add(() -> listener.onTold(slot, told, descriptor));
+    }
+
+    /// The process of a neighbour has begun to die.
+    void dying(int slot) {
+        add(() -> listener.onDying(slot));
     }
 
     /// A neighbour has gone; its memory goes when the listener knows.

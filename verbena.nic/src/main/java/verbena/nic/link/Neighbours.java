@@ -21,6 +21,10 @@ public interface Neighbours {
         /// @param descriptor which the listener has to close; -1 for none
         void onTold(int slot, MemorySegment message, int descriptor);
 
+        /// The process of a neighbour has begun to die: it answers nothing any more. Its threads may still be
+        /// in the middle of something. [#onGone] follows; it may also come without this.
+        void onDying(int slot);
+
         /// A neighbour has gone, by whatever end of its process. Its pages are unmapped after this call.
         void onGone(int slot);
     }

@@ -1,5 +1,7 @@
 package verbena.nic.link;
 
+import org.jspecify.annotations.Nullable;
+
 /// A local socket of a shared address: one that other links connect to, or a connection to another link.
 final class PeerSocket {
     /// The slot of a socket that leads to no neighbour, or not yet.
@@ -7,6 +9,10 @@ final class PeerSocket {
 
     final int fd;
     final boolean isListening;
+    /// Of a [verbena.foreign.linux.Lifeline]: the connection to the process whose life it tells; null for
+    /// others.
+    @Nullable
+    PeerSocket lifelineOf;
     /// The slot of the neighbour at the other end, as [Presence] knows it.
     int slot = NO_SLOT;
     /// Its number in the set of watched sockets.

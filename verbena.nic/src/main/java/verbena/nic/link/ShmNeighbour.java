@@ -23,6 +23,9 @@ final class ShmNeighbour {
     private static final int NO_BELL = -1;
 
     final PeerSocket socket;
+    /// Hangs up when the neighbour's process begins to die; null when the neighbour has sent none, or it has.
+    @Nullable
+    PeerSocket lifeline;
 
     /// Ends the mappings of both files. Shared, because the thread that sleeps is another.
     private final Arena arena = Arena.ofShared();

@@ -1,7 +1,5 @@
 package verbena.nic.link;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
@@ -11,7 +9,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import verbena.foreign.linux.DescriptorMessages;
+import verbena.foreign.linux.Lifeline;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxAbi.Timespec;
@@ -21,25 +19,14 @@ import verbena.wire.Frame;
 
 /// The neighbours of a [ShmLink]: how links of this host find each other, and what they say over their sockets.
 ///
-/// A message begins with its kind, in 8 bytes. A neighbour says its slot first, then sends the file that it has made
-/// and the bell that wakes it. A request for a service comes over a connection of its own.
+/// A neighbour says its slot first, then sends the file that it has made, the bell that wakes it, and its
+/// lifeline ([ShmMessages]). A request for a service comes over a connection of its own.
 ///
 /// For one thread at a time, except where a method allows any thread.
 final class ShmNeighbours {
-    // Kinds of messages; the first two are those of [Envelope].
-    private static final int PACKET = Envelope.PACKET;
-    private static final int HELLO = Envelope.HELLO;
-    private static final int FILE = 16;
-    private static final int BELL = 17;
-    private static final int WAKE = 18;
-    private static final int TOLD = 19;
-    /// What a message holds begins here.
-    private static final int CONTENT = 8;
-
     /// What the names of all links begin with.
     static final String PLACE = "shm";
 
-    private static final int MESSAGE_BYTES = CONTENT + (int) FrameRing.recordBytes(Frame.PACKET_MAX);
     private static final int SOCKET_BUFFER_BYTES = 1 << 20;
     /// How many messages of one socket are read before the next socket's.
     private static final int MESSAGES_MAX = 64;
@@ -47,9 +34,7 @@ final class ShmNeighbours {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final LinuxSockets linux;
-    private final DescriptorMessages messages;
-    private final MemorySegment arrived;
-    private final MemorySegment leaving;
+    private final ShmMessages messages;
     private final MemorySegment one;
     private final int bell;
     private final PeerSockets peers;
@@ -78,9 +63,7 @@ final class ShmNeighbours {
     ShmNeighbours(LinuxSockets linux, Arena arena, int bell) {
         this.linux = linux;
         this.bell = bell;
-        messages = new DescriptorMessages(arena);
-        arrived = arena.allocate(MESSAGE_BYTES, 8);
-        leaving = arena.allocate(MESSAGE_BYTES, 8);
+        messages = new ShmMessages(arena);
         one = arena.allocate(JAVA_LONG);
         one.set(JAVA_LONG, 0, 1);
         peers = new PeerSockets(linux, arena, new MessageBlock(arena), "this host", PLACE, SOCKET_BUFFER_BYTES);
@@ -110,8 +93,7 @@ final class ShmNeighbours {
             if (fd < 0) {
                 continue;
             }
-            Envelope.putHello(leaving, own);
-            int _ = messages.send(fd, leaving.asSlice(0, CONTENT), -1); // the neighbour may end at this moment
+            boolean _ = messages.sendHello(fd, own); // the neighbour may end at this moment
             PeerSocket connection = peers.watch(fd);
             if (connection != null) {
                 boolean _ = greet(connection, other);
@@ -165,6 +147,7 @@ final class ShmNeighbours {
 
     private void forget(int slot, ShmNeighbour neighbour) {
         neighbours[slot] = null;
+        closeLifeline(neighbour);
         heard = Arrays.stream(heard).filter(each -> each != neighbour).toArray(ShmNeighbour[]::new);
         news.gone(slot, neighbour);
     }
@@ -213,7 +196,7 @@ final class ShmNeighbours {
     private @Nullable FrameRing ringTo(ShmNeighbour neighbour) {
         if (neighbour.outgoing == null) {
             int file = neighbour.makeFile();
-            boolean isSent = file >= 0 && send(neighbour, FILE, file);
+            boolean isSent = file >= 0 && send(neighbour, ShmMessages.FILE, file);
             closeDescriptor(file);
             if (!isSent) {
                 neighbour.outgoing = null;
@@ -225,7 +208,11 @@ final class ShmNeighbours {
     }
 
     private void giveBell(ShmNeighbour neighbour) {
-        neighbour.hasOurBell = neighbour.hasOurBell || send(neighbour, BELL, bell);
+        if (!neighbour.hasOurBell && send(neighbour, ShmMessages.BELL, bell)) {
+            neighbour.hasOurBell = true;
+            int life = Lifeline.descriptor();
+            boolean _ = life >= 0 && send(neighbour, ShmMessages.LIFELINE, life);
+        }
     }
 
     /// Shows neighbours what was added for them, and wakes those that sleep.
@@ -238,7 +225,8 @@ final class ShmNeighbours {
             }
             neighbour.isAdded = false;
             if (neighbour.outgoing.publish() && !neighbour.ring(one)) {
-                boolean _ = send(neighbour, WAKE, -1); // where there is no room, its socket is readable already
+                boolean _ =
+                        send(neighbour, ShmMessages.WAKE, -1); // where there is no room, its socket is readable already
             }
         }
     }
@@ -252,9 +240,7 @@ final class ShmNeighbours {
         if (to == null) {
             return false;
         }
-        leaving.set(JAVA_LONG, 0, TOLD);
-        MemorySegment.copy(told, 0, leaving, CONTENT, told.byteSize());
-        return messages.send(to.socket.fd, leaving.asSlice(0, CONTENT + told.byteSize()), descriptor) >= 0;
+        return messages.sendTold(to.socket.fd, told, descriptor);
     }
 
     /// As [Neighbours#ownPage].
@@ -289,8 +275,7 @@ final class ShmNeighbours {
     }
 
     private boolean send(ShmNeighbour to, int kind, int descriptor) {
-        leaving.set(JAVA_LONG, 0, kind);
-        return messages.send(to.socket.fd, leaving.asSlice(0, CONTENT), descriptor) >= 0;
+        return messages.send(to.socket.fd, kind, descriptor);
     }
 
     // --- sockets
@@ -322,6 +307,10 @@ final class ShmNeighbours {
             isStuck |= letIn(socket) == 0;
             return 0;
         }
+        if (socket.lifelineOf != null) {
+            onDying(socket.lifelineOf.slot);
+            return 0;
+        }
         int taken = 0;
         for (int j = 0; j < MESSAGES_MAX && (taken < count || socket.slot != PeerSocket.NO_SLOT); j++) {
             int length = readMessage(socket);
@@ -351,46 +340,40 @@ final class ShmNeighbours {
     /// Reads a message of a connection. The answer is its length when it is a frame, a negative number when it was
     /// something else, and 0 when there is no more.
     private int readMessage(PeerSocket socket) {
-        int length = messages.receive(socket.fd, arrived);
-        if (length == -LinuxAbi.EAGAIN) {
+        int length = messages.receive(socket.fd);
+        if (length == 0) {
             return 0;
         }
-        if (length <= 0) {
+        if (length < 0) {
             close(socket);
             return 0;
         }
-        int descriptor = messages.descriptor();
-        if (length < CONTENT) {
+        if (length < ShmMessages.CONTENT) {
             stray.incrementAndGet();
-            closeDescriptor(descriptor);
+            closeDescriptor(messages.descriptor());
             return -1;
         }
-        if (arrived.get(JAVA_BYTE, 0) == PACKET) {
-            closeDescriptor(descriptor);
+        if (messages.kind() == ShmMessages.PACKET) {
+            closeDescriptor(messages.descriptor());
             return length;
         }
-        return onMessage(socket, length, descriptor) ? -1 : 0;
+        return onMessage(socket, length, messages.descriptor()) ? -1 : 0;
     }
 
     private int readFrame(int messageLength, Frame[] frames, int at, int room) {
-        int length = arrived.get(JAVA_INT, CONTENT);
-        if (room == 0
-                || length < UdpLink.PACKET_MIN
-                || length > Frame.PACKET_MAX
-                || CONTENT + FrameRing.recordBytes(length) > messageLength) {
+        if (room == 0 || !messages.readFrame(messageLength, frames[at])) {
             stray.incrementAndGet();
             return 0;
         }
-        FrameRing.read(frames[at], arrived, CONTENT, length);
         return 1;
     }
 
     /// False when the connection was closed.
     private boolean onMessage(PeerSocket socket, int length, int descriptor) {
-        int kind = arrived.get(JAVA_BYTE, 0);
-        if (kind == HELLO) {
+        int kind = messages.kind();
+        if (kind == ShmMessages.HELLO) {
             closeDescriptor(descriptor);
-            return greet(socket, Envelope.helloSlot(arrived));
+            return greet(socket, messages.helloSlot());
         }
         ShmNeighbour neighbour = socket.slot == PeerSocket.NO_SLOT ? null : neighbours[socket.slot];
         if (neighbour == null || neighbour.socket != socket) {
@@ -399,17 +382,13 @@ final class ShmNeighbours {
             return true;
         }
         switch (kind) {
-            case FILE -> onFile(neighbour, descriptor);
-            case BELL -> neighbour.takeBell(descriptor);
-            case TOLD -> {
-                long bytes = Math.min(length - CONTENT, Neighbours.MESSAGE_MAX);
-                MemorySegment told =
-                        MemorySegment.ofArray(arrived.asSlice(CONTENT, bytes).toArray(JAVA_BYTE));
-                news.told(socket.slot, told, descriptor);
-            }
+            case ShmMessages.FILE -> onFile(neighbour, descriptor);
+            case ShmMessages.BELL -> neighbour.takeBell(descriptor);
+            case ShmMessages.LIFELINE -> onLifeline(neighbour, descriptor);
+            case ShmMessages.TOLD -> news.told(socket.slot, messages.told(length), descriptor);
             default -> {
                 closeDescriptor(descriptor);
-                if (kind != WAKE) {
+                if (kind != ShmMessages.WAKE) {
                     stray.incrementAndGet();
                 }
             }
@@ -427,6 +406,34 @@ final class ShmNeighbours {
             stray.incrementAndGet();
         }
         closeDescriptor(descriptor);
+    }
+
+    private void onLifeline(ShmNeighbour neighbour, int descriptor) {
+        if (descriptor < 0 || neighbour.lifeline != null) {
+            stray.incrementAndGet();
+            closeDescriptor(descriptor);
+            return;
+        }
+        neighbour.lifeline = peers.watch(descriptor);
+        if (neighbour.lifeline != null) {
+            neighbour.lifeline.lifelineOf = neighbour.socket;
+        }
+    }
+
+    /// The neighbour's process has begun to die; its socket tells the end.
+    private void onDying(int slot) {
+        ShmNeighbour neighbour = neighbours[slot];
+        if (neighbour != null) {
+            closeLifeline(neighbour);
+            news.dying(slot);
+        }
+    }
+
+    private void closeLifeline(ShmNeighbour neighbour) {
+        if (neighbour.lifeline != null) {
+            peers.close(neighbour.lifeline);
+            neighbour.lifeline = null;
+        }
     }
 
     private static void closeDescriptor(int descriptor) {
@@ -458,11 +465,9 @@ final class ShmNeighbours {
         if (fd < 0) {
             return Services.Offer.UNWANTED;
         }
-        leaving.set(JAVA_LONG, 0, PACKET);
-        FrameRing.write(frame, leaving, CONTENT);
-        int sent = messages.send(fd, leaving.asSlice(0, CONTENT + FrameRing.recordBytes(frame.length)), -1);
+        boolean isSent = messages.sendFrame(fd, frame);
         LinuxSockets.close(fd);
-        return sent >= 0 ? Services.Offer.TAKEN : Services.Offer.NO_ROOM;
+        return isSent ? Services.Offer.TAKEN : Services.Offer.NO_ROOM;
     }
 
     // --- the end

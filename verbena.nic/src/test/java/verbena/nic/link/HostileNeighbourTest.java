@@ -1,6 +1,11 @@
 package verbena.nic.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static verbena.nic.link.ShmMessages.BELL;
+import static verbena.nic.link.ShmMessages.CONTENT;
+import static verbena.nic.link.ShmMessages.FILE;
+import static verbena.nic.link.ShmMessages.LIFELINE;
+import static verbena.nic.link.ShmMessages.TOLD;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -50,10 +55,6 @@ class HostileNeighbourTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final long FILE_BYTES =
             Neighbours.PAGE_BYTES + (FrameRing.bytes(ShmNeighbour.RING_BYTES) + 4_095 & -4_096L);
-    private static final int TOLD = 19;
-    private static final int FILE = 16;
-    private static final int BELL = 17;
-    private static final int CONTENT = 8;
     private static final byte SECRET = 0x77;
 
     private final SplittableRandom random = new SplittableRandom(SEED);
@@ -196,7 +197,7 @@ class HostileNeighbourTest {
         for (int at = CONTENT; at < 256; at += 4) {
             message.set(ValueLayout.JAVA_INT, at, word());
         }
-        switch (random.nextInt(10)) {
+        switch (random.nextInt(11)) {
             case 0, 1, 2 -> with(file.share(), descriptor -> say(fd, FILE, CONTENT, descriptor));
             case 3 -> with(anyDescriptor(), descriptor -> say(fd, FILE, CONTENT, descriptor));
             case 4 -> with(anyDescriptor(), descriptor -> say(fd, BELL, CONTENT, descriptor));
@@ -206,6 +207,7 @@ class HostileNeighbourTest {
             }
             case 7 -> with(anyDescriptor(), given -> say(fd, TOLD, CONTENT + random.nextInt(200), given));
             case 8 -> say(fd, Envelope.PACKET, CONTENT + random.nextInt(4_000), -1);
+            case 9 -> with(anyDescriptor(), given -> say(fd, LIFELINE, CONTENT, given));
             default -> with(anyDescriptor(), given -> say(fd, random.nextInt(30), 1 + random.nextInt(300), given));
         }
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -294,6 +295,9 @@ class ShmLinkTest {
             public void onTold(int slot, MemorySegment message, int descriptor) {}
 
             @Override
+            public void onDying(int slot) {}
+
+            @Override
             public void onGone(int slot) {
                 gone.add(slot);
             }
@@ -312,6 +316,64 @@ class ShmLinkTest {
         assertThat(count(a, "dropped.gone")).isEqualTo(1);
     }
 
+    /// The lifeline of the neighbour hangs up, as when its process dies; its socket is still open.
+    @Test
+    void aNeighbourThatBeginsToDieIsToldOnceAndIsThereUntilItsSocketEnds() {
+        var told = new ArrayList<String>();
+        a.listener(new Neighbours.Listener() {
+            @Override
+            public void onTold(int slot, MemorySegment message, int descriptor) {}
+
+            @Override
+            public void onDying(int slot) {
+                told.add("dying " + slot);
+            }
+
+            @Override
+            public void onGone(int slot) {
+                told.add("gone " + slot);
+            }
+        });
+        Runnable look = () -> {
+            a.receive(buffer, 0, 256);
+            a.move(0);
+        };
+        var linux = new LinuxSockets(arena);
+        var sockets = new PeerSockets(linux, arena, new MessageBlock(arena), "a test", "shm", 1 << 16);
+        var messages = new ShmMessages(arena);
+        int slot = IntStream.range(0, SharedAddress.SLOTS)
+                .filter(each -> each != a.slot() && each != b.slot())
+                .findFirst()
+                .orElseThrow();
+        int fd = sockets.connect("slot-" + a.slot());
+        int life = linux.eventCounter(); // readable once it is rung
+        assertThat(messages.sendHello(fd, slot)).isTrue();
+        assertThat(messages.send(fd, ShmMessages.LIFELINE, life)).isTrue();
+        until(() -> a.isThere(slot), look);
+        for (int i = 0; i < 100; i++) {
+            look.run();
+        }
+        assertThat(told).isEmpty();
+        LinuxSockets.addToEventCounter(life, word(1));
+        until(() -> !told.isEmpty(), look);
+        for (int i = 0; i < 100; i++) {
+            look.run();
+        }
+        assertThat(told).containsExactly("dying " + slot);
+        assertThat(a.isThere(slot)).isTrue();
+        LinuxSockets.close(fd);
+        LinuxSockets.close(life);
+        until(() -> told.size() > 1, look);
+        assertThat(told).containsExactly("dying " + slot, "gone " + slot);
+        sockets.close();
+    }
+
+    private MemorySegment word(long value) {
+        MemorySegment word = arena.allocate(ValueLayout.JAVA_LONG);
+        word.set(ValueLayout.JAVA_LONG, 0, value);
+        return word;
+    }
+
     @Test
     void neighboursTellEachOtherAndSeeTheirPages() {
         meet(a, b);
@@ -323,6 +385,9 @@ class ShmLinkTest {
                 told.add(slot + " " + message.getString(0) + " " + (descriptor >= 0));
                 LinuxSockets.close(descriptor);
             }
+
+            @Override
+            public void onDying(int slot) {}
 
             @Override
             public void onGone(int slot) {}

@@ -188,6 +188,10 @@ final class DirectAccess implements Neighbours.Listener {
         }
     }
 
+    /// Its threads may still be in the middle of an access: whatever they use stays until they are gone.
+    @Override
+    public void onDying(int slot) {}
+
     @Override
     public void onGone(int slot) {
         if (slot < 0 || slot >= SLOTS) {

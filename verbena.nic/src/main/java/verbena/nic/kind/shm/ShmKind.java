@@ -74,14 +74,19 @@ final class ShmKind implements DeviceKind {
         }
 
         @Override
-        public void onGone(int slot) {
-            access.onGone(slot);
+        public void onDying(int slot) {
             for (LocalQueuePair each : host.queuePairs().values()) {
                 boolean isReliable = each.type() != QpType.UC && each.type() != QpType.UD;
                 if (isReliable && each.engine() == engine && each.peerQpn() >>> 16 == slot) {
                     each.peerGone(GONE);
                 }
             }
+        }
+
+        @Override
+        public void onGone(int slot) {
+            access.onGone(slot);
+            onDying(slot);
         }
     }
 
