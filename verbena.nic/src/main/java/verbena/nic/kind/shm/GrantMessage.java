@@ -15,6 +15,7 @@ import verbena.nic.link.Neighbours;
 /// @param index of the state word in the owner's page
 /// @param value of the state word while the grant lasts
 /// @param address of what is granted, as requests name it
+/// @param length of what is granted; of a question, the largest payload of the asker's packets: its path MTU
 /// @param rights bits of [verbena.verbs.Access]
 /// @param file number of the file that it lies in; [#NO_FILE] when it is memory of the owner's process alone
 /// @param fileBytes size of the file
@@ -75,6 +76,11 @@ record GrantMessage(
         REVOKED,
         /// The asker has unmapped the file: the next grant in it needs a descriptor again.
         DROPPED
+    }
+
+    /// The question for a grant.
+    static GrantMessage asked(int asker, int owner, int rkey, int pathMtu) {
+        return new GrantMessage(Kind.ASKED, asker, owner, rkey, 0, 0, 0, pathMtu, 0, 0, 0, false, 0, 0);
     }
 
     /// One that says no more than its kind, and which queue pairs and which key it is about.

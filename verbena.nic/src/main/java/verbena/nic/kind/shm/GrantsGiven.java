@@ -178,6 +178,9 @@ final class GrantsGiven implements KeyWatch {
         if (owner == null || !isPeer(owner.parameters, slot, asked.asker()) || owner.refusals >= REFUSALS_MAX) {
             return false;
         }
+        if (owner.parameters.pathMtu != asked.length()) {
+            return false; // the responder refuses packets of another size
+        }
         if (owner.parameters.readsServedMax == 0) {
             return false; // the responder refuses READs and all atomics, and a grant has no right for WRITEs alone
         }

@@ -156,7 +156,8 @@ final class GrantsHeld implements PeerMemory {
         }
         slot = DirectAccess.slot(parameters.destinationQpn);
         grant.asked(now + AGAIN_NANOS);
-        boolean _ = access.tell(slot, GrantMessage.of(Kind.ASKED, parameters.qpn, parameters.destinationQpn, rkey));
+        boolean _ = access.tell(
+                slot, GrantMessage.asked(parameters.qpn, parameters.destinationQpn, rkey, parameters.pathMtu));
     }
 
     private @Nullable Grant find(int rkey) {

@@ -425,8 +425,8 @@ class GrantsTest {
             here.connect(there);
             there.connect(here);
             for (Region region : regions) {
-                GrantMessage asked =
-                        GrantMessage.of(Kind.ASKED, here.parameters.qpn, there.parameters.qpn, region.key());
+                GrantMessage asked = GrantMessage.asked(
+                        here.parameters.qpn, there.parameters.qpn, region.key(), here.parameters.pathMtu);
                 MemorySegment message = host.arena.allocate(GrantMessage.BYTES);
                 asked.write(message);
                 assertThat(a.tell(b.slot, message, -1)).isTrue();
@@ -436,6 +436,21 @@ class GrantsTest {
         }
         assertThat(b.access.givenNow()).isEqualTo(GrantsGiven.GRANTS_MAX);
         regions.forEach(region -> assertThat(b.memory.remove(region)).isTrue());
+        assertThat(b.access.givenNow()).isZero();
+    }
+
+    /// The responder would refuse their packets.
+    @Test
+    void endsWithDifferentPathMtusHaveNoGrants() {
+        SharedHost.End here = a.queuePair();
+        SharedHost.End there = b.queuePair();
+        here.parameters.pathMtu = 2 * there.parameters.pathMtu;
+        here.connect(there);
+        there.connect(here);
+        Region region = b.register(b.allocate(100, true), SharedHost.ALL);
+        assertThat(here.run(SendOperation.WRITE, local, region, 0, 8)).isEqualTo(Progress.BY_PACKETS);
+        host.settle();
+        assertThat(here.run(SendOperation.WRITE, local, region, 0, 8)).isEqualTo(Progress.BY_PACKETS);
         assertThat(b.access.givenNow()).isZero();
     }
 }
