@@ -229,17 +229,20 @@ final class Driver {
         attendance.parked(change);
     }
 
-    /// See [Engine#attend].
-    boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+    /// See [Engine#attend] and [Engine#attendGivingWay].
+    boolean attend(BooleanSupplier isOver, long nanos, boolean givesWay) throws InterruptedException {
         Thread me = Thread.currentThread();
         long now = clock.getAsLong();
         long untilNanos = nanos < Protocol.NEVER - Math.max(0, now) ? now + nanos : Protocol.NEVER;
-        if (!hasThread() || me.isVirtual() || ownership.isMine() || !attendance.takeOver(me, isOver, untilNanos)) {
+        if (!hasThread()
+                || me.isVirtual()
+                || ownership.isMine()
+                || !attendance.takeOver(me, isOver, untilNanos, givesWay)) {
             return false;
         }
         interruptBell.expect();
         try {
-            attend(isOver, untilNanos, null);
+            attend(givesWay ? () -> attendance.isWanted() || isOver.getAsBoolean() : isOver, untilNanos, null);
         } finally {
             interruptBell.forget();
             attendance.leave();
@@ -262,7 +265,7 @@ final class Driver {
                     || me.isVirtual()
                     || ownership.isMine()
                     || !work.link().canBePolled()
-                    || !attendance.takeOver(me, isOver, Protocol.NEVER)) {
+                    || !attendance.takeOver(me, isOver, Protocol.NEVER, false)) {
                 return Engine.ELSEWHERE;
             }
             beginAttending(false);

@@ -71,11 +71,20 @@ public final class GidTable {
         if (fitting.size() == 1) {
             return fitting.getFirst();
         }
-        Gid routed = routedSource(peer);
+        Gid routed = isOwn(fitting, peer) ? peer : routedSource(peer); // the system's routes to own addresses are so
         return fitting.stream()
                 .filter(own -> own.gid().equals(routed))
                 .findFirst()
                 .orElse(fitting.getFirst());
+    }
+
+    private static boolean isOwn(List<GidEntry> entries, Gid gid) {
+        for (GidEntry entry : entries) {
+            if (entry.gid().equals(gid)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /// The address from which the host's routes would send; `peer` itself when that is unknown. Sends nothing.
