@@ -201,8 +201,8 @@ final class ChannelTcpSocket extends TcpSocket {
         } catch (IOException _) {
             // Then the stream ends in order.
         }
+        link.countClosed(reset); // before the peer sees the end
         Channels.close(channel);
         link.remove(this);
-        link.countClosed(reset);
     }
 }

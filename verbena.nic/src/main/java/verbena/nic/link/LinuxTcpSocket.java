@@ -146,7 +146,7 @@ final class LinuxTcpSocket extends TcpSocket implements LinuxTcpLink.Watched {
             link.watched.remove(number);
             number = NOT_WATCHED;
         }
+        link.countClosed(reset); // before the peer sees the end
         LinuxSockets.close(fd);
-        link.countClosed(reset);
     }
 }
