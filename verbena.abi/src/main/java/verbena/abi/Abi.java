@@ -43,9 +43,8 @@ final class Abi {
 
     /// By C, once.
     ///
-    /// @param operations address of a table of C functions for the tables of operations of contexts, queue
-    ///     pairs and
-    ///     completion queues
+    /// @param operations address of a table of C functions for the tables of operations of contexts, queue pairs
+    ///     and completion queues
     static void start(long operations, long operationNames, int operationCount) {
         Threads.begin();
         MemorySegment functions = Native.at(operations, operationCount * ADDRESS.byteSize());

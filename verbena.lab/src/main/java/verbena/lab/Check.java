@@ -4,11 +4,10 @@ package verbena.lab;
 ///
 /// @param name which the pattern is held against
 /// @param weather what the guest's network and devices are like meanwhile
-/// @param attempts 1, but for services that lose what the network loses: a ping-pong stands still then. Over IPv4
-/// nothing
-///     is lost here; of some 10,000 datagrams over IPv6 Linux 6.18 throws one away on receipt, before any socket sees
-/// it
-///     (Udp6InCsumErrors: a checksum of 0, which the socket allows). Each attempt that failed is reported.
+/// @param attempts 1, but for services that lose what the network loses: a ping-pong stands still then. Over
+///     IPv4 nothing is lost here; of some 10,000 datagrams over IPv6 Linux 6.18 throws one away on receipt,
+///     before any socket sees it (Udp6InCsumErrors: a checksum of 0, which the socket allows). Each attempt that
+///     failed is reported.
 /// @param act what is done, and judged
 record Check(String name, Weather weather, int attempts, Act act) {
     /// What a check does.

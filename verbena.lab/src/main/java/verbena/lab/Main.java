@@ -16,9 +16,9 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.opentest4j.TestAbortedException;
 
-/// `./verbena lab [--list] [PATTERN]`: runs the checks whose names have the pattern, and prints a line for each. Ends
-/// with 0
-/// when none failed, or when there is no lab: nothing was checked then, and nothing has failed. Ends with 1 otherwise.
+/// `./verbena lab [--list] [PATTERN]`: runs the checks whose names have the pattern, and prints a line for each.
+/// Ends with 0 when none failed, or when there is no lab: nothing was checked then, and nothing has failed. Ends
+/// with 1 otherwise.
 public final class Main implements TestExecutionListener {
     private static final int LONGEST = 5;
 

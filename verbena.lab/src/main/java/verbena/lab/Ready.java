@@ -27,9 +27,8 @@ interface Ready {
     /// The C servers do not say when they listen; the guest's kernel does. mckey does not listen: it is there.
     Ready CM_ID = inGuest("rdma resource show cm_id | grep -q -e 'state LISTEN' -e 'comm mckey'");
 
-    /// A C program over our libraries has opened its device. A request that comes before it listens waits there a
-    /// moment
-    /// (decision 0048).
+    /// A C program over our libraries has opened its device. A request that comes before it listens waits there
+    /// a moment (decision 0048).
     Ready OUR_DEVICE = here("ss -lunH 'sport = :4791' | grep -q .");
 
     /// A TCP server listens in the guest at the attempt's port.

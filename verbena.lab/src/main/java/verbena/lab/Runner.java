@@ -4,11 +4,9 @@ import java.util.function.BiConsumer;
 
 /// Runs checks in one guest, one after the other.
 ///
-/// A check that fails has failed: it is not tried again. Two things are no failure of Verbena's, and both are reported.
-/// A
-/// guest that hangs is replaced, and the check begins anew in the next one, once. Services that lose what the network
-/// loses
-/// have the attempts that their rows say.
+/// A check that fails has failed: it is not tried again. Two things are no failure of Verbena's, and both are
+/// reported. A guest that hangs is replaced, and the check begins anew in the next one, once. Services that lose
+/// what the network loses have the attempts that their rows say.
 final class Runner {
     /// What is reported: a line about a check that ran, an attempt that failed before another, a guest that was
     /// replaced.

@@ -155,9 +155,8 @@ final class Table {
         add(Check.of("cm: a client killed while it pings us", Endings::clientKilledWhileItPingsUs));
     }
 
-    // ---- perf: perftest at the other end. Rates mean nothing here; -F keeps the C programs from failing for the clock
-    // of
-    // a guest.
+    // ---- perf: perftest at the other end. Rates mean nothing here; -F keeps the C programs from failing for
+    // the clock of a guest.
 
     private void perf() {
         for (String verb : VERBS) {
@@ -305,9 +304,8 @@ final class Table {
                         theirs(GUEST_SECONDS, their + " " + IWARP_OURS4))));
     }
 
-    // ---- Verbena in the guest, over the kernel's devices by libibverbs (rxe0, siw0): with Verbena in software across
-    // the
-    // bridge, and with a C program beside it in the guest
+    // ---- Verbena in the guest, over the kernel's devices by libibverbs (rxe0, siw0): with Verbena in software
+    // across the bridge, and with a C program beside it in the guest
 
     private void kernelDevices() {
         conforms("rxe0");

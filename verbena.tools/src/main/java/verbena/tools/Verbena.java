@@ -50,9 +50,9 @@ import verbena.verbs.VerbsException;
 
 /// The root of the command line. A subcommand is one class, named in the list `COMMANDS` below.
 ///
-/// A command ends with 0 when it has done its work, with 1 when it could not, and with 2 when its arguments are wrong.
-/// A
-/// command that is known as a C program ends with that program's codes. An error is one line on standard error.
+/// A command ends with 0 when it has done its work, with 1 when it could not, and with 2 when its arguments are
+/// wrong. A command that is known as a C program ends with that program's codes. An error is one line on
+/// standard error.
 @Command(
         name = "verbena",
         header = "RDMA for every JVM: devices, tests and tools of the command line.",

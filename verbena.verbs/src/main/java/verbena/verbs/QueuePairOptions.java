@@ -10,9 +10,9 @@ import java.util.Set;
 /// @param type kind of service
 /// @param sendCq where sends complete
 /// @param receiveCq where receives complete; may be the same
-/// @param sharedReceiveQueue where receives are taken from; empty for the queue pair's own. It may be of
-///     another protection domain: the memory of its receives then belongs to that one, all other memory to
-///     the queue pair's
+/// @param sharedReceiveQueue where receives are taken from; empty for the queue pair's own. It may be of another
+///     protection domain: the memory of its receives then belongs to that one, all other memory to the queue
+///     pair's
 /// @param sizes of its queues
 /// @param signalAll whether every send request completes visibly, not just those that ask for it
 /// @param extensions requests beyond the usual that may be posted, [Capability#FLUSH] and [Capability#ATOMIC_WRITE]

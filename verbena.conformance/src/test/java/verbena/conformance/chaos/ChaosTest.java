@@ -17,9 +17,8 @@ import verbena.verbs.Device;
 import verbena.verbs.cm.ConnectionListener;
 
 /// Everything public is promised to any thread: so threads do everything at once, over every device. Some fifty
-/// seconds in all;
-/// `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N` for other actions,
-/// and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
+/// seconds in all; `-Dverbena.chaos.seconds=N` for longer, `-Dverbena.deep=true` for an hour, `-Dverbena.seed=N`
+/// for other actions, and `-Dverbena.chaos.devices=rxe0;siw0` for other devices.
 class ChaosTest {
     private static final int SECONDS =
             Integer.getInteger("verbena.chaos.seconds", Boolean.getBoolean("verbena.deep") ? 3_600 : 48);

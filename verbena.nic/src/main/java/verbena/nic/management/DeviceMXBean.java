@@ -45,8 +45,8 @@ public interface DeviceMXBean {
     /// Begins to capture the device's traffic; returns the capture's number. The client takes the capture in
     /// pieces. When the client stays away for longer than ten seconds, the capture ends.
     ///
-    /// @param bufferBytes the most bytes that wait to be taken, 64 KiB to 1 GiB; packets without room are lost and
-    ///     counted
+    /// @param bufferBytes the most bytes that wait to be taken, 64 KiB to 1 GiB; packets without room are lost
+    ///     and counted
     /// @param packetBytesMax the most bytes kept of a packet of RoCE, from its BTH on: at least 64
     long startCapture(int bufferBytes, int packetBytesMax);
 

@@ -5,8 +5,7 @@ import static verbena.sim.script.PacketScript.ud;
 import org.junit.jupiter.api.Test;
 
 /// IBTA 9.2.4. Datagrams to a multicast group: queue pair 0xffffff, the group's address, a copy for each that is
-/// attached (IBTA
-/// 10.5, A17.4.5.2).
+/// attached (IBTA 10.5, A17.4.5.2).
 class MulticastTest {
     @Test
     void aDatagramToAGroupNamesTheGroupAndNoQueuePair() {

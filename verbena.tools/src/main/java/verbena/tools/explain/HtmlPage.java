@@ -9,9 +9,8 @@ import java.util.Objects;
 import verbena.tools.explain.Event.Kind;
 import verbena.tools.explain.Event.Part;
 
-/// The recording as a page that needs nothing else: a sequence diagram to scroll, and all facts about each event, such
-/// as
-/// the fields and bytes of a packet.
+/// The recording as a page that needs nothing else: a sequence diagram to scroll, and all facts about each
+/// event, such as the fields and bytes of a packet.
 final class HtmlPage {
     /// More of a packet is not shown as bytes.
     private static final int BYTES_MAX = 160;

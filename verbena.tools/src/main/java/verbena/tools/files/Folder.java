@@ -20,11 +20,10 @@ import java.util.function.UnaryOperator;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.Failures;
 
-/// A folder, and nothing outside it. A path is walked name by name. Each name is opened relative to the folder before
-/// it
-/// and never through a link (openat(2) with O_NOFOLLOW), so it does not matter what other processes rename meanwhile.
-/// The targets of links are walked the same way, from where the link is and not above this folder. Any thread may use
-/// it.
+/// A folder, and nothing outside it. A path is walked name by name. Each name is opened relative to the folder
+/// before it and never through a link (openat(2) with O_NOFOLLOW), so it does not matter what other processes
+/// rename meanwhile. The targets of links are walked the same way, from where the link is and not above this
+/// folder. Any thread may use it.
 final class Folder {
     /// As the kernel has it.
     private static final int LINKS_MAX = 40;

@@ -47,9 +47,8 @@ final class Names {
         return bytes.toByteArray();
     }
 
-    /// The relative path of these bytes, name by name, whatever the names are. Slashes at its start mean nothing, nor
-    /// do
-    /// those behind another one or at its end.
+    /// The relative path of these bytes, name by name, whatever the names are. Slashes at its start mean
+    /// nothing, nor do those behind another one or at its end.
     ///
     /// @throws CommandFailed when no file can be named so
     static Path path(byte[] bytes) {

@@ -17,11 +17,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// A file that is not complete. It is `.NAME.verbena-part` beside where it will be, and gets its name when all of it is
-/// there. A file of several chunks also has `.NAME.verbena-journal`, with the identity of the source and the checksum
-/// of
-/// each chunk that has been written. What an interrupted copy leaves is kept only as far as its bytes still have these
-/// checksums. Several threads may write different chunks.
+/// A file that is not complete. It is `.NAME.verbena-part` beside where it will be, and gets its name when all
+/// of it is there. A file of several chunks also has `.NAME.verbena-journal`, with the identity of the source
+/// and the checksum of each chunk that has been written. What an interrupted copy leaves is kept only as far as
+/// its bytes still have these checksums. Several threads may write different chunks.
 final class PartFile implements AutoCloseable {
     private static final byte[] MAGIC = "VRBPART1".getBytes(StandardCharsets.US_ASCII);
     private static final int HEADER = 64;

@@ -18,11 +18,9 @@ import verbena.tools.kit.Failures;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
-/// The end that files are copied to: it hears what the sender says. Of each entry it answers what it wants ([Target]).
-/// It
-/// has the contents of each slot checked and written ([IncomingSlot]). A file gets its name when all of it is right.
-/// One
-/// thread hears what the peer says; a few check and write.
+/// The end that files are copied to: it hears what the sender says. Of each entry it answers what it wants
+/// ([Target]). It has the contents of each slot checked and written ([IncomingSlot]). A file gets its name when
+/// all of it is right. One thread hears what the peer says; a few check and write.
 final class Receiver implements IncomingSlot.Owner {
     /// Bytes of an answer to an entry, without its text.
     private static final int WANT_MIN = 4 + 8 + 1 + 2;

@@ -15,10 +15,9 @@ import verbena.tools.kit.Failures;
 import verbena.verbs.RemoteMemory;
 import verbena.verbs.VerbsException;
 
-/// The end whose files are copied: it hears what the receiver wants. It offers entries ([Offers]). Of the files that
-/// are
-/// wanted it gives chunks to free slots, or several small files to one ([OutgoingSlot]). A slot is free again when the
-/// receiver says so. One thread hears what the peer says; a few read files and send.
+/// The end whose files are copied: it hears what the receiver wants. It offers entries ([Offers]). Of the files
+/// that are wanted it gives chunks to free slots, or several small files to one ([OutgoingSlot]). A slot is free
+/// again when the receiver says so. One thread hears what the peer says; a few read files and send.
 final class Sender implements OutgoingSlot.Owner {
     /// Entries that have no answer yet, and files that are on their way.
     static final int ENTRIES_MAX = 512;

@@ -11,9 +11,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/// This program once more, as the second process of a command. It is ended on close, whatever it does then. It reads
-/// its
-/// standard input, and so it ends by itself when this process is killed.
+/// This program once more, as the second process of a command. It is ended on close, whatever it does then. It
+/// reads its standard input, and so it ends by itself when this process is killed.
 public final class ChildProcess implements AutoCloseable {
     /// What [#lines] has when there are no more.
     public static final String NO_MORE = "";

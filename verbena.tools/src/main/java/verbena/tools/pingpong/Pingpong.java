@@ -329,8 +329,7 @@ final class Pingpong implements AutoCloseable {
     }
 
     // A send without an acknowledgement, after the peer has answered every message: it has arrived. Its
-    // acknowledgement
-    // was lost, and the peer has ended meanwhile.
+    // acknowledgement was lost, and the peer has ended meanwhile.
     private boolean isAnswered() {
         return wc.wrId() == SEND && wc.status() == WcStatus.RETRY_EXC_ERR && received == settings.iterations();
     }

@@ -13,9 +13,8 @@ import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
 
-/// What `ucmatose`, `udaddy` and `mckey` have in common: a number of connections, messages over each, and the last
-/// line,
-/// which tells the status.
+/// What `ucmatose`, `udaddy` and `mckey` have in common: a number of connections, messages over each, and the
+/// last line, which tells the status.
 abstract class CmTestCommand extends CmCommand {
     /// Exit status and last line after a failure that no number of Linux describes.
     private static final int FAILED = -1;

@@ -15,9 +15,8 @@ import verbena.verbs.cm.ConnectionParameters;
 import verbena.verbs.cm.PortSpace;
 import verbena.verbs.cm.PrivateData;
 
-/// What `ucmatose` and `udaddy` have in common: a server and a client make all connections, and then messages go one
-/// way
-/// and the other.
+/// What `ucmatose` and `udaddy` have in common: a server and a client make all connections, and then messages go
+/// one way and the other.
 abstract class CmTransferCommand extends CmTestCommand {
     private static final int BACKLOG = 1_024;
 

@@ -12,9 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// Which clauses of the standards stand at rules, and which at scripts: `./verbena test --clauses`. Looked at are
-/// chapters
-/// 9, 10 and 12 of IBTA's first volume, and RFC 5040, 5041 and 5044.
+/// Which clauses of the standards stand at rules, and which at scripts: `./verbena test --clauses`. Looked at
+/// are chapters 9, 10 and 12 of IBTA's first volume, and RFC 5040, 5041 and 5044.
 ///
 /// A clause is cited in a comment by its document and number: `IBTA 9.7.5.1`, `IBTA C9-88`, `RFC 5044 7.1.2`, and
 /// several by `IBTA 10.6.3.1, 10.6.7`. Nothing else is needed: where the comment stands says what it cites.

@@ -5,9 +5,8 @@ import java.util.Optional;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 
-/// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in C, so
-/// that
-/// signals, cancellation and long jumps meet no Java method on its stack.
+/// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in
+/// C, so that signals, cancellation and long jumps meet no Java method on its stack.
 ///
 /// Such a caller has two ways. It is told of each notification and makes a descriptor readable by that. Or it visits
 /// the device: it attends to the device's work in place of the device's own thread, and sleeps where packets arrive.

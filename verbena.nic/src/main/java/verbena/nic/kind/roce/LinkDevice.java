@@ -67,9 +67,8 @@ public record LinkDevice(String name, Link link) implements Device {
         return context;
     }
 
-    /// Opens a device that is nothing but `links`, with an engine for each and no thread: [SoftContext#drive()] has to
-    /// be
-    /// called. How a simulator gets a device with several engines.
+    /// Opens a device that is nothing but `links`, with an engine for each and no thread: [SoftContext#drive()]
+    /// has to be called. How a simulator gets a device with several engines.
     ///
     /// @param name how messages call it
     /// @param links at the same addresses, each with a slot of its own ([Link#slot()]); closed with the context
