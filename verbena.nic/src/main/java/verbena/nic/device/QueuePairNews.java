@@ -3,7 +3,6 @@ package verbena.nic.device;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.kind.LocalQueuePair.FirstPacketListener;
-import verbena.nic.link.TapLink;
 import verbena.nic.observe.JfrEvents;
 import verbena.transport.DirectPackets;
 import verbena.transport.QueuePairEvents;
@@ -89,12 +88,9 @@ final class QueuePairNews implements QueuePairEvents {
         JfrEvents.rnrNak(queuePair, psn, waitNanos, retriesLeft);
     }
 
-    /// Without a tap, this is one question.
     @Override
     public void onDirect(DirectPackets packets) {
-        if (queuePair.engine().link() instanceof TapLink tapped) {
-            tapped.showDirect(packets);
-        }
+        queuePair.engine().link().showDirect(packets);
     }
 
     @Override

@@ -3,6 +3,7 @@ package verbena.nic.link;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
+import verbena.transport.DirectPackets;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.Frame;
@@ -65,6 +66,11 @@ public abstract class ForwardingLink implements Link {
     @Override
     public int slot() {
         return link.slot();
+    }
+
+    @Override
+    public void showDirect(DirectPackets packets) {
+        link.showDirect(packets);
     }
 
     @Override

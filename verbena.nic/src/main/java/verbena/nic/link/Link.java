@@ -1,5 +1,6 @@
 package verbena.nic.link;
 
+import verbena.transport.DirectPackets;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 
@@ -41,6 +42,10 @@ public interface Link extends Carrier {
     default int move(long nowNanos) {
         return 0;
     }
+
+    /// Shows taps around this link a request that needed no packets. Without a tap, this does nothing. Called like
+    /// [#transmit].
+    default void showDirect(DirectPackets packets) {}
 
     /// Whether these packets arrive in one piece when one is transmitted right after the other, so that the receiver
     /// gets both at once.

@@ -110,7 +110,9 @@ public final class TapLink extends ForwardingLink {
     }
 
     /// Shows a request that needed no packets as the packets that it would have had: the first
-    /// [#DIRECT_PACKETS_MAX], so that the engine's other work does not wait long. Called as [Link#transmit].
+    /// [#DIRECT_PACKETS_MAX], so that the engine's other work does not wait long. Taps directly behind this one see
+    /// them too.
+    @Override
     public void showDirect(DirectPackets packets) {
         long now = clock.getAsLong();
         for (int i = 0; i < DIRECT_PACKETS_MAX && packets.poll(direct); i++) {

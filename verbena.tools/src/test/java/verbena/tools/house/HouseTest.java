@@ -142,6 +142,24 @@ class HouseTest {
         assertThat(upwards).as("name a package above their own").isEmpty();
     }
 
+    /// What is particular to a kind of device stands behind `DeviceKind`. The order of packages hides the kinds
+    /// themselves; this finds those who ask a link or a driver which one it is.
+    @Test
+    void theDeviceObjectsDoNotAskForTheKindOfDevice() {
+        var asks = Pattern.compile(
+                "\\binstanceof\\s+\\w*(?:Link|Carrier|Kind|Driver|Protocol)\\b" + "|\\b(?:Roce|Iwarp|Shm|Tcp|Udp)\\w*");
+        Set<String> objects = Set.of(
+                "verbena.nic", "verbena.nic.engine", "verbena.nic.device", "verbena.nic.observe", "verbena.provider");
+        var found = new TreeSet<String>();
+        for (Source source : allSources()) {
+            Matcher asking = asks.matcher(source.code());
+            if (objects.contains(source.packageName()) && asking.find()) {
+                found.add(source.name() + ": " + asking.group());
+            }
+        }
+        assertThat(found).as("ask for the kind of device").isEmpty();
+    }
+
     @Test
     void noClassIsLongerThan500LinesButTables() {
         var found = new TreeSet<String>();
