@@ -1,5 +1,6 @@
 package verbena.bench;
 
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -19,6 +20,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import verbena.transport.Counters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
@@ -73,7 +75,7 @@ public class ReliableConnectionBenchmark {
             parameters.ackTimeoutNanos = 67_000_000;
             parameters.retryCount = 7;
             parameters.path(own, other);
-            protocol = new ReliableConnection(
+            protocol = new ReliableConnection(new ProtocolParts(
                     parameters,
                     sends,
                     new ReceiveQueue(BATCH, 1, () -> {}),
@@ -83,7 +85,7 @@ public class ReliableConnectionBenchmark {
                     completions,
                     memory,
                     new Counters(),
-                    this);
+                    this));
             for (QpState to : new QpState[] {QpState.INIT, QpState.RTR, QpState.RTS}) {
                 QpState from = parameters.state;
                 parameters.state = to;

@@ -1,5 +1,6 @@
 package verbena.fuzz;
 
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -9,6 +10,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import verbena.transport.Counters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.iwarp.IwarpConnection;
 import verbena.transport.iwarp.StreamBuffer;
@@ -92,7 +94,7 @@ final class IwarpTarget {
         parameters.protectionDomain = DOMAIN;
         parameters.state = QpState.INIT;
         parameters.access = Access.bits(EnumSet.of(Access.REMOTE_READ, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC));
-        connection = new IwarpConnection(
+        connection = new IwarpConnection(new ProtocolParts(
                 parameters,
                 sends,
                 receives,
@@ -102,7 +104,7 @@ final class IwarpTarget {
                 completions,
                 memory,
                 new Counters(),
-                new NoEvents());
+                new NoEvents()));
         connection.start(
                 new StreamTerms(
                         (choices & 2) != 0,

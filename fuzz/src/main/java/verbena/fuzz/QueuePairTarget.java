@@ -1,5 +1,6 @@
 package verbena.fuzz;
 
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -8,6 +9,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
 import verbena.transport.memory.MemoryTable;
@@ -148,58 +150,23 @@ final class QueuePairTarget {
         parameters.rnrRetry = 1;
         parameters.keepAliveNanos = (choices & 16) != 0 ? 3_000_000 : 0;
         parameters.path(HERE, THERE);
-        boolean signalAll = (choices & 32) != 0;
-        var counters = new Counters();
-        var events = new NoEvents();
+        boolean isTarget = transport == Transport.XRC && !isInitiator;
+        var parts = new ProtocolParts(
+                parameters,
+                sends,
+                isTarget ? new ReceiveQueue(0, 2, () -> {}) : receives,
+                isTarget,
+                (choices & 32) != 0,
+                completions,
+                completions,
+                memory,
+                new Counters(),
+                new NoEvents());
         protocol = switch (transport) {
-            case UC ->
-                new UnreliableConnection(
-                        parameters,
-                        sends,
-                        receives,
-                        false,
-                        signalAll,
-                        completions,
-                        completions,
-                        memory,
-                        counters,
-                        events);
-            case UD ->
-                new UnreliableDatagram(
-                        parameters,
-                        sends,
-                        receives,
-                        false,
-                        signalAll,
-                        completions,
-                        completions,
-                        memory,
-                        counters,
-                        events);
-            case XRC ->
-                isInitiator
-                        ? new XrcInitiator(parameters, sends, signalAll, completions, memory, counters, events)
-                        : new XrcTarget(
-                                parameters,
-                                new ReceiveQueue(0, 2, () -> {}),
-                                this::queue,
-                                1,
-                                completions,
-                                memory,
-                                counters,
-                                events);
-            default ->
-                new ReliableConnection(
-                        parameters,
-                        sends,
-                        receives,
-                        false,
-                        signalAll,
-                        completions,
-                        completions,
-                        memory,
-                        counters,
-                        events);
+            case UC -> new UnreliableConnection(parts);
+            case UD -> new UnreliableDatagram(parts);
+            case XRC -> isTarget ? new XrcTarget(parts, this::queue, 1) : new XrcInitiator(parts);
+            default -> new ReliableConnection(parts);
         };
         packets = new AttackerPackets(in, FRAMES[0], transport, parameters.qpn, writable, readable, window);
         modify(QpState.INIT);

@@ -31,12 +31,11 @@ public final class QueuePairCore {
     /// Why the queue pair entered ERR or SQE, in words; null while it has not.
     public @Nullable String rootCause;
 
-    public QueuePairCore(
-            QueuePairParameters parameters, MemoryTable memory, Counters counters, QueuePairEvents events) {
-        this.parameters = parameters;
-        this.memory = memory;
-        this.counters = counters;
-        this.events = events;
+    public QueuePairCore(ProtocolParts parts) {
+        this.parameters = parts.parameters();
+        this.memory = parts.memory();
+        this.counters = parts.counters();
+        this.events = parts.events();
     }
 
     // ---- completions

@@ -22,12 +22,11 @@ public final class Receiving {
     private final ReceiveRequest receive;
     private boolean isOpen;
 
-    /// @param isShared whether `queue` is a shared receive queue
-    public Receiving(QueuePairCore core, ReceiveQueue queue, boolean isShared, CompletionRing completions) {
+    public Receiving(QueuePairCore core, ProtocolParts parts) {
         this.core = core;
-        this.queue = queue;
-        this.isShared = isShared;
-        this.completions = completions;
+        this.queue = parts.receives();
+        this.isShared = parts.receivesShared();
+        this.completions = parts.receiveCompletions();
         this.receive = new ReceiveRequest(queue.maxSge());
     }
 

@@ -8,6 +8,7 @@ import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.DeviceLimits;
 import verbena.nic.kind.QueuePairWiring;
 import verbena.transport.Counters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.queue.ReceiveQueue;
@@ -72,20 +73,22 @@ record QueuePairParts(
             Counters counters,
             QueuePairEvents events,
             EngineTask.Owner owner) {
-        return new QueuePairWiring(
-                options.type(),
-                engine,
+        var parts = new ProtocolParts(
                 parameters,
                 sends,
                 receives,
-                srq != null,
+                srq != null || xrcDomain != null,
                 options.signalAll(),
                 sendCq.ring(),
                 receiveCq.ring(),
                 context().engines().memory(engine),
-                xrcDomain == null ? null : new QueuePairWiring.XrcDomain(xrcDomain.number(), xrcDomain.queues()),
                 counters,
-                events,
+                events);
+        return new QueuePairWiring(
+                options.type(),
+                engine,
+                parts,
+                xrcDomain == null ? null : new QueuePairWiring.XrcDomain(xrcDomain.number(), xrcDomain.queues()),
                 owner);
     }
 

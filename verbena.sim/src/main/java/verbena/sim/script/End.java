@@ -1,5 +1,6 @@
 package verbena.sim.script;
 
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
 import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
@@ -81,55 +83,23 @@ final class End implements QueuePairEvents, CompletionRing.Listener {
                 ? host.xrcQueue(SRQ, XRC_DOMAIN, DOMAIN, completions).receives()
                 : shared ? host.sharedReceives : new ReceiveQueue(QUEUE_DEPTH, MAX_SGE, () -> {});
         transport = type.isXrc() ? Transport.XRC : Transport.valueOf(type.name());
+        var parts = new ProtocolParts(
+                parameters,
+                sends,
+                type == QpType.XRC_TARGET ? new ReceiveQueue(0, MAX_SGE, () -> {}) : receives,
+                shared || type == QpType.XRC_TARGET,
+                signalAll,
+                completions,
+                completions,
+                host.memory,
+                host.counters,
+                this);
         protocol = switch (type) {
-            case RC ->
-                new ReliableConnection(
-                        parameters,
-                        sends,
-                        receives,
-                        shared,
-                        signalAll,
-                        completions,
-                        completions,
-                        host.memory,
-                        host.counters,
-                        this);
-            case UC ->
-                new UnreliableConnection(
-                        parameters,
-                        sends,
-                        receives,
-                        shared,
-                        signalAll,
-                        completions,
-                        completions,
-                        host.memory,
-                        host.counters,
-                        this);
-            case UD ->
-                new UnreliableDatagram(
-                        parameters,
-                        sends,
-                        receives,
-                        shared,
-                        signalAll,
-                        completions,
-                        completions,
-                        host.memory,
-                        host.counters,
-                        this);
-            case XRC_INITIATOR ->
-                new XrcInitiator(parameters, sends, signalAll, completions, host.memory, host.counters, this);
-            case XRC_TARGET ->
-                new XrcTarget(
-                        parameters,
-                        new ReceiveQueue(0, MAX_SGE, () -> {}),
-                        host.xrcQueues::get,
-                        XRC_DOMAIN,
-                        completions,
-                        host.memory,
-                        host.counters,
-                        this);
+            case RC -> new ReliableConnection(parts);
+            case UC -> new UnreliableConnection(parts);
+            case UD -> new UnreliableDatagram(parts);
+            case XRC_INITIATOR -> new XrcInitiator(parts);
+            case XRC_TARGET -> new XrcTarget(parts, host.xrcQueues::get, XRC_DOMAIN);
         };
         spare = Frame.allocate(arena.allocate(Frame.SLOT_BYTES, 64))[0];
         host.ends.add(this);

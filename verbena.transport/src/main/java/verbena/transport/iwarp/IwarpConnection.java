@@ -4,17 +4,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.transport.Counter;
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
-import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
-import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.ReceiveQueue;
-import verbena.transport.queue.SendQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.verbs.WcStatus;
@@ -53,23 +48,11 @@ public final class IwarpConnection implements StreamProtocol {
 
     private int terminateLength;
 
-    /// @param receivesShared whether `receives` is a shared receive queue
-    /// @param signalAll whether every send request completes visibly
-    public IwarpConnection(
-            QueuePairParameters parameters,
-            SendQueue sends,
-            ReceiveQueue receives,
-            boolean receivesShared,
-            boolean signalAll,
-            CompletionRing sendCompletions,
-            CompletionRing receiveCompletions,
-            MemoryTable memory,
-            Counters counters,
-            QueuePairEvents events) {
-        this.p = parameters;
-        this.core = new QueuePairCore(parameters, memory, counters, events);
-        this.receiving = new Receiving(core, receives, receivesShared, receiveCompletions);
-        this.requests = new OutstandingRequests(core, this, sends, sendCompletions, signalAll);
+    public IwarpConnection(ProtocolParts parts) {
+        this.core = new QueuePairCore(parts);
+        this.p = core.parameters;
+        this.receiving = new Receiving(core, parts);
+        this.requests = new OutstandingRequests(core, this, parts.sends(), parts.sendCompletions(), parts.signalAll());
         this.sender = new Sender(core, this, requests, owed, writer);
         this.receiver = new Receiver(core, this, receiving, requests, owed);
     }

@@ -1,16 +1,10 @@
 package verbena.transport.rc;
 
 import org.jspecify.annotations.Nullable;
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.QueuePairEvents;
-import verbena.transport.QueuePairParameters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.Receiving;
 import verbena.transport.RequestWriter;
-import verbena.transport.memory.MemoryTable;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.ReceiveQueue;
-import verbena.transport.queue.SendQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
@@ -28,23 +22,16 @@ public final class ReliableConnection extends ReliableProtocol {
     /// Null when all requests go by packets.
     private @Nullable PeerMemory near;
 
-    /// @param receivesShared whether `receives` is a shared receive queue
-    /// @param signalAll whether every send request completes visibly
-    public ReliableConnection(
-            QueuePairParameters parameters,
-            SendQueue sends,
-            ReceiveQueue receives,
-            boolean receivesShared,
-            boolean signalAll,
-            CompletionRing sendCompletions,
-            CompletionRing receiveCompletions,
-            MemoryTable memory,
-            Counters counters,
-            QueuePairEvents events) {
-        super(parameters, memory, counters, events);
-        this.receiving = new Receiving(core, receives, receivesShared, receiveCompletions);
-        this.requester =
-                new Requester(core, this, new RequestWriter(core, Transport.RC), sends, sendCompletions, signalAll);
+    public ReliableConnection(ProtocolParts parts) {
+        super(parts);
+        this.receiving = new Receiving(core, parts);
+        this.requester = new Requester(
+                core,
+                this,
+                new RequestWriter(core, Transport.RC),
+                parts.sends(),
+                parts.sendCompletions(),
+                parts.signalAll());
         this.responder = new Responder(core, Transport.RC, this, receiving, new Checklist(core, receiving));
     }
 

@@ -1,12 +1,10 @@
 package verbena.transport.rc;
 
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
-import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.QueuePairProtocol;
-import verbena.transport.memory.MemoryTable;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
@@ -19,9 +17,9 @@ abstract sealed class ReliableProtocol implements QueuePairProtocol, HalfOwner
     final QueuePairCore core;
     final QueuePairParameters p;
 
-    ReliableProtocol(QueuePairParameters parameters, MemoryTable memory, Counters counters, QueuePairEvents events) {
-        this.core = new QueuePairCore(parameters, memory, counters, events);
-        this.p = parameters;
+    ReliableProtocol(ProtocolParts parts) {
+        this.core = new QueuePairCore(parts);
+        this.p = core.parameters;
     }
 
     /// The halves have to know of a change, which may be one within a state. Not called for ERR.

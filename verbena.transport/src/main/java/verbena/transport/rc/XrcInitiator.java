@@ -1,12 +1,7 @@
 package verbena.transport.rc;
 
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.QueuePairEvents;
-import verbena.transport.QueuePairParameters;
-import verbena.transport.memory.MemoryTable;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.SendQueue;
+import verbena.transport.ProtocolParts;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
 import verbena.wire.ib.Opcode;
@@ -16,17 +11,11 @@ import verbena.wire.ib.Opcode;
 public final class XrcInitiator extends ReliableProtocol {
     private final Requester requester;
 
-    /// @param signalAll whether every send request completes visibly
-    public XrcInitiator(
-            QueuePairParameters parameters,
-            SendQueue sends,
-            boolean signalAll,
-            CompletionRing completions,
-            MemoryTable memory,
-            Counters counters,
-            QueuePairEvents events) {
-        super(parameters, memory, counters, events);
-        this.requester = new Requester(core, this, new XrcRequestWriter(core), sends, completions, signalAll);
+    /// @param parts its receives are not used
+    public XrcInitiator(ProtocolParts parts) {
+        super(parts);
+        this.requester = new Requester(
+                core, this, new XrcRequestWriter(core), parts.sends(), parts.sendCompletions(), parts.signalAll());
     }
 
     @Override

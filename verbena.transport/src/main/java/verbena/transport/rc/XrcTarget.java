@@ -1,13 +1,8 @@
 package verbena.transport.rc;
 
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
-import verbena.transport.QueuePairEvents;
-import verbena.transport.QueuePairParameters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.Receiving;
-import verbena.transport.memory.MemoryTable;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.ReceiveQueue;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
 import verbena.wire.Frame;
@@ -20,21 +15,14 @@ public final class XrcTarget extends ReliableProtocol {
     private final XrcChecklist checklist;
     private final Responder responder;
 
-    /// @param none an empty queue, with room for as many scatter entries as any of `queues` has
+    /// @param parts its receives are empty and shared, with room for as many scatter entries as any of `queues` has;
+    ///     its sends are not used, and nothing ever completes in its completion rings
     /// @param queues all shared receive queues with a number
     /// @param xrcDomain whose queues peers may name
-    /// @param completions where nothing ever completes
-    public XrcTarget(
-            QueuePairParameters parameters,
-            ReceiveQueue none,
-            XrcQueue.Finder queues,
-            int xrcDomain,
-            CompletionRing completions,
-            MemoryTable memory,
-            Counters counters,
-            QueuePairEvents events) {
-        super(parameters, memory, counters, events);
-        var receiving = new Receiving(core, none, true, completions);
+    public XrcTarget(ProtocolParts parts, XrcQueue.Finder queues, int xrcDomain) {
+        super(parts);
+        assert parts.receivesShared() && parts.receives().capacity() == 0;
+        var receiving = new Receiving(core, parts);
         this.checklist = new XrcChecklist(core, receiving, queues, xrcDomain);
         this.responder = new Responder(core, Transport.XRC, this, receiving, checklist);
     }

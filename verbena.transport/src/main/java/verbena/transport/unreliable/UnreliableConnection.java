@@ -1,19 +1,13 @@
 package verbena.transport.unreliable;
 
-import verbena.transport.Counters;
 import verbena.transport.InboundMessage;
 import verbena.transport.Messages;
 import verbena.transport.PacketFate;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
-import verbena.transport.QueuePairEvents;
-import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
 import verbena.transport.RequestWriter;
-import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.ReceiveQueue;
-import verbena.transport.queue.SendQueue;
 import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.QpState;
@@ -37,25 +31,18 @@ public final class UnreliableConnection extends Unreliable {
     private final InboundMessage message = new InboundMessage();
     private boolean established;
 
-    /// @param receivesShared whether `receives` is a shared receive queue
-    /// @param signalAll whether every send request completes visibly
-    public UnreliableConnection(
-            QueuePairParameters parameters,
-            SendQueue sends,
-            ReceiveQueue receives,
-            boolean receivesShared,
-            boolean signalAll,
-            CompletionRing sendCompletions,
-            CompletionRing receiveCompletions,
-            MemoryTable memory,
-            Counters counters,
-            QueuePairEvents events) {
-        var core = new QueuePairCore(parameters, memory, counters, events);
+    public UnreliableConnection(ProtocolParts parts) {
+        var core = new QueuePairCore(parts);
         super(
                 core,
                 new UnreliableSender(
-                        core, Transport.UC, new RequestWriter(core, Transport.UC), sends, sendCompletions, signalAll),
-                new Receiving(core, receives, receivesShared, receiveCompletions));
+                        core,
+                        Transport.UC,
+                        new RequestWriter(core, Transport.UC),
+                        parts.sends(),
+                        parts.sendCompletions(),
+                        parts.signalAll()),
+                new Receiving(core, parts));
     }
 
     @Override

@@ -1,16 +1,10 @@
 package verbena.transport.unreliable;
 
-import verbena.transport.Counters;
 import verbena.transport.PacketFate;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
-import verbena.transport.QueuePairEvents;
-import verbena.transport.QueuePairParameters;
 import verbena.transport.Receiving;
-import verbena.transport.memory.MemoryTable;
 import verbena.transport.memory.MemoryVerdict;
-import verbena.transport.queue.CompletionRing;
-import verbena.transport.queue.ReceiveQueue;
-import verbena.transport.queue.SendQueue;
 import verbena.verbs.WcOpcode;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
@@ -29,24 +23,18 @@ import verbena.wire.roce.RoceV2;
 /// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. What finds no receive, or
 /// one that is too small, is lost.
 public final class UnreliableDatagram extends Unreliable {
-    /// @param receivesShared whether `receives` is a shared receive queue
-    /// @param signalAll whether every send request completes visibly
-    public UnreliableDatagram(
-            QueuePairParameters parameters,
-            SendQueue sends,
-            ReceiveQueue receives,
-            boolean receivesShared,
-            boolean signalAll,
-            CompletionRing sendCompletions,
-            CompletionRing receiveCompletions,
-            MemoryTable memory,
-            Counters counters,
-            QueuePairEvents events) {
-        var core = new QueuePairCore(parameters, memory, counters, events);
+    public UnreliableDatagram(ProtocolParts parts) {
+        var core = new QueuePairCore(parts);
         super(
                 core,
-                new UnreliableSender(core, Transport.UD, new DatagramWriter(core), sends, sendCompletions, signalAll),
-                new Receiving(core, receives, receivesShared, receiveCompletions));
+                new UnreliableSender(
+                        core,
+                        Transport.UD,
+                        new DatagramWriter(core),
+                        parts.sends(),
+                        parts.sendCompletions(),
+                        parts.signalAll()),
+                new Receiving(core, parts));
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.random.RandomGenerator;
 import verbena.transport.Counters;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairEvents;
 import verbena.transport.QueuePairParameters;
 import verbena.transport.memory.MemoryTable;
@@ -84,8 +85,8 @@ final class IwarpEnd implements QueuePairEvents {
         parameters.protectionDomain = DOMAIN;
         parameters.state = QpState.INIT;
         parameters.access = ALL;
-        connection = new IwarpConnection(
-                parameters, sends, receives, false, false, completions, completions, memory, counters, this);
+        connection = new IwarpConnection(new ProtocolParts(
+                parameters, sends, receives, false, false, completions, completions, memory, counters, this));
         buffer.segment.fill(JUNK);
     }
 

@@ -68,18 +68,7 @@ final class IwarpKind implements DeviceKind {
 
     @Override
     public QueuePairDriver queuePair(QueuePairWiring w) {
-        var protocol = new IwarpConnection(
-                w.parameters(),
-                w.sends(),
-                w.receives(),
-                w.receivesShared(),
-                w.signalAll(),
-                w.sendCompletions(),
-                w.receiveCompletions(),
-                w.memory(),
-                w.counters(),
-                w.events());
-        return new StreamDriver(protocol, link, w);
+        return new StreamDriver(new IwarpConnection(w.parts()), link, w);
     }
 
     @Override

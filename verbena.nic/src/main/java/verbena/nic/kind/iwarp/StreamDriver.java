@@ -57,7 +57,7 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
         this.protocol = protocol;
         this.link = link;
         this.engine = wiring.engine();
-        this.task = new EngineTask(this, wiring.counters(), wiring.owner());
+        this.task = new EngineTask(this, wiring.parts().counters(), wiring.owner());
     }
 
     @Override

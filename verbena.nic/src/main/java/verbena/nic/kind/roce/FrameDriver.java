@@ -17,8 +17,8 @@ final class FrameDriver implements QueuePairDriver {
 
     FrameDriver(QueuePairProtocol protocol, QueuePairWiring wiring) {
         this.protocol = protocol;
-        this.parameters = wiring.parameters();
-        this.task = new EngineTask(protocol, wiring.transport(), wiring.counters(), wiring.owner());
+        this.parameters = wiring.parts().parameters();
+        this.task = new EngineTask(protocol, wiring.transport(), wiring.parts().counters(), wiring.owner());
     }
 
     /// Where the peer sends from until this is reset; 0 for any UDP port.

@@ -100,65 +100,17 @@ public final class RoceKind implements DeviceKind {
     public QueuePairDriver queuePair(QueuePairWiring w) {
         QueuePairProtocol protocol = switch (w.type()) {
             case RC -> reliable(w);
-            case UC ->
-                new UnreliableConnection(
-                        w.parameters(),
-                        w.sends(),
-                        w.receives(),
-                        w.receivesShared(),
-                        w.signalAll(),
-                        w.sendCompletions(),
-                        w.receiveCompletions(),
-                        w.memory(),
-                        w.counters(),
-                        w.events());
-            case UD ->
-                new UnreliableDatagram(
-                        w.parameters(),
-                        w.sends(),
-                        w.receives(),
-                        w.receivesShared(),
-                        w.signalAll(),
-                        w.sendCompletions(),
-                        w.receiveCompletions(),
-                        w.memory(),
-                        w.counters(),
-                        w.events());
-            case XRC_INITIATOR ->
-                new XrcInitiator(
-                        w.parameters(),
-                        w.sends(),
-                        w.signalAll(),
-                        w.sendCompletions(),
-                        w.memory(),
-                        w.counters(),
-                        w.events());
+            case UC -> new UnreliableConnection(w.parts());
+            case UD -> new UnreliableDatagram(w.parts());
+            case XRC_INITIATOR -> new XrcInitiator(w.parts());
             case XRC_TARGET ->
-                new XrcTarget(
-                        w.parameters(),
-                        w.receives(),
-                        w.xrcDomain().queues(),
-                        w.xrcDomain().number(),
-                        w.receiveCompletions(),
-                        w.memory(),
-                        w.counters(),
-                        w.events());
+                new XrcTarget(w.parts(), w.xrcDomain().queues(), w.xrcDomain().number());
         };
         return new FrameDriver(protocol, w);
     }
 
     private ReliableConnection reliable(QueuePairWiring w) {
-        var made = new ReliableConnection(
-                w.parameters(),
-                w.sends(),
-                w.receives(),
-                w.receivesShared(),
-                w.signalAll(),
-                w.sendCompletions(),
-                w.receiveCompletions(),
-                w.memory(),
-                w.counters(),
-                w.events());
+        var made = new ReliableConnection(w.parts());
         PeerMemory near = peerMemory.apply(w);
         if (near != null) {
             made.peerMemory(near);

@@ -55,7 +55,7 @@ final class ShmKind implements DeviceKind {
 
     private @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
         DirectAccess access = direct.get(wiring.engine());
-        return access == null ? null : access.queuePair(wiring.parameters());
+        return access == null ? null : access.queuePair(wiring.parts().parameters());
     }
 
     /// What the link of an engine hears of its neighbours.

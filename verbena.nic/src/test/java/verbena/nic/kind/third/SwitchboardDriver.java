@@ -9,6 +9,7 @@ import verbena.nic.engine.EngineTask;
 import verbena.nic.kind.LocalQueuePair;
 import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
+import verbena.transport.ProtocolParts;
 import verbena.transport.QueuePairCore;
 import verbena.transport.Receiving;
 import verbena.transport.Scheduled;
@@ -21,7 +22,7 @@ import verbena.wire.Frame;
 
 /// Sends by handing the bytes to the peer's engine, which returns an acknowledgement.
 final class SwitchboardDriver implements QueuePairDriver, Scheduled {
-    private final QueuePairWiring wiring;
+    private final ProtocolParts parts;
     private final QueuePairCore core;
     private final SendCompletions completions;
     private final Receiving receive;
@@ -35,13 +36,13 @@ final class SwitchboardDriver implements QueuePairDriver, Scheduled {
     private long next;
 
     SwitchboardDriver(QueuePairWiring wiring, AtomicLong messages) {
-        this.wiring = wiring;
+        this.parts = wiring.parts();
         this.messages = messages;
-        this.core = new QueuePairCore(wiring.parameters(), wiring.memory(), wiring.counters(), wiring.events());
-        this.completions = new SendCompletions(core, wiring.sends(), wiring.sendCompletions(), wiring.signalAll());
-        this.receive = new Receiving(core, wiring.receives(), wiring.receivesShared(), wiring.receiveCompletions());
+        this.core = new QueuePairCore(parts);
+        this.completions = new SendCompletions(core, parts.sends(), parts.sendCompletions(), parts.signalAll());
+        this.receive = new Receiving(core, parts);
         this.engine = wiring.engine();
-        this.task = new EngineTask(this, wiring.counters(), wiring.owner());
+        this.task = new EngineTask(this, parts.counters(), wiring.owner());
     }
 
     static void join(LocalQueuePair one, LocalQueuePair other) {
@@ -74,8 +75,8 @@ final class SwitchboardDriver implements QueuePairDriver, Scheduled {
         deliver();
         while (to != null
                 && core.parameters.state == QpState.RTS
-                && next < wiring.sends().published()) {
-            SendRequest request = wiring.sends().at(next++);
+                && next < parts.sends().published()) {
+            SendRequest request = parts.sends().at(next++);
             MemorySegment message = MemorySegment.ofArray(new byte[(int) request.bytes()]);
             MemoryVerdict verdict = core.memory.gather(
                     request.scatter, core.parameters.protectionDomain, 0, message, 0, (int) request.bytes());
@@ -87,8 +88,8 @@ final class SwitchboardDriver implements QueuePairDriver, Scheduled {
     }
 
     private void onDelivered() {
-        long head = wiring.sends().retired();
-        SendRequest oldest = wiring.sends().at(head);
+        long head = parts.sends().retired();
+        SendRequest oldest = parts.sends().at(head);
         completions.succeed(oldest, head + 1);
     }
 
