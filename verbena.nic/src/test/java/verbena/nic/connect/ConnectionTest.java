@@ -11,19 +11,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
-import verbena.verbs.Context;
-import verbena.verbs.Device;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
 import verbena.verbs.RemoteMemory;
@@ -34,40 +27,9 @@ import verbena.verbs.cm.PrivateData;
 
 /// The synchronous connection, between two devices on loopback.
 @Timeout(60)
-class ConnectionTest {
-    private final Context serverDevice = Device.named("rocev2").open();
-    private final Context clientDevice = Device.named("rocev2").open();
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-
-    @AfterEach
-    void close() {
-        threads.close();
-        clientDevice.close(); // nothing was left behind
-        serverDevice.close();
-    }
-
-    private ConnectionListener listen() {
-        return ConnectionListener.bind(at(0), ConnectionOptions.defaults().withDevice(serverDevice));
-    }
-
-    private InetSocketAddress at(int port) {
-        return new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), port);
-    }
-
-    private ConnectionOptions client() {
-        return ConnectionOptions.defaults().withDevice(clientDevice);
-    }
-
-    private Connection connect(ConnectionListener to) throws InterruptedException {
-        return Connection.connect(to.localAddress(), client());
-    }
-
-    private <T> Future<T> meanwhile(Callable<T> work) {
-        return threads.submit(work);
-    }
-
-    private static <T> T get(Future<T> future) throws Exception {
-        return future.get(30, TimeUnit.SECONDS);
+class ConnectionTest extends ConnectingDevices {
+    ConnectionTest() {
+        super("rocev2");
     }
 
     @Test

@@ -9,28 +9,23 @@ import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.connect.ConnectingDevices;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.ConnectionException.Reason;
 import verbena.verbs.Context;
-import verbena.verbs.Device;
 import verbena.verbs.GidType;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.QpState;
@@ -51,47 +46,11 @@ import verbena.verbs.cm.PrivateData;
 @ParameterizedClass
 @ValueSource(strings = {"iwarp", "iwarp,crc=off", "iwarp@::1", "iwarp,link=portable", "iwarp,link=portable,crc=off"})
 @Timeout(60)
-class IwarpTest {
+class IwarpTest extends ConnectingDevices {
     private static final int MEBIBYTE = 1 << 20;
 
-    private final Context serverDevice;
-    private final Context clientDevice;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-
     IwarpTest(String name) {
-        serverDevice = Device.named(name).open();
-        clientDevice = Device.named(name).open();
-    }
-
-    @AfterEach
-    void close() {
-        threads.close();
-        clientDevice.close(); // nothing was left behind
-        serverDevice.close();
-    }
-
-    private ConnectionListener listen() {
-        return ConnectionListener.bind(at(0), ConnectionOptions.defaults().withDevice(serverDevice));
-    }
-
-    private InetSocketAddress at(int port) {
-        return new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), port);
-    }
-
-    private ConnectionOptions client() {
-        return ConnectionOptions.defaults().withDevice(clientDevice);
-    }
-
-    private Connection connect(ConnectionListener to) throws InterruptedException {
-        return Connection.connect(to.localAddress(), client());
-    }
-
-    private <T> Future<T> meanwhile(Callable<T> work) {
-        return threads.submit(work);
-    }
-
-    private static <T> T get(Future<T> future) throws Exception {
-        return future.get(30, TimeUnit.SECONDS);
+        super(name);
     }
 
     /// RFC 5044 7.1.2: a responder that begins does so after a while.

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,29 +14,14 @@ import verbena.transport.rc.PeerMemory.Progress;
 import verbena.verbs.spi.SendOperation;
 
 /// What a direct request does to the memory on both sides.
-class DirectCopyTest {
-    private static final int BYTES = 3 << 20;
-    /// The compiler needs some.
-    private static final int ATTEMPTS_MAX = 300;
-
-    private final SharedHost host = new SharedHost();
-    private final SharedHost.OneProcess a = host.new OneProcess(1);
-    private final SharedHost.OneProcess b = host.new OneProcess(2);
-    private final SharedHost.End qa = a.queuePair();
-    private final SharedHost.End qb = b.queuePair();
-    private final Region local = a.region(BYTES);
-    private final Region remote = b.region(BYTES);
+class DirectCopyTest extends TwoProcesses {
+    DirectCopyTest() {
+        super(true);
+    }
 
     @BeforeEach
     void grant() {
-        host.meet(a, b);
-        qa.connect(qb);
-        qb.connect(qa);
-        assertThat(qa.run(SendOperation.READ, local, remote, 0, 8)).isEqualTo(Progress.BY_PACKETS);
-        host.settle();
-        for (int i = 0; i < BYTES; i++) {
-            local.memory().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + (i >>> 8)));
-        }
+        ask(remote);
     }
 
     @AfterEach
@@ -233,23 +217,10 @@ class DirectCopyTest {
 
     @Test
     void noRequestAllocates() {
-        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        SharedHost.Request[] all = {
-            qa.request(SendOperation.WRITE, local, remote, 64, 8),
-            qa.request(SendOperation.WRITE, local, remote, 64, 100),
-            qa.request(SendOperation.READ, local, remote, 64, 100),
-            atomic(SendOperation.FETCH_ADD, 64, 2, 0),
-        };
-        long bytes = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS_MAX && bytes > 0; attempt++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < 1000; i++) {
-                for (SharedHost.Request each : all) {
-                    each.run();
-                }
-            }
-            bytes = threads.getCurrentThreadAllocatedBytes() - before;
-        }
-        assertThat(bytes).isZero();
+        assertAllocateNothing(
+                qa.request(SendOperation.WRITE, local, remote, 64, 8),
+                qa.request(SendOperation.WRITE, local, remote, 64, 100),
+                qa.request(SendOperation.READ, local, remote, 64, 100),
+                atomic(SendOperation.FETCH_ADD, 64, 2, 0));
     }
 }

@@ -7,13 +7,11 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.management.ManagementFactory;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -28,33 +26,9 @@ import verbena.verbs.spi.SendOperation;
 
 /// Memory of the peer that is in no file: the kernel copies. Both processes of a test are this one.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "process_vm_writev")
-class ProcessCopyTest {
-    private static final int BYTES = 3 << 20;
-    /// The compiler needs some.
-    private static final int ATTEMPTS_MAX = 300;
-
-    private final SharedHost host = new SharedHost();
-    private final SharedHost.OneProcess a = host.new OneProcess(1);
-    private final SharedHost.OneProcess b = host.new OneProcess(2);
-    private final SharedHost.End qa = a.queuePair();
-    private final SharedHost.End qb = b.queuePair();
-    private final Region local = a.region(BYTES);
-    private final Region remote = b.foreign(BYTES);
-
-    @BeforeEach
-    void grant() {
-        host.meet(a, b);
-        qa.connect(qb);
-        qb.connect(qa);
-        for (int i = 0; i < BYTES; i++) {
-            local.memory().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + (i >>> 8)));
-        }
-    }
-
-    /// Grants the region to the peer.
-    private void ask(Region of) {
-        assertThat(qa.run(SendOperation.READ, local, of, 0, 8)).isEqualTo(Progress.BY_PACKETS);
-        host.settle();
+class ProcessCopyTest extends TwoProcesses {
+    ProcessCopyTest() {
+        super(false);
     }
 
     private void assumeAllowed() {
@@ -295,22 +269,9 @@ class ProcessCopyTest {
     @Test
     void noRequestAllocates() {
         assumeAllowed();
-        var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-        SharedHost.Request[] all = {
-            qa.request(SendOperation.WRITE, local, remote, 64, 8),
-            qa.request(SendOperation.WRITE, local, remote, 64, 100),
-            qa.request(SendOperation.READ, local, remote, 64, 100),
-        };
-        long bytes = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS_MAX && bytes > 0; attempt++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < 1000; i++) {
-                for (SharedHost.Request each : all) {
-                    each.run();
-                }
-            }
-            bytes = threads.getCurrentThreadAllocatedBytes() - before;
-        }
-        assertThat(bytes).isZero();
+        assertAllocateNothing(
+                qa.request(SendOperation.WRITE, local, remote, 64, 8),
+                qa.request(SendOperation.WRITE, local, remote, 64, 100),
+                qa.request(SendOperation.READ, local, remote, 64, 100));
     }
 }
