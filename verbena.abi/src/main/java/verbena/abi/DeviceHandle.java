@@ -28,22 +28,14 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
     private static final String NAMES =
             Optional.ofNullable(System.getenv("VERBENA_DEVICES")).orElse("").strip();
 
-    /// Those of `VERBENA_DEVICES`, names with a blank between. When it is not set, all that there are, except those
-    /// that reach processes of one user on this host only. Programs such as UCX judge by addresses which peers a
+    /// Those of `VERBENA_DEVICES`, names with a blank between. When it is not set, all that there are, except
+    /// those that reach processes of this host only. Programs such as UCX judge by addresses which peers a
     /// device reaches, and such a device has the addresses of loopback, as `rocev2_lo` has.
     static List<DeviceHandle> list() {
         var devices = NAMES.isEmpty()
-                ? Device.list().stream().filter(each -> !isForOneUser(each)).toList()
+                ? Device.list().stream().filter(each -> !each.isOfHost()).toList()
                 : Arrays.stream(NAMES.split(" +")).map(Device::named).toList();
         return devices.stream().map(DeviceHandle::known).toList();
-    }
-
-    private static boolean isForOneUser(Device device) {
-        return isForOneUser(device.name());
-    }
-
-    private static boolean isForOneUser(String name) {
-        return name.startsWith("shm");
     }
 
     /// Whether the user has said which devices the program is to see.
@@ -67,7 +59,7 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
     static Optional<Context> at(Gid local) {
         return list().stream()
                 .filter(each -> !NAMES.isEmpty() || !each.isIwarp())
-                .filter(each -> isOnly() || !isForOneUser(each.device))
+                .filter(each -> isOnly() || !each.device.isOfHost())
                 .filter(each -> each.has(local))
                 .findFirst()
                 .map(DeviceHandle::shared);
@@ -75,13 +67,13 @@ record DeviceHandle(long pointer, Device device, String name, int number) {
 
     /// Whether the program sees a device of the host, beside others: the user has named both.
     static boolean seesHost() {
-        return !isOnly() && Arrays.stream(NAMES.split(" +")).anyMatch(DeviceHandle::isForOneUser);
+        return !isOnly() && list().stream().anyMatch(each -> each.device.isOfHost());
     }
 
     /// The context of the listed device for connections within this host that has a local address.
     static Optional<Context> within(Gid local) {
         return list().stream()
-                .filter(each -> isForOneUser(each.device) && each.has(local))
+                .filter(each -> each.device.isOfHost() && each.has(local))
                 .findFirst()
                 .map(DeviceHandle::shared);
     }

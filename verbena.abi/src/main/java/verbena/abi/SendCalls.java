@@ -9,6 +9,7 @@ import static verbena.foreign.rdma.VerbsStructs.SEND_WR;
 import static verbena.foreign.rdma.VerbsStructs.SGE;
 
 import java.util.Set;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.foreign.rdma.VerbsConstants;
@@ -184,29 +185,18 @@ final class SendCalls {
     // ---- receives
 
     static long postRecv(long qp, long list, long bad) {
-        long wr = list;
-        try {
-            try (ReceiveBatch batch = QueuePairHandle.get(qp).qp.receive()) {
-                try {
-                    while (wr != 0) {
-                        add(batch, wr);
-                        wr = Memory.getLong(wr + RECEIVE_NEXT);
-                    }
-                } finally {
-                    batch.submit();
-                }
-            }
-            return 0;
-        } catch (RuntimeException e) {
-            Memory.putLong(bad, wr);
-            return Errno.of(e);
-        }
+        return post(queuePair -> QueuePairHandle.get(queuePair).qp.receive(), qp, list, bad);
     }
 
     static long postSrqRecv(long srq, long list, long bad) {
+        return post(queue -> SharedReceivesHandle.get(queue).srq.receive(), srq, list, bad);
+    }
+
+    /// @param begin captures nothing, so that no call allocates
+    private static long post(LongFunction<ReceiveBatch> begin, long queue, long list, long bad) {
         long wr = list;
         try {
-            try (ReceiveBatch batch = SharedReceivesHandle.get(srq).srq.receive()) {
+            try (ReceiveBatch batch = begin.apply(queue)) {
                 try {
                     while (wr != 0) {
                         add(batch, wr);

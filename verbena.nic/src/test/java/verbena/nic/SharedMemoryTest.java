@@ -112,6 +112,15 @@ class SharedMemoryTest {
         }
     }
 
+    @Test
+    void onlyDevicesOfSharedMemoryReachThisHostOnly() {
+        assertThat(Device.named("shm").isOfHost()).isTrue();
+        assertThat(Device.list())
+                .filteredOn(Device::isOfHost)
+                .extracting(Device::name)
+                .containsExactly("shm");
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 8, 9, 4_096, 65_536, 1_048_576, 3_000_001})
     void writesAndReadsOfAnySizeNeedNoPackets(int bytes) throws InterruptedException {

@@ -33,6 +33,11 @@ public interface Device {
     /// The GIDs that port 1 of an opened device will have; empty when they are only known then.
     List<GidEntry> gids();
 
+    /// Whether it reaches processes of this host only.
+    default boolean isOfHost() {
+        return false;
+    }
+
     /// Opens the device. Each call makes an independent context.
     ///
     /// @throws DeviceException when it cannot be opened: an address in use by another process, for example

@@ -5,11 +5,11 @@ import java.util.Optional;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
 
-/// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays silent:
-/// it lists nothing and throws nothing.
+/// A family of devices, found by [java.util.ServiceLoader]. A provider that cannot work on this host stays
+/// silent: it lists nothing and throws nothing.
 public interface Provider {
-    /// Short name of the family, for example `rocev2`. In a family that can make one it also is the name of a device
-    /// with a loopback address of its own.
+    /// Short name of the family, for example `rocev2`. In a family that can make one it also is the name of a
+    /// device with a loopback address of its own.
     String kind();
 
     /// The devices that exist now.
@@ -26,13 +26,15 @@ public interface Provider {
         return false;
     }
 
-    /// Whether its devices reach processes of this host only. Where both ends have such a device, it is the first
-    /// choice for a connection within the host ([verbena.verbs.cm.EventChannel#openNearest()]).
+    /// Whether its devices reach processes of this host only ([Device#isOfHost()]). Where both ends have such a
+    /// device, it is the first choice for a connection within the host
+    /// ([verbena.verbs.cm.EventChannel#openNearest()]).
     default boolean isOfHost() {
         return false;
     }
 
-    /// Whether a process that its devices would reach has this service at an address of this host. Opens no device.
+    /// Whether a process that its devices would reach has this service at an address of this host. Opens no
+    /// device.
     ///
     /// @param serviceId a port of a port space, as the communication manager names it (IBTA annex A11)
     default boolean isServed(long serviceId, Gid address) {

@@ -38,6 +38,11 @@ record ShmDevice(String name, HostInterface host, ShmOptions options) implements
     }
 
     @Override
+    public boolean isOfHost() {
+        return true;
+    }
+
+    @Override
     public Context open() {
         var links = new ArrayList<ShmLink>();
         boolean isOpen = false;
