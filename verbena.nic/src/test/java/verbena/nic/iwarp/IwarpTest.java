@@ -334,6 +334,15 @@ class IwarpTest extends ConnectingDevices {
         }
     }
 
+    /// Returns when the engine has ended the piece of work that it is doing.
+    private static void awaitPieceOfWork(Context device) {
+        try (var domain = device.allocateProtectionDomain();
+                var queue = device.createCompletionQueue(1);
+                var queuePair = domain.createQueuePair(QueuePairOptions.rc(queue))) {
+            assertThat(queuePair.query().state()).isEqualTo(QpState.RESET);
+        }
+    }
+
     private static boolean end(InputStream in) {
         try {
             return in.read() < 0;
@@ -360,6 +369,7 @@ class IwarpTest extends ConnectingDevices {
                             .as("the oldest have to go")
                             .isTrue();
                 }
+                awaitPieceOfWork(serverDevice); // the peer hears of the end before the socket is counted out
                 assertThat(serverDevice.counters().get("tcp.open")).isLessThanOrEqualTo((long) limit);
                 var accepted = meanwhile(listener::accept);
                 try (var client = connect(listener);
