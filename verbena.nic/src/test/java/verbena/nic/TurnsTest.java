@@ -30,7 +30,7 @@ class TurnsTest implements Engine.Listener {
         Worker(String name, int turns) {
             this.name = name;
             this.left = turns;
-            engine.makeReady(task);
+            engine.later(() -> engine.makeReady(task));
         }
 
         @Override
@@ -81,9 +81,11 @@ class TurnsTest implements Engine.Listener {
     void whatWasRemovedHasNoMoreTurns() {
         var worker = new Worker("a", 9);
         assertThat(engine.step()).isPositive();
-        engine.remove(2, worker.task);
+        engine.later(() -> engine.remove(2, worker.task));
+        assertThat(engine.step()).isPositive();
+        assertThat(turns).as("one more before the command").hasSize(2);
         assertThat(engine.step()).isZero();
-        assertThat(turns).hasSize(1);
+        assertThat(turns).hasSize(2);
     }
 
     @Override

@@ -88,9 +88,11 @@ final class NoteRing {
     /// Begins a note with room for this many bytes; false when there is no room. The writer ends it with
     /// [#publish()].
     boolean begin(int kind, int bytes) {
+        assert Thread.holdsLock(this) : "writers take turns";
         int total = (HEAD_BYTES + bytes + 7) & ~7;
         long position = (long) WRITTEN.get(this);
         long free = capacity - (position - (long) READ.getAcquire(this));
+        assert free >= 0 && free <= capacity : "order of positions";
         int offset = (int) (position % capacity);
         int toEnd = capacity - offset;
         int skipped = toEnd < total ? toEnd : 0;
@@ -170,6 +172,8 @@ final class NoteRing {
 
     /// Removes the note that [#peek()] has returned.
     void remove(int note) {
+        assert note == (int) ((long) READ.get(this) % capacity) : "the oldest note leaves first";
         READ.setRelease(this, (long) READ.get(this) + getInt(note, 0));
+        assert (long) READ.get(this) <= (long) WRITTEN.getAcquire(this) : "order of positions";
     }
 }

@@ -100,6 +100,7 @@ final class Commands {
         /// The value that the command returned; throws what the command threw. Only when it is done.
         @SuppressWarnings("NullAway") // null only when the command returned null
         T result() {
+            assert done : "a result is there when its command is done";
             return switch (thrown) {
                 case null -> value;
                 case RuntimeException e -> throw e;

@@ -68,6 +68,7 @@ final class DeadlineHeap {
         if (index < 0) {
             return;
         }
+        assert index < size && heap[index] == task : "a task knows its place";
         task.heapIndex = -1;
         EngineTask last = heap[--size];
         heap[size] = null;
@@ -89,6 +90,7 @@ final class DeadlineHeap {
             index = parent;
         }
         place(task, index);
+        assert isBehindParent(index) : "earliest first";
     }
 
     private void down(EngineTask task, int from) {
@@ -109,6 +111,13 @@ final class DeadlineHeap {
             index = place;
         }
         place(task, index);
+        assert isBehindParent(index) : "earliest first";
+    }
+
+    private boolean isBehindParent(int index) {
+        EngineTask task = heap[index];
+        EngineTask above = heap[Math.max(0, index - 1) >> 1];
+        return index == 0 || (task != null && above != null && above.heapNanos <= task.heapNanos);
     }
 
     private void place(EngineTask task, int index) {

@@ -98,6 +98,7 @@ public final class Engine implements AutoCloseable {
     /// Wraps the link, or unwraps it, while nothing is under way; as a command. The wrapper forwards sleep and
     /// wake-up, so that a wake-up reaches a thread that sleeps in either link.
     public void relink(UnaryOperator<Link> change) {
+        assert isCommand() : "as a command";
         work.link(change.apply(work.link()));
     }
 
@@ -288,6 +289,11 @@ public final class Engine implements AutoCloseable {
         return ownership.isMine();
     }
 
+    /// Whether this thread is alone with the engine: it owns it, or the engine is closed.
+    private boolean isCommand() {
+        return isMine() || (ownership.isOver() && Thread.holdsLock(ownership));
+    }
+
     /// Runs the waiting commands, for an owner that has called the program and now waits there for another thread.
     /// One of the commands may be that thread's. False when this thread is not the owner.
     public boolean help() {
@@ -338,6 +344,7 @@ public final class Engine implements AutoCloseable {
 
     /// Removes a queue pair; as a command.
     public void remove(int qpn, EngineTask task) {
+        assert isCommand() : "as a command";
         inbound.detachFromAll(link(), task);
         tasks.remove(qpn);
         outbound.remove(task);
@@ -346,6 +353,7 @@ public final class Engine implements AutoCloseable {
     /// Hands packets for queue pair 1 to `task` from now on. Null drops them, as an engine does at first. As a
     /// command.
     public void generalServices(@Nullable EngineTask task) {
+        assert isCommand() : "as a command";
         inbound.generalServices(task);
     }
 
@@ -355,16 +363,19 @@ public final class Engine implements AutoCloseable {
     /// @throws verbena.verbs.ResourceLimitException when there are too many
     /// @throws verbena.nic.link.LinkException when the link cannot become a member
     public void attach(EngineTask task, Gid gid) {
+        assert isCommand() : "as a command";
         inbound.attach(link(), task, gid);
     }
 
     /// Detaches a queue pair from a multicast group; false when it was not attached. As a command.
     public boolean detach(EngineTask task, Gid gid) {
+        assert isCommand() : "as a command";
         return inbound.detach(link(), task, gid);
     }
 
     /// Ensures that the queue pair is polled for packets; as a command.
     public void makeReady(EngineTask task) {
+        assert isCommand() : "as a command";
         outbound.makeReady(task);
     }
 

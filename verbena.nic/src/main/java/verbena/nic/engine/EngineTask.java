@@ -105,6 +105,7 @@ public final class EngineTask {
     /// From now on, a ring links the task to the list again; called by the engine. Volatile, so that the next poll
     /// sees what was published before an earlier ring.
     void answer() {
+        assert (boolean) RUNG.getVolatile(this) : "a task on the list has rung";
         nextRung = null;
         RUNG.setVolatile(this, false);
     }

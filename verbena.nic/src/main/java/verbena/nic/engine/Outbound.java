@@ -65,6 +65,7 @@ final class Outbound {
     /// Sends a batch, or the rest of the last one. Returns how many packets the link has taken, or 1 when a queue pair
     /// has done something else and has not finished.
     int send(Link link, long now) {
+        assert 0 <= from && from <= to && to <= BATCH : "order of departures";
         boolean hasMore = false;
         if (from == to) {
             from = to = 0;

@@ -85,6 +85,7 @@ final class FrameRing {
         }
         write(frame, memory, HEAD_BYTES + at);
         next += bytes;
+        assert at + bytes <= size && readSeen <= next && next - readSeen <= size : "inside the ring";
         return true;
     }
 
@@ -148,6 +149,7 @@ final class FrameRing {
             return 0;
         }
         oldest += bytes;
+        assert oldest <= writtenSeen : "no further than the writer";
         if (length == NO_PACKET) {
             return 0;
         }
@@ -179,6 +181,7 @@ final class FrameRing {
 
     /// Writes a record.
     static void write(Frame frame, MemorySegment to, long at) {
+        assert frame.length > 0 && frame.length <= Frame.PACKET_MAX : frame.length;
         to.set(JAVA_INT, at, frame.length);
         to.set(JAVA_BYTE, at + 4, (byte) frame.trafficClass);
         to.set(JAVA_BYTE, at + 5, (byte) frame.hopLimit);

@@ -162,6 +162,7 @@ public final class CompletionRing {
             broken = true;
             return false;
         }
+        assert taken <= position : "order of positions";
         Entry e = entries.claim(position, taken);
         e.wrId = wrId;
         e.status = status;

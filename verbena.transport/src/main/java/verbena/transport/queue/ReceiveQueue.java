@@ -90,6 +90,7 @@ public final class ReceiveQueue {
     public int publish() {
         int n = claimed;
         claimed = 0;
+        assert (long) PUBLISHED.get(this) + n - (long) TAKEN.getAcquire(this) <= capacity : "inside the ring";
         PUBLISHED.setVolatile(this, (long) PUBLISHED.get(this) + n);
         return n;
     }

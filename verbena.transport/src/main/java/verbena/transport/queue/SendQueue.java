@@ -86,6 +86,7 @@ public final class SendQueue {
     public int publish() {
         int n = claimed;
         claimed = 0;
+        assert (long) PUBLISHED.get(this) + n - (long) RETIRED.getAcquire(this) <= capacity : "inside the ring";
         PUBLISHED.setVolatile(this, (long) PUBLISHED.get(this) + n);
         return n;
     }
