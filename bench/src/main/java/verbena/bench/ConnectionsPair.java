@@ -20,7 +20,7 @@ final class ConnectionsPair implements Contender {
     private static final int FIRST = 100;
     /// A connection is a long way for a compiler.
     private static final int WARM_UP_COUNT = 5_000;
-    private static final long PATIENCE_SECONDS = 600;
+    private static final long TIMEOUT_SECONDS = 600;
     private static final long SETTLE_MILLIS = 10_000;
 
     private final String device;
@@ -53,7 +53,7 @@ final class ConnectionsPair implements Contender {
     /// Makes connections one after the other, by each of some threads.
     Made make(int count, int threads) throws Exception {
         Worker.order(client, "connect", device, address, count, threads);
-        return Worker.read(client.hear(PATIENCE_SECONDS), Made.class);
+        return Worker.read(client.hear(TIMEOUT_SECONDS), Made.class);
     }
 
     void unmake() throws Exception {

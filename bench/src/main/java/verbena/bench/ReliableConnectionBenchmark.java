@@ -1,6 +1,5 @@
 package verbena.bench;
 
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;

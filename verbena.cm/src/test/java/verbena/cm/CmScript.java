@@ -28,7 +28,7 @@ final class CmScript {
     private static final long SECONDS = 1_000_000_000;
     private static final long START = 10 * SECONDS;
     /// When nothing has been sent for so long, nothing will be.
-    private static final long PATIENCE = 3_600 * SECONDS;
+    private static final long TIMEOUT = 3_600 * SECONDS;
 
     /// How many scripts have run in this process.
     private static int count;
@@ -202,7 +202,7 @@ final class CmScript {
 
     /// The next message of this end, when its time comes; those of the other have to be told before.
     private CmMessage next(End from) {
-        long end = now + PATIENCE;
+        long end = now + TIMEOUT;
         collect();
         while (from.sent.isEmpty()) {
             if (!from.peer().sent.isEmpty()) {
@@ -267,7 +267,7 @@ final class CmScript {
     private void verb(End end, String verb, String rest) {
         switch (verb) {
             case "told" -> {
-                long until = now + PATIENCE;
+                long until = now + TIMEOUT;
                 while (end.told.isEmpty() && a.sent.isEmpty() && b.sent.isEmpty() && advance(until)) {
                     // time passes until an end is told, or sends something
                 }

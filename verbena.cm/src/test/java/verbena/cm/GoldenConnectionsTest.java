@@ -62,13 +62,13 @@ class GoldenConnectionsTest {
     @ParameterizedTest
     @MethodSource("captures")
     void inThePlaceOfTheActiveSide(Path capture) throws IOException {
-        new Side(read(capture), true).play();
+        new ReplayedEnd(read(capture), true).play();
     }
 
     @ParameterizedTest
     @MethodSource("captures")
     void inThePlaceOfThePassiveSide(Path capture) throws IOException {
-        new Side(read(capture), false).play();
+        new ReplayedEnd(read(capture), false).play();
     }
 
     @Test
@@ -102,8 +102,8 @@ class GoldenConnectionsTest {
         return all;
     }
 
-    /// One side of a capture, played by us.
-    private static final class Side {
+    /// One end of a capture, played by us.
+    private static final class ReplayedEnd {
         private final List<Said> capture;
         private final boolean isA;
         private final ArrayDeque<Integer> numbers = new ArrayDeque<>();
@@ -116,7 +116,7 @@ class GoldenConnectionsTest {
         private @Nullable SidrInquiry inquiry;
         private long now;
 
-        Side(List<Said> capture, boolean isA) {
+        ReplayedEnd(List<Said> capture, boolean isA) {
             this.capture = capture;
             this.isA = isA;
             RandomGenerator random = new RandomGenerator() {

@@ -136,7 +136,7 @@ public final class Suite {
 
     private Outcome outcome(Case each) throws InterruptedException {
         var declared = Deviation.of(kind, each);
-        var fixture = new Fixture(device, twice, declared.isPresent() ? Fixture.LITTLE_PATIENCE : Fixture.PATIENCE);
+        var fixture = new Fixture(device, twice, declared.isPresent() ? Fixture.SHORT_TIMEOUT : Fixture.TIMEOUT);
         Throwable failure = attempt(each, fixture);
         if (failure == null) {
             return new Outcome.Kept(declared.isPresent());

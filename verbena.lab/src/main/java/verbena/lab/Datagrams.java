@@ -14,7 +14,7 @@ final class Datagrams {
     private Datagrams() {}
 
     /// @param pair made of what stands before the guest's command
-    static Check.Act over(Function<String, Pair> pair) {
+    static Check.Act over(Function<String, ServerAndClient> pair) {
         return attempt -> {
             Path root = attempt.lab().root();
             Path library = root.resolve(".verbena/roce_ah.so");

@@ -65,7 +65,7 @@ final class Endings {
         int pinged =
                 attempt.start(ours("rping -c -a " + THEIRS4 + " -p 7996 -C 3")).await(SECONDS);
         int served = server.await(SECONDS);
-        if (pinged != 0 || !Pair.isGood(server, served)) {
+        if (pinged != 0 || !ServerAndClient.isGood(server, served)) {
             throw new AssertionError("afterwards the client ended with " + pinged + ", the server with " + served);
         }
     }

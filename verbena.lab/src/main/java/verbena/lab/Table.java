@@ -64,11 +64,13 @@ final class Table {
     // ---- connections by address and port: librdmacm's programs at the other end
 
     private Check cmConnect(String name, String server, String client) {
-        return Check.of("cm, we connect: " + name, new Pair(theirs(CM_SECONDS, server), Ready.CM_ID, ours(client)));
+        return Check.of(
+                "cm, we connect: " + name, new ServerAndClient(theirs(CM_SECONDS, server), Ready.CM_ID, ours(client)));
     }
 
     private Check cmServe(String name, String server, String client) {
-        return Check.of("cm, we serve: " + name, new Pair(ours(server), Ready.SAYS_SO, theirs(CM_SECONDS, client)));
+        return Check.of(
+                "cm, we serve: " + name, new ServerAndClient(ours(server), Ready.SAYS_SO, theirs(CM_SECONDS, client)));
     }
 
     private void connectionManager() {
@@ -116,7 +118,7 @@ final class Table {
     }
 
     private static Check refused(String name, Command command, int status, String words) {
-        return Check.of("cm: " + name, Pair.alone(command, status, Pattern.quote(words)));
+        return Check.of("cm: " + name, ServerAndClient.alone(command, status, Pattern.quote(words)));
     }
 
     private void endings() {
@@ -139,11 +141,11 @@ final class Table {
         Command server = ours("ucmatose -b " + OURS4 + " -p 7998 -c 1 --timeout 4");
         add(Check.of(
                 "cm: no program listens here, they are told",
-                new Pair(server, Ready.SAYS_SO, theirs(20, "ucmatose -s " + OURS4 + " -p 7999"))
+                new ServerAndClient(server, Ready.SAYS_SO, theirs(20, "ucmatose -s " + OURS4 + " -p 7999"))
                         .whoseClientEnds(8, "RDMA_CM_EVENT_REJECTED, error: 8")));
         add(Check.of(
                 "cm: one too many, they are told",
-                new Pair(server, Ready.SAYS_SO, theirs(20, "ucmatose -s " + OURS4 + " -p 7998 -c 2"))
+                new ServerAndClient(server, Ready.SAYS_SO, theirs(20, "ucmatose -s " + OURS4 + " -p 7998 -c 2"))
                         .whoseClientEnds(28, "RDMA_CM_EVENT_REJECTED, error: 28")));
         add(Check.of("cm: a server killed in the handshake", Endings::serverKilledInTheHandshake));
         add(Check.of(
@@ -195,7 +197,7 @@ final class Table {
     private void perfConnect(String name, String test, String options) {
         add(Check.of(
                         "perf, we connect: " + name,
-                        new Pair(
+                        new ServerAndClient(
                                 theirs(PERF_SECONDS, theirTest(test, options)),
                                 options.contains("-R") ? Ready.CM_ID : Ready.guestListens(),
                                 ours("perf " + test + " --warm-up 0 -p PORT " + options + " " + THEIRS4)))
@@ -205,7 +207,7 @@ final class Table {
     private void perfServe(String name, String test, String options) {
         add(Check.of(
                         "perf, we serve: " + name,
-                        new Pair(
+                        new ServerAndClient(
                                 ours("perf " + test + " --warm-up 0 --source_ip " + OURS4 + " -p PORT " + options),
                                 Ready.SAYS_SO,
                                 theirs(PERF_SECONDS, theirTest(test, options) + " " + OURS4)))
@@ -292,13 +294,13 @@ final class Table {
         String their = "ib_" + test + " -d siw0 " + options + " -F";
         add(Check.of(
                 "iwarp we connect: " + test + ", " + words,
-                new Pair(
+                new ServerAndClient(
                         theirs(GUEST_SECONDS, their),
                         Ready.guestListens(),
                         ours(command + " --warm-up 0 -d " + device + " " + options + " " + IWARP_THEIRS4))));
         add(Check.of(
                 "iwarp we serve: " + test + ", " + words,
-                new Pair(
+                new ServerAndClient(
                         ours(command + " -d " + device + " " + options),
                         Ready.weListen(),
                         theirs(GUEST_SECONDS, their + " " + IWARP_OURS4))));
@@ -361,18 +363,19 @@ final class Table {
     private void itConnects(String name, String server, String client) {
         add(Check.of(
                 "ibverbs, it connects: " + name,
-                new Pair(ours(server), Ready.SAYS_SO, inGuest(GUEST_SECONDS, client))));
+                new ServerAndClient(ours(server), Ready.SAYS_SO, inGuest(GUEST_SECONDS, client))));
     }
 
     private void itServes(String name, String server, String client) {
         add(Check.of(
-                "ibverbs, it serves: " + name, new Pair(inGuest(GUEST_SECONDS, server), Ready.SAYS_SO, ours(client))));
+                "ibverbs, it serves: " + name,
+                new ServerAndClient(inGuest(GUEST_SECONDS, server), Ready.SAYS_SO, ours(client))));
     }
 
     private void withC(String name, String server, String client) {
         add(Check.of(
                 "ibverbs, with C: " + name,
-                new Pair(theirs(GUEST_SECONDS, server), Ready.CM_ID, inGuest(GUEST_SECONDS, client))));
+                new ServerAndClient(theirs(GUEST_SECONDS, server), Ready.CM_ID, inGuest(GUEST_SECONDS, client))));
     }
 
     // ---- the same programs on both sides: ours over our libraries (`verbena run`)
@@ -413,14 +416,14 @@ final class Table {
                 "rstream -S 70000 -C 50 -T b -T v -s " + THEIRS4);
         add(Check.of(
                 "abi: udpong, they serve",
-                Datagrams.over(library -> new Pair(
+                Datagrams.over(library -> new ServerAndClient(
                                 theirs(120, library + " udpong -b " + THEIRS4),
                                 Ready.inGuest("ss -lun | grep -q :" + UDPONG_PORT),
                                 ours("run udpong -s " + THEIRS4 + " -C 500 -S 1000"))
                         .whoseServerStays())));
         add(Check.of(
                 "abi: udpong, we serve",
-                Datagrams.over(library -> new Pair(
+                Datagrams.over(library -> new ServerAndClient(
                                 ours("run udpong -b " + OURS4),
                                 Ready.here("ss -lun | grep -q :" + UDPONG_PORT),
                                 theirs(GUEST_SECONDS, library + " udpong -s " + OURS4 + " -C 500 -S 1000"))
@@ -438,7 +441,9 @@ final class Table {
     }
 
     private void abiServe(String name, Ready ready, String server, String client) {
-        add(Check.of("cm, we serve: abi: " + name, new Pair(ours("run " + server), ready, theirs(CM_SECONDS, client)))
+        add(Check.of(
+                        "cm, we serve: abi: " + name,
+                        new ServerAndClient(ours("run " + server), ready, theirs(CM_SECONDS, client)))
                 .withAttempts(name.startsWith("ud") || name.contains("_ud_") ? DATAGRAM_ATTEMPTS : 1));
     }
 
@@ -495,7 +500,7 @@ final class Table {
     }
 
     private void twin(String name, Ready ready, String server, String client) {
-        add(Check.of("abi, with its twin: " + name, new Pair(ours(server), ready, ours(client))));
+        add(Check.of("abi, with its twin: " + name, new ServerAndClient(ours(server), ready, ours(client))));
     }
 
     // ---- ping-pongs of queue pairs that are connected by hand
@@ -513,7 +518,7 @@ final class Table {
             // Two processes of ours serve at one address; two C programs connect at the same time.
             add(Check.of(
                     "rc: we share an address, IPv" + family,
-                    Pair.together(List.of(sharing(family, "PORT"), sharing(family, "PORT2")))));
+                    ServerAndClient.together(List.of(sharing(family, "PORT"), sharing(family, "PORT2")))));
         }
         for (int family : new int[] {4, 6}) {
             for (String service : List.of("uc", "srq")) {
@@ -538,23 +543,23 @@ final class Table {
         boolean isReliable = !service.equals("uc") && !service.equals("ud");
         int seconds = isReliable ? 80 : 30;
         String their = "ibv_" + service + "_pingpong -d rxe0 -g " + (family == 4 ? 1 : 2) + " -p PORT " + options;
-        Pair pair = weConnect
-                ? new Pair(
+        ServerAndClient pair = weConnect
+                ? new ServerAndClient(
                         theirs(seconds, their),
                         Ready.guestListens(),
                         ours(command + " -g 0 -p PORT " + options + " " + THEIRS4))
-                : new Pair(
+                : new ServerAndClient(
                         ours(command + " -p PORT " + options), Ready.weListen(), theirs(seconds, their + " " + ours));
         return Check.of(service + ": " + (weConnect ? "we connect, " : "we serve, ") + words, pair)
                 .withAttempts(isReliable ? 1 : DATAGRAM_ATTEMPTS);
     }
 
-    private static Pair sharing(int family, String port) {
+    private static ServerAndClient sharing(int family, String port) {
         String ours = family == 4 ? OURS4 : OURS6;
         String options = " -p " + port + " -n 1000 -s 9001 -c";
         Ready ready = (attempt, server) ->
                 Ready.weListen(attempt.port() + (port.equals("PORT") ? 0 : 1)).await(attempt, server);
-        return new Pair(
+        return new ServerAndClient(
                 ours("pingpong rc -d rocev2@" + ours + options),
                 ready,
                 theirs(80, "ibv_rc_pingpong -d rxe0 -g " + (family == 4 ? 1 : 2) + options + " " + ours));

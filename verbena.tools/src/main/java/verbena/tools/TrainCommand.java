@@ -27,7 +27,7 @@ import verbena.tools.kit.CommandFailed;
 @Command(name = "train", hidden = true, header = "Do a little of everything, for the AOT cache that the JVM records.")
 final class TrainCommand implements Callable<Integer> {
     private static final Pattern LISTENING = Pattern.compile(" port (\\d+); there: ");
-    private static final long PATIENCE_SECONDS = 20;
+    private static final long TIMEOUT_SECONDS = 20;
     /// So many that a copy of them goes in batches and packs, as a tree of a user's does.
     private static final int FILES = 600;
 
@@ -159,14 +159,14 @@ final class TrainCommand implements Callable<Integer> {
 
         int port() throws InterruptedException {
             try {
-                return port.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                return port.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
             } catch (ExecutionException | TimeoutException e) {
                 throw new CommandFailed("the other end does not listen: " + command, e);
             }
         }
 
         void end() throws InterruptedException {
-            thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+            thread.join(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS));
         }
     }
 }

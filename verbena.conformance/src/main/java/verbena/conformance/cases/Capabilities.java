@@ -238,7 +238,7 @@ public final class Capabilities {
             long before = 0;
             for (int i = 0; i < 3; i++) {
                 a.write(i, 0, 8, b, 0);
-                Expect.that("a completion", cq.await(wc, fixture.patience()));
+                Expect.that("a completion", cq.await(wc, fixture.timeout()));
                 Expect.that("success", wc.ok());
                 Expect.that("a time stamp", wc.timestamp() != 0);
                 Expect.that(

@@ -35,10 +35,10 @@ public final class Channels {
     }
 
     private static void isNotified(Pair pair) throws InterruptedException {
-        Optional<CompletionQueue> which = channel(pair).await(pair.a().fixture.patience());
+        Optional<CompletionQueue> which = channel(pair).await(pair.a().fixture.timeout());
         if (which.isEmpty()) {
             throw new Mismatch(
-                    "notification", "one", "none within " + pair.a().fixture.patience());
+                    "notification", "one", "none within " + pair.a().fixture.timeout());
         }
         Expect.that("it is of the queue", which.get() == pair.b().cq);
     }
@@ -152,7 +152,7 @@ public final class Channels {
         message(first, false);
         var told = new HashSet<CompletionQueue>();
         for (int i = 0; i < 2; i++) {
-            told.add(channel.await(fixture.patience()).orElseThrow());
+            told.add(channel.await(fixture.timeout()).orElseThrow());
         }
         Expect.equal("notified", Set.of(first.b().cq, second.b().cq), told);
     }
@@ -177,7 +177,7 @@ public final class Channels {
                     }
                     if (!any
                             && got < messages
-                            && channel(pair).await(fixture.patience()).isEmpty()) {
+                            && channel(pair).await(fixture.timeout()).isEmpty()) {
                         break;
                     }
                 }
@@ -196,7 +196,7 @@ public final class Channels {
             pair.a().send(2, 0, 8);
             pair.a().ok(2);
         }
-        Expect.equal("received", messages, received.get(2 * fixture.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.equal("received", messages, received.get(2 * fixture.timeout().toSeconds(), TimeUnit.SECONDS));
     }
 
     public static void waitingInVainEnds(Fixture fixture) throws InterruptedException {
@@ -220,7 +220,7 @@ public final class Channels {
         var waiting = new CompletableFuture<Boolean>();
         Thread.ofVirtual().start(() -> {
             try {
-                waiting.complete(channel.await(fixture.patience()).isPresent());
+                waiting.complete(channel.await(fixture.timeout()).isPresent());
             } catch (Throwable e) {
                 waiting.completeExceptionally(e);
             }
@@ -229,7 +229,7 @@ public final class Channels {
         var failure = Expect.thrown(
                 "the waiter",
                 java.util.concurrent.ExecutionException.class,
-                () -> waiting.get(fixture.patience().toSeconds(), TimeUnit.SECONDS));
+                () -> waiting.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS));
         Expect.that("it is told by InvalidStateException", failure.getCause() instanceof InvalidStateException);
     }
 

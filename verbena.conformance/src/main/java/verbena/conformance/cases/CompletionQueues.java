@@ -136,7 +136,7 @@ public final class CompletionQueues {
         var waiting = waiter(pair.b().cq);
         pair.b().receive(5, 0, 8);
         pair.a().send(1, 0, 8);
-        Expect.equal("taken by the waiter", 5L, waiting.get(fixture.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.equal("taken by the waiter", 5L, waiting.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS));
     }
 
     private static CompletableFuture<Long> waiter(CompletionQueue cq) {
@@ -144,7 +144,7 @@ public final class CompletionQueues {
         Thread.ofVirtual().start(() -> {
             try {
                 var wc = new WorkCompletion();
-                result.complete(cq.await(wc, Fixture.PATIENCE) ? wc.wrId() : -1);
+                result.complete(cq.await(wc, Fixture.TIMEOUT) ? wc.wrId() : -1);
             } catch (Throwable e) {
                 result.completeExceptionally(e);
             }
@@ -159,7 +159,7 @@ public final class CompletionQueues {
         var failure = Expect.thrown(
                 "the waiter",
                 java.util.concurrent.ExecutionException.class,
-                () -> waiting.get(fixture.patience().toSeconds(), TimeUnit.SECONDS));
+                () -> waiting.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS));
         Expect.that(
                 "it is told by InvalidStateException: " + failure.getCause(),
                 failure.getCause() instanceof InvalidStateException);
@@ -247,7 +247,7 @@ public final class CompletionQueues {
             pair.a().cq.resize(i % 2 == 0 ? 64 : 256);
         }
         for (var waiter : waiters) {
-            waiter.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
+            waiter.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS);
         }
         Expect.equal("completions", writes, taken.get());
     }

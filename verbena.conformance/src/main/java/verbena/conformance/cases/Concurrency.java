@@ -38,7 +38,7 @@ public final class Concurrency {
             }
             start.countDown();
             for (Future<Void> each : all) {
-                each.get(4 * Fixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                each.get(4 * Fixture.TIMEOUT.toSeconds(), TimeUnit.SECONDS);
             }
         }
     }
@@ -66,7 +66,7 @@ public final class Concurrency {
                                         pair.b().rkey());
                         posted = true;
                     } catch (ResourceLimitException e) {
-                        if (pair.a().cq.await(wc, fixture.patience())) {
+                        if (pair.a().cq.await(wc, fixture.timeout())) {
                             Expect.that("success: " + wc, wc.ok());
                             Expect.that("wr " + wc.wrId() + " completes once", done.add(wc.wrId()));
                         }
@@ -77,7 +77,7 @@ public final class Concurrency {
         });
         var wc = new WorkCompletion();
         while (done.size() < THREADS * each) {
-            Expect.that("the rest completes", pair.a().cq.await(wc, fixture.patience()));
+            Expect.that("the rest completes", pair.a().cq.await(wc, fixture.timeout()));
             Expect.that("success: " + wc, wc.ok());
             Expect.that("wr " + wc.wrId() + " completes once", done.add(wc.wrId()));
         }
@@ -167,7 +167,7 @@ public final class Concurrency {
             int[] completions = new int[pairs];
             var wc = new WorkCompletion();
             for (int i = 0; i < pairs; i++) {
-                Expect.that("a completion comes", a.cq.await(wc, fixture.patience()));
+                Expect.that("a completion comes", a.cq.await(wc, fixture.timeout()));
                 Expect.that("success: " + wc, wc.ok());
                 Expect.equal("completions of pair " + wc.wrId(), 1, ++completions[(int) wc.wrId()]);
             }
@@ -204,7 +204,7 @@ public final class Concurrency {
         for (int i = 0; i < waiters; i++) {
             Thread.ofVirtual().start(() -> {
                 try {
-                    if (pair.b().cq.await(new WorkCompletion(), fixture.patience())) {
+                    if (pair.b().cq.await(new WorkCompletion(), fixture.timeout())) {
                         taken.countDown();
                     }
                 } catch (InterruptedException e) {
@@ -217,6 +217,6 @@ public final class Concurrency {
             pair.a().send(i, 0, 8);
             pair.a().ok(i);
         }
-        Expect.that("every waiter has one", taken.await(fixture.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.that("every waiter has one", taken.await(fixture.timeout().toSeconds(), TimeUnit.SECONDS));
     }
 }

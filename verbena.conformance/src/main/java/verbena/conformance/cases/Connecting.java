@@ -154,7 +154,7 @@ public final class Connecting {
         queuePair(fixture, a, id);
         cm.listener.close();
         id.connect(ConnectionParameters.defaults());
-        ConnectionEvent event = id.channel().await(fixture.patience()).orElseThrow();
+        ConnectionEvent event = id.channel().await(fixture.timeout()).orElseThrow();
         fixture.tell(event + " from " + at);
         Expect.that(
                 "rejected or unreachable: " + event,
@@ -313,7 +313,7 @@ public final class Connecting {
         ConnectionId id = fixture.own(channel.createId(PortSpace.TCP));
         var from = new InetSocketAddress("203.0.113.9", 0);
         id.resolveAddress(Optional.of(from), new InetSocketAddress(Fixture.address(fixture.a()), 4711));
-        ConnectionEvent event = channel.await(fixture.patience()).orElseThrow();
+        ConnectionEvent event = channel.await(fixture.timeout()).orElseThrow();
         Expect.that("AddressError: " + event, event instanceof ConnectionEvent.AddressError);
     }
 
@@ -335,7 +335,7 @@ public final class Connecting {
         EventChannel other = fixture.own(EventChannel.open(fixture.b()));
         made.idOfB.migrate(other);
         made.idOfA.disconnect();
-        ConnectionEvent event = other.await(fixture.patience()).orElseThrow();
+        ConnectionEvent event = other.await(fixture.timeout()).orElseThrow();
         Expect.that(
                 "Disconnected: " + event, event instanceof ConnectionEvent.Disconnected && event.id() == made.idOfB);
         made.idOfB.close();
@@ -367,7 +367,7 @@ public final class Connecting {
                 }
             });
             try (var a = Connection.connect(listener.localAddress(), options.withDevice(fixture.a()));
-                    var b = accepted.get(fixture.patience().toSeconds(), TimeUnit.SECONDS)) {
+                    var b = accepted.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS)) {
                 var memory = b.allocate(4096, Access.remoteAll());
                 var note = a.allocate(100);
                 note.segment().setString(0, "written from afar");
@@ -396,7 +396,7 @@ public final class Connecting {
             });
             Connection made = Connection.connect(listener.localAddress(), options.withDevice(fixture.a()));
             var memory = made.allocate(4096);
-            Connection other = accepted.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
+            Connection other = accepted.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS);
             var closing = new ArrayList<CompletableFuture<Void>>();
             for (Connection each : List.of(made, other, made, other, made)) {
                 closing.add(CompletableFuture.runAsync(
@@ -411,7 +411,7 @@ public final class Connecting {
                         work -> Thread.ofPlatform().daemon().start(work)));
             }
             for (var each : closing) {
-                each.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
+                each.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS);
             }
             Expect.that("the region is closed", memory.isClosed());
         }

@@ -100,7 +100,7 @@ public final class Datagrams {
         send(pair, 2, 0, 10);
         pair.a().ok(2);
         var wc = new WorkCompletion();
-        Expect.that("it arrives", pair.b().cq.await(wc, fixture.patience()));
+        Expect.that("it arrives", pair.b().cq.await(wc, fixture.timeout()));
         AddressHandle back = fixture.own(pair.b()
                 .domain
                 .createAddressHandle(wc, pair.b().memory.segment().asSlice(0, GRH)));
@@ -126,7 +126,7 @@ public final class Datagrams {
         pair.b().receive(1, 0, 200);
         pair.a().send(2, 0, 100);
         var wc = new WorkCompletion();
-        Expect.that("it arrives", pair.b().cq.await(wc, fixture.patience()));
+        Expect.that("it arrives", pair.b().cq.await(wc, fixture.timeout()));
         Expect.thrown(
                 "a handle of a connection's message",
                 IllegalArgumentException.class,

@@ -13,6 +13,7 @@ import verbena.verbs.Access;
 import verbena.verbs.AsyncEvent;
 import verbena.verbs.Capability;
 import verbena.verbs.Completion;
+import verbena.verbs.Endpoint;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidAttributesException;
 import verbena.verbs.InvalidStateException;
@@ -92,7 +93,7 @@ public final class ExtendedConnections {
         SharedReceiveQueue other = fixture.own(setup.domain.createSharedReceiveQueue(setup.b.domain, setup.b.cq, 4, 1));
         for (SharedReceiveQueue queue : List.of(setup.queue, other)) {
             int number = queue.number().orElseThrow();
-            Expect.that("24 bits of number 0x%x".formatted(number), number >= 0 && number <= 0xFF_FFFF);
+            Expect.that("24 bits of number 0x%x".formatted(number), number >= 0 && number <= Endpoint.QPN_MASK);
             Expect.that("its domain", queue.protectionDomain() == setup.b.domain);
         }
         Expect.that("another number", setup.number() != other.number().orElseThrow());

@@ -49,7 +49,7 @@ public final class Lifecycle {
         Expect.thrown("a queue", InvalidStateException.class, () -> context.createCompletionQueue(16), "closed");
         Expect.thrown("a channel", InvalidStateException.class, context::createCompletionChannel, "closed");
         Expect.thrown(
-                "an event", InvalidStateException.class, () -> context.awaitAsyncEvent(fixture.patience()), "closed");
+                "an event", InvalidStateException.class, () -> context.awaitAsyncEvent(fixture.timeout()), "closed");
     }
 
     public static void closingAContextWakesWhoWaitsForEvents(Fixture fixture) throws Exception {
@@ -58,14 +58,14 @@ public final class Lifecycle {
         var done = new CountDownLatch(1);
         Thread.ofVirtual().start(() -> {
             try {
-                context.awaitAsyncEvent(fixture.patience());
+                context.awaitAsyncEvent(fixture.timeout());
             } catch (Throwable e) {
                 told.set(e);
             }
             done.countDown();
         });
         context.close();
-        Expect.that("the waiter is woken", done.await(fixture.patience().toSeconds(), TimeUnit.SECONDS));
+        Expect.that("the waiter is woken", done.await(fixture.timeout().toSeconds(), TimeUnit.SECONDS));
         Expect.that("by InvalidStateException: " + told.get(), told.get() instanceof InvalidStateException);
     }
 
@@ -199,7 +199,7 @@ public final class Lifecycle {
         });
         posting.await();
         pair.a().qp().close();
-        poster.join(fixture.patience().toMillis());
+        poster.join(fixture.timeout().toMillis());
         Expect.that("it ended by InvalidStateException: " + told.get(), told.get() instanceof InvalidStateException);
     }
 }

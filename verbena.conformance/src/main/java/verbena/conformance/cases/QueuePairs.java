@@ -49,7 +49,7 @@ public final class QueuePairs {
             Expect.that("the domain is its own", qp.protectionDomain() == end.domain);
             Expect.that(
                     "number 0x%x has 24 bits and is none of InfiniBand's own".formatted(qp.qpn()),
-                    qp.qpn() > (fixture.isAcknowledged() ? 1 : 0) && qp.qpn() < 0xFF_FFFF);
+                    qp.qpn() > (fixture.isAcknowledged() ? 1 : 0) && qp.qpn() < Endpoint.MULTICAST_QPN);
         }
     }
 

@@ -293,7 +293,7 @@ public final class Regions {
                 }
             });
             region.close();
-            moving.get(fixture.patience().toSeconds(), TimeUnit.SECONDS);
+            moving.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS);
             to.close();
             from.close();
         }

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.GoalRun;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.ConnectionException;
@@ -46,7 +47,7 @@ class KilledPeerTest {
     /// There is no listener while the peer is away: short attempts find the new one soon after it starts.
     private static final Duration ATTEMPT = Duration.ofMillis(100);
 
-    private final Random random = new Random(Goal.seed());
+    private final Random random = new Random(GoalRun.seed());
     // In microseconds.
     private final List<Long> noticed = new ArrayList<>();
     /// When the last request under load had completed.
@@ -62,7 +63,7 @@ class KilledPeerTest {
     void nothingIsLostOrDoneTwiceWhenThePeerIsKilledAndTrafficGoesOn(String kind) throws Exception {
         assumeTrue(Kinds.isHere(kind), "no " + kind + " here");
         long start = System.nanoTime();
-        int kills = Goal.size(kind.equals("shm") ? 3 : 15, 500);
+        int kills = GoalRun.size(kind.equals("shm") ? 3 : 15, 500);
         InetAddress address = LoopbackAddress.find(4_791);
         PeerProcess next = new PeerProcess(kind, address);
         try (Context device = Device.named(kind).open();
@@ -76,12 +77,12 @@ class KilledPeerTest {
         } finally {
             next.close();
         }
-        Goal.report(
+        GoalRun.report(
                 "F1",
                 start,
                 "%d kills over %s, %d idle connections noticed after %s; the last request under load completed after %s"
                         .formatted(kills, kind, noticed.size(), millis(noticed), millis(ended)));
-        Goal.report(
+        GoalRun.report(
                 "F2",
                 start,
                 "%d kills over %s, %,d requests completed once, %,d of them with an error; full traffic after %s"

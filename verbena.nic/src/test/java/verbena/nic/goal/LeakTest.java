@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.nic.GoalRun;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
@@ -28,8 +29,8 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
 
-/// Goal F5 over sockets: closed connections leave nothing behind. It also measures the cost of one connection, for
-/// goal S6.
+/// Goal F5 over sockets: closed connections leave nothing behind. It also measures the cost of one
+/// connection, for goal S6.
 class LeakTest {
     private static final int MESSAGE_BYTES = 64;
     /// Code, classes and buffers grow at first in any program.
@@ -73,7 +74,7 @@ class LeakTest {
     @Timeout(3_600)
     void connectionsThatComeAndGoLeaveNothingBehind() throws Exception {
         long start = System.nanoTime();
-        int cycles = Goal.size(2_000, 50_000);
+        int cycles = GoalRun.size(2_000, 50_000);
         try (Context serverDevice = Device.named("rocev2").open();
                 Context clientDevice = Device.named("rocev2").open();
                 ExecutorService threads = Executors.newCachedThreadPool();
@@ -90,7 +91,7 @@ class LeakTest {
             }
             Held after = Held.now();
 
-            Goal.report(
+            GoalRun.report(
                     "F5",
                     start,
                     "%,d connections made, used and closed: heap %+.1f MiB, resident %+.1f MiB, descriptors %+d"
@@ -134,7 +135,7 @@ class LeakTest {
     @EnabledOnOs(OS.LINUX)
     void aHundredThousandQueuePairsFitIntoFourGibibytes() throws Exception {
         long start = System.nanoTime();
-        int count = Goal.size(2_000, 60_000);
+        int count = GoalRun.size(2_000, 60_000);
         try (Context device = Device.named("rocev2").open()) {
             ProtectionDomain domain = device.allocateProtectionDomain();
             CompletionQueue completions = device.createCompletionQueue(16);
@@ -151,7 +152,7 @@ class LeakTest {
             Held after = Held.now();
 
             long each = (after.heap - before.heap) / count;
-            Goal.report(
+            GoalRun.report(
                     "S6",
                     start,
                     "a connected queue pair for 128 sends and 128 receives takes %,d bytes of heap while nothing is in"

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.GoalRun;
 import verbena.nic.link.LoopbackAddress;
 import verbena.verbs.AckTimeout;
 import verbena.verbs.ConnectionException;
@@ -29,9 +30,9 @@ import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// Goal F4 with real processes. One of them, or both, is stopped at random moments under load and resumed later,
-/// or pauses for garbage collections. No byte is wrong, each request completes once, and a connection survives or
-/// ends as its timeouts say.
+/// Goal F4 with real processes. One of them, or both, is stopped at random moments under load and resumed
+/// later, or pauses for garbage collections. No byte is wrong, each request completes once, and a connection
+/// survives or ends as its timeouts say.
 @Timeout(3_600)
 class PausedPeerTest {
     private static final long PAUSE_MILLIS_MIN = 100;
@@ -40,7 +41,7 @@ class PausedPeerTest {
     private static final Duration KEEP_ALIVE = Duration.ofMillis(100);
     private static final AckTimeout ACK_TIMEOUT = AckTimeout.atLeast(Duration.ofMillis(60));
 
-    private final Random random = new Random(Goal.seed());
+    private final Random random = new Random(GoalRun.seed());
 
     @BeforeAll
     static void processesCanBeStopped() {
@@ -52,8 +53,8 @@ class PausedPeerTest {
     void aProcessThatIsStoppedUnderLoadGoesOnAndNothingIsLostOrChanged(String kind) throws Exception {
         assumeTrue(Kinds.isHere(kind), "no " + kind + " here");
         long start = System.nanoTime();
-        int pauses = Goal.size(kind.equals("shm") ? 3 : 8, 200);
-        long pauseMillisMax = Goal.size(kind.equals("shm") ? 500 : 2_000, 10_000);
+        int pauses = GoalRun.size(kind.equals("shm") ? 3 : 8, 200);
+        long pauseMillisMax = GoalRun.size(kind.equals("shm") ? 500 : 2_000, 10_000);
         InetAddress address = LoopbackAddress.find(4_791);
         long paused = 0;
         long longest = 0;
@@ -85,7 +86,7 @@ class PausedPeerTest {
                     longest = Math.max(longest, millis);
                 }
                 long requests = load.finish();
-                Goal.report(
+                GoalRun.report(
                         "F4",
                         start,
                         ("%d pauses of either end or both under load over %s, %d ms in all, the longest %d ms: %,d"
@@ -103,9 +104,9 @@ class PausedPeerTest {
             server.listen();
             try (var load =
                     new LoadProcess("rocev2", address, Duration.ofMillis(500), Duration.ofSeconds(1), 7, true)) {
-                load.begin(Goal.size(1_500, 300_000));
+                load.begin(GoalRun.size(1_500, 300_000));
                 load.awaitDone();
-                Goal.report(
+                GoalRun.report(
                         "F4",
                         start,
                         "%,d requests from a process that collects garbage all the time: completed once, every byte right"
@@ -119,7 +120,7 @@ class PausedPeerTest {
     @Test
     void aConnectionToAStoppedProcessEndsAsItsTimesSay() throws Exception {
         long start = System.nanoTime();
-        int rounds = Goal.size(5, 100);
+        int rounds = GoalRun.size(5, 100);
         InetAddress address = LoopbackAddress.find(4_791);
         ConnectionParameters watchful =
                 ConnectionParameters.defaults().withKeepAlive(KEEP_ALIVE).withRetries(ACK_TIMEOUT, RETRIES, 7);
@@ -163,7 +164,7 @@ class PausedPeerTest {
                 }
             }
         }
-        Goal.report(
+        GoalRun.report(
                 "F4",
                 start,
                 "a connection to a stopped process ended after %s ms under load (%d configured) and %s ms idle (%d to %d)"

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import verbena.nic.GoalRun;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
@@ -62,7 +63,7 @@ class WithdrawnMemoryTest {
     private static final byte NEVER_LENT = 0x77;
     private static final Duration SOON = Duration.ofSeconds(30);
 
-    private final Random random = new Random(Goal.seed());
+    private final Random random = new Random(GoalRun.seed());
     private final AtomicBoolean isOver = new AtomicBoolean();
     private final WorkCompletion wc = new WorkCompletion();
     private final List<Writer> writers = new ArrayList<>();
@@ -71,7 +72,7 @@ class WithdrawnMemoryTest {
     @Timeout(3_600)
     void whatWasTakenAwayChangesNoMoreAndEachRequestCompletesOnce() throws Exception {
         long start = System.nanoTime();
-        int rounds = Goal.size(100, 100_000);
+        int rounds = GoalRun.size(100, 100_000);
         var written = new ArrayList<Future<Written>>();
         long direct = 0;
         long before = 0;
@@ -110,7 +111,7 @@ class WithdrawnMemoryTest {
             requests += each.resultNow().requests;
             failed += each.resultNow().failed;
         }
-        Goal.report(
+        GoalRun.report(
                 "F2",
                 start,
                 ("memory taken away %,d times under load over shm: no byte changed afterwards, %,d requests completed"

@@ -11,6 +11,7 @@ import verbena.cm.CmLimits;
 import verbena.cm.CmRoute;
 import verbena.cm.CmSuspects;
 import verbena.cm.CommunicationManager;
+import verbena.nic.GoalRun;
 import verbena.nic.hostile.Visits.Visit;
 import verbena.verbs.Access;
 import verbena.verbs.Gid;
@@ -33,20 +34,20 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 
-/// Goal S5: the six attacks of ReDMArk (USENIX Security 2021), and those of NeVerMore (CCS 2022) by a queue pair
-/// of the victim's own device. Each test names what its attacker knows. An attacker who does not know the numbers
-/// of a connection fails at everything. The gain from knowing them is asserted too, so that the documents cannot
-/// promise more. In virtual time.
+/// Goal S5: the six attacks of ReDMArk (USENIX Security 2021), and those of NeVerMore (CCS 2022) by a queue
+/// pair of the victim's own device. Each test names what its attacker knows. An attacker who does not know the
+/// numbers of a connection fails at everything. The gain from knowing them is asserted too, so that the
+/// documents cannot promise more. In virtual time.
 class AttacksTest {
-    private static final int TRIES = (int) Goal.size(16_384, 1 << 20);
+    private static final int TRIES = GoalRun.size(16_384, 1 << 20);
     /// Packets of one queue pair before the next has its turn.
     private static final int TURN = 16;
     private static final Gid STRANGER = Gid.parse("10.0.0.66");
 
-    private final Cable cable = new Cable(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
     private final Cable.End here = cable.b;
     private final Visits visits = new Visits(cable);
-    private final Random random = new Random(Goal.seed());
+    private final Random random = new Random(GoalRun.seed());
     private final WorkCompletion wc = new WorkCompletion();
     private Visit victim;
     private int qpn;
@@ -279,7 +280,8 @@ class AttacksTest {
             }
         }
         assertThat(worst).as("packets of the attacker's before the victim's").isLessThanOrEqualTo(TURN);
-        Goal.print("S5", "A5, keeping the device busy: at most %d of %d packets leave first".formatted(worst, flood));
+        GoalRun.print(
+                "S5", "A5, keeping the device busy: at most %d of %d packets leave first".formatted(worst, flood));
     }
 
     /// A6, facilitating attacks by RDMA: code in the victim's process registers memory and lets a peer read it
@@ -392,6 +394,6 @@ class AttacksTest {
     }
 
     private static void report(String attack, String what, int tries) {
-        Goal.print("S5", attack + ", " + what + ": 0 of " + tries + " tries succeed");
+        GoalRun.print("S5", attack + ", " + what + ": 0 of " + tries + " tries succeed");
     }
 }

@@ -20,6 +20,7 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.GoalRun;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
@@ -39,9 +40,9 @@ import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.roce.RoceV2;
 
-/// Goal N7: packets of all kinds with all kinds of values mean the same to decoders that the authors of Verbena
-/// did not write. tshark reads the same fields; scapy, and a few lines after the standard's text, compute the same
-/// ICRC.
+/// Goal N7: packets of all kinds with all kinds of values mean the same to decoders that the authors of
+/// Verbena did not write. tshark reads the same fields; scapy, and a few lines after the standard's text,
+/// compute the same ICRC.
 class DecodersTest {
     /// The opcodes that tshark 4.0 can name.
     private static final List<Opcode> KNOWN = Arrays.stream(Opcode.values())
@@ -85,7 +86,7 @@ class DecodersTest {
     /// Makes packet after packet, the same for the same seed.
     private static final class Source {
         final Frame frame = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
-        private final SplittableRandom chance = new SplittableRandom(Goal.seed());
+        private final SplittableRandom chance = new SplittableRandom(GoalRun.seed());
         private final RoceV2 roce = new RoceV2();
         private int made;
 
@@ -275,7 +276,7 @@ class DecodersTest {
     @Test
     void tsharkReadsWhatWeReadAndFindsNothingMalformed() throws Exception {
         assumeTrue(isThere("tshark", "--version"), "tshark is not installed");
-        int packets = (int) Goal.size(40_000, 1_000_000);
+        int packets = GoalRun.size(40_000, 1_000_000);
         long started = System.nanoTime();
         Path file = export(packets);
         var command = new ArrayList<>(List.of(
@@ -311,7 +312,7 @@ class DecodersTest {
                         assertThat(theirs[i])
                                 .as(
                                         "%s of packet %d, a %s, from seed %d",
-                                        FIELDS[i], read, Packet.opcode(source.frame), Goal.seed())
+                                        FIELDS[i], read, Packet.opcode(source.frame), GoalRun.seed())
                                 .isEqualTo(ours[i] == null ? "" : "0x" + Long.toHexString(ours[i]));
                     }
                 }
@@ -325,13 +326,13 @@ class DecodersTest {
         }
         assertThat(tshark.waitFor()).isZero();
         assertThat(read).isEqualTo(packets);
-        Goal.print(
+        GoalRun.print(
                 "N7",
                 "%,d packets of %d opcodes from seed %d: tshark finds 0 malformed and %d fields equal in all of them; an ICRC from the standard's text agrees; %.0f s"
                         .formatted(
                                 packets,
                                 KNOWN.size(),
-                                Goal.seed(),
+                                GoalRun.seed(),
                                 FIELDS.length,
                                 (System.nanoTime() - started) / 1e9));
     }
@@ -376,7 +377,7 @@ class DecodersTest {
     void scapyComputesTheSameIcrc() throws Exception {
         String python = Files.isExecutable(Path.of("/usr/bin/python3")) ? "/usr/bin/python3" : "python3";
         assumeTrue(isThere(python, "-c", "import scapy.contrib.roce"), "scapy is not installed");
-        int packets = (int) Goal.size(4_000, 200_000);
+        int packets = GoalRun.size(4_000, 200_000);
         Path file = export(packets);
         Path script = Files.writeString(folder.resolve("icrc.py"), SCAPY);
         Path output = folder.resolve("output");
@@ -389,7 +390,7 @@ class DecodersTest {
         assertThat(status).as(said).isZero();
         long equal = Long.parseLong(said.lines().toList().getLast());
         assertThat(equal).isGreaterThan(packets / 3);
-        Goal.print("N7", "scapy computes the same ICRC for " + equal + " IPv4 packets from seed " + Goal.seed());
+        GoalRun.print("N7", "scapy computes the same ICRC for " + equal + " IPv4 packets from seed " + GoalRun.seed());
     }
 
     private static boolean isThere(String... command) {

@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import verbena.nic.GoalRun;
 import verbena.transport.PacketFate;
 import verbena.verbs.Access;
 import verbena.verbs.Endpoint;
@@ -25,7 +26,7 @@ class FatesTest {
     private static final int PEER_QPN = 0x77;
     private static final int QKEY = 0x1234;
 
-    private final Cable cable = new Cable(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
     /// The device; the test plays its peer.
     private final Cable.End here = cable.b;
 
@@ -100,7 +101,7 @@ class FatesTest {
         };
         provoke.run();
         assertAll(fate, TIMES);
-        Goal.print(
+        GoalRun.print(
                 "S10", TIMES + " packets met the fate " + fate.label() + "; received less the sum of all fates is 0");
     }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nic.GoalRun;
 import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.roce.LinkDevice;
@@ -189,7 +190,7 @@ class ForgedSourceTest {
     void betweenTwoThatSendFromOnePortAnotherPortIsDropped(UdpLinks.Kind kind) throws Exception {
         long[] fates = attack(link(kind, true), link(kind, true), AnotherPort::open);
         assertThat(fates).containsExactly(0, PACKETS);
-        Goal.print("item 7", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
+        GoalRun.print("item 7", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
     }
 
     /// The remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import verbena.cm.CmSuspects;
+import verbena.nic.GoalRun;
 import verbena.nic.hostile.Visits.Visit;
 import verbena.verbs.Access;
 import verbena.verbs.ConnectionException;
@@ -27,14 +28,14 @@ import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 import verbena.wire.ib.Psn;
 
-/// Goal S4: a peer that guesses keys is slowed, then blocked, and reported. No other peer is, and no attacker can
-/// get another peer blocked. In virtual time.
+/// Goal S4: a peer that guesses keys is slowed, then blocked, and reported. No other peer is, and no attacker
+/// can get another peer blocked. In virtual time.
 class GuessingTest {
     private static final int GUESSES = 1_000;
 
-    private final Cable cable = new Cable(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
     private final Visits visits = new Visits(cable);
-    private final Random random = new Random(Goal.seed());
+    private final Random random = new Random(GoalRun.seed());
     private final WorkCompletion wc = new WorkCompletion();
 
     @BeforeEach
@@ -87,7 +88,7 @@ class GuessingTest {
         Visit later = visits.connect();
         assertThat(later.isMade()).isTrue();
         assertThat(write(later, cable.b.memory.rkey())).isEqualTo(WcStatus.SUCCESS);
-        Goal.print(
+        GoalRun.print(
                 "S4",
                 "a peer had %d guesses in %.1f s, then none for %d s; its other connection went on"
                         .formatted(guesses, took / 1e9, CmSuspects.BLOCK_NANOS / 1_000_000_000));

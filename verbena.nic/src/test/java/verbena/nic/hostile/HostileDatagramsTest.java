@@ -12,6 +12,7 @@ import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import verbena.nic.GoalRun;
 import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.roce.LinkDevice;
@@ -180,8 +181,8 @@ class HostileDatagramsTest {
 
     @Test
     void hostileDatagramsDoNoHarm() throws Exception {
-        long datagrams = Goal.size(400_000, 10_000_000);
-        long seed = Goal.seed();
+        long datagrams = GoalRun.size(400_000, 10_000_000);
+        long seed = GoalRun.seed();
         try (var arena = Arena.ofShared();
                 var link = loopback();
                 var attack = new Datagrams(seed, link.gids().getFirst().gid())) {
@@ -212,7 +213,7 @@ class HostileDatagramsTest {
             }
             assertThat(counters.get("received.packets")).isEqualTo(sum).isGreaterThan(datagrams / 2);
             assertThat(flow.join()).as("honest blocks").isPositive();
-            Goal.print(
+            GoalRun.print(
                     "H2",
                     "%,d hostile datagrams in %.0f s from seed %d, %,d packets received: 0 exceptions, 0 protected bytes changed; %,d honest blocks of 4 KiB went there and back meanwhile, all right; %s"
                             .formatted(datagrams, seconds, seed, sum, flow.join(), counters));
@@ -228,7 +229,7 @@ class HostileDatagramsTest {
             } while (victim.context.drive());
         } catch (RuntimeException | Error e) {
             throw new AssertionError(
-                    "one of these, or of those just before: " + Goal.repeat(HostileDatagramsTest.class, seed) + "\n"
+                    "one of these, or of those just before: " + GoalRun.repeat(HostileDatagramsTest.class, seed) + "\n"
                             + attack.last(),
                     e);
         }

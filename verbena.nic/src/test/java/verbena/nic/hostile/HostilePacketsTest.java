@@ -10,6 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import verbena.nic.GoalRun;
 import verbena.transport.PacketFate;
 
 /// Goal H1: whatever arrives, nothing breaks, and no protected byte changes.
@@ -18,8 +19,8 @@ class HostilePacketsTest {
 
     @Test
     void nothingThatArrivesBreaksTheDeviceOrTouchesWhatItMayNot() throws Exception {
-        long packets = Goal.size(30_000_000, 1_000_000_000);
-        long seed = Goal.seed();
+        long packets = GoalRun.size(30_000_000, 1_000_000_000);
+        long seed = GoalRun.seed();
         long started = System.nanoTime();
         var runs = IntStream.range(0, ATTACKERS)
                 .mapToObj(i -> new HostileRun(seed + i))
@@ -32,7 +33,7 @@ class HostilePacketsTest {
                     })
                     .toList())) {
                 assertThat(result)
-                        .as(Goal.repeat(HostilePacketsTest.class, seed))
+                        .as(GoalRun.repeat(HostilePacketsTest.class, seed))
                         .succeedsWithin(Duration.ofHours(2));
             }
         }
@@ -43,7 +44,7 @@ class HostilePacketsTest {
             }
         }
         double seconds = (System.nanoTime() - started) / 1e9;
-        Goal.print(
+        GoalRun.print(
                 "H1",
                 packets + " hostile packets in " + Math.round(seconds) + " s from seed " + seed
                         + ": 0 exceptions, 0 protected bytes changed; "

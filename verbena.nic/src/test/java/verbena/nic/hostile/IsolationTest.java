@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import verbena.nic.GoalRun;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.MemoryRegion;
@@ -30,12 +31,12 @@ import verbena.verbs.cm.PortSpace;
 import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.ConnectionService.News;
 
-/// Goal S9: tenants of one device share its engine and its windows to peers, and cannot starve each other. Each
-/// attacker keeps the device as busy as it can from its own protection domain and completion queue. Meanwhile each
-/// victim does one operation after the other. The test counts what does not depend on the machine: steps of the
-/// engine, of at most 64 packets each way, from posting to completion.
+/// Goal S9: tenants of one device share its engine and its windows to peers, and cannot starve each other.
+/// Each attacker keeps the device as busy as it can from its own protection domain and completion queue.
+/// Meanwhile each victim does one operation after the other. The test counts what does not depend on the
+/// machine: steps of the engine, of at most 64 packets each way, from posting to completion.
 class IsolationTest {
-    private static final int OPERATIONS = (int) Goal.size(50, 2_000);
+    private static final int OPERATIONS = GoalRun.size(50, 2_000);
     /// Virtual time of a step: 64 packets of 4 KiB at 80 Gbit/s. So 100 ms, the goal, are 3,800 steps.
     private static final long STEP_NANOS = 26_000;
 
@@ -43,10 +44,10 @@ class IsolationTest {
     private static final int PAGE = 4_096;
     private static final int MANY = 200;
 
-    private final Cable cable = new Cable(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
     private final Cable.End a = cable.a;
     private final Cable.End b = cable.b;
-    private final Random random = new Random(Goal.seed());
+    private final Random random = new Random(GoalRun.seed());
     private final WorkCompletion wc = new WorkCompletion();
 
     /// A tenant: a domain, a completion queue and memory of its own on both sides.
@@ -303,7 +304,7 @@ class IsolationTest {
         for (Victim victim : Victim.values()) {
             steps.put(victim, worst(attack.stepsMax, attacker, victim, new Tenant(1, PAGE), call));
         }
-        Goal.print("S9", attack + ": at most so many steps from posting to completion: " + steps);
+        GoalRun.print("S9", attack + ": at most so many steps from posting to completion: " + steps);
     }
 
     /// A tenant's use of its queue pairs costs another tenant only turns: equals get equal shares.
@@ -328,6 +329,6 @@ class IsolationTest {
         int most = IntStream.of(written).max().orElseThrow();
         int least = IntStream.of(written).min().orElseThrow();
         assertThat(least).isGreaterThanOrEqualTo(most * 4 / 5).isPositive();
-        Goal.print("S9", "four equals wrote " + Arrays.toString(written) + " times 64 KiB");
+        GoalRun.print("S9", "four equals wrote " + Arrays.toString(written) + " times 64 KiB");
     }
 }

@@ -5,14 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
+import verbena.nic.GoalRun;
 import verbena.verbs.Gid;
 import verbena.verbs.WorkCompletion;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
-/// Goal S3: an attacker who tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile an
-/// honest pair of devices goes on.
+/// Goal S3: an attacker who tries all PSNs, or all queue pair numbers, finds none, and is noticed. Meanwhile
+/// an honest pair of devices goes on.
 class SearchTest {
     private static final int ALL = 1 << 24;
     private static final int BATCH = 32;
@@ -22,7 +23,7 @@ class SearchTest {
 
     private static final Gid STRANGER = Gid.parse("10.0.0.66");
 
-    private final Cable cable = new Cable(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
     private final Cable.End victim = cable.b;
     private final Frame shot = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES))[0];
     private final WorkCompletion wc = new WorkCompletion();
@@ -121,7 +122,7 @@ class SearchTest {
         assertUnharmed();
         assertThat(victim.count("dropped.source")).isEqualTo(ALL);
         assertThat(victim.count("searches")).isPositive();
-        Goal.print(
+        GoalRun.print(
                 "S3",
                 "2^24 PSNs from a wrong address in %.1f s, %.1f million a second: 0 accepted; %,.0f WRITEs of 4 KiB a second before, %,.0f meanwhile"
                         .formatted(seconds, ALL / seconds / 1e6, alone, during / seconds));
@@ -143,7 +144,7 @@ class SearchTest {
         assertUnharmed();
         assertThat(victim.count("dropped.unknown-qp")).isEqualTo(ALL - 1);
         assertThat(noticed[0]).as("packets until it was noticed").isBetween(1L, 1_000L + 2 * BATCH);
-        Goal.print(
+        GoalRun.print(
                 "S3",
                 "2^24 queue pair numbers from the right address in %.1f s: 0 accepted, noticed within %d packets; %,.0f WRITEs of 4 KiB a second meanwhile"
                         .formatted(seconds, noticed[0], during / seconds));

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
+import verbena.nic.GoalRun;
 import verbena.nic.SoftContext;
 import verbena.nic.device.DeviceContext;
 import verbena.nic.kind.roce.LinkDevice;
@@ -124,7 +125,7 @@ class SecrecyTest {
             table.add(region);
         }
         double nanos = (clock.getCurrentThreadCpuTime() - started) / (double) KEYS;
-        Goal.print("S1", "%.1f bits a key at least, given all others; %.0f ns a key".formatted(bits, nanos));
+        GoalRun.print("S1", "%.1f bits a key at least, given all others; %.0f ns a key".formatted(bits, nanos));
     }
 
     @Test
@@ -146,11 +147,11 @@ class SecrecyTest {
     @Test
     void predictorsOfKeysFail() throws Exception {
         int[] keys = memoryKeys(KEYS);
-        Goal.print("S1", "of 2^20 keys predicted: " + predicted(keys, ~0));
+        GoalRun.print("S1", "of 2^20 keys predicted: " + predicted(keys, ~0));
         int[] numbers = queuePairNumbers(65_536);
-        Goal.print("S2", "of 2^16 queue pair numbers predicted: " + predicted(numbers, 0xFF_FFFF));
+        GoalRun.print("S2", "of 2^16 queue pair numbers predicted: " + predicted(numbers, 0xFF_FFFF));
         int[] psns = firstPsns(65_536);
-        Goal.print("S2", "of 2^16 first PSNs predicted: " + predicted(psns, 0xFF_FFFF));
+        GoalRun.print("S2", "of 2^16 first PSNs predicted: " + predicted(psns, 0xFF_FFFF));
     }
 
     /// How often each predictor was right; more than four times is too often.
@@ -344,7 +345,7 @@ class SecrecyTest {
     @Test
     void noRestartRepeatsAnother() throws Exception {
         int restarts = 1_000;
-        int processes = (int) Goal.size(5, 1_000);
+        int processes = GoalRun.size(5, 1_000);
         var firsts = new HashSet<Long>();
         for (int i = 0; i < restarts; i++) {
             int[] keys = memoryKeys(2);
@@ -354,7 +355,7 @@ class SecrecyTest {
             int[] keys = sibling(2);
             assertThat(firsts.add((long) keys[0] << 32 | keys[1])).isTrue();
         }
-        Goal.print(
+        GoalRun.print(
                 "S1",
                 restarts + " restarted generators and " + processes + " restarted processes: none repeats another");
     }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import verbena.nic.GoalRun;
 import verbena.nic.hostile.Visits.Visit;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
@@ -43,12 +44,12 @@ import verbena.wire.cm.Req;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
 
-/// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual time,
-/// on a wire that the attacker controls; and over sockets.
+/// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual
+/// time, on a wire that the attacker controls; and over sockets.
 class SecretTest {
     private static final Secret SECRET = secret(1);
 
-    private final Cable cable = new Cable(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
     private final Visits visits = new Visits(cable);
     private final List<String> said = new ArrayList<>();
 

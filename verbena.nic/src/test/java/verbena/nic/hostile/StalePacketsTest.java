@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import verbena.nic.GoalRun;
 import verbena.verbs.QueuePair;
 import verbena.verbs.QueuePairOptions;
 import verbena.verbs.Transition;
@@ -17,8 +18,8 @@ class StalePacketsTest {
     /// In virtual time: a test lasts longer than numbers rest.
     private static final long CYCLE_NANOS = 10_000_000;
 
-    private final Cable cable = new Cable(Goal.seed());
-    private final SplittableRandom chance = new SplittableRandom(Goal.seed());
+    private final Cable cable = new Cable(GoalRun.seed());
+    private final SplittableRandom chance = new SplittableRandom(GoalRun.seed());
     private final Tape toA = new Tape();
     private final Tape toB = new Tape();
 
@@ -104,7 +105,7 @@ class StalePacketsTest {
         }
         assertThat(accepted).isZero();
         assertThat(count("dropped.closed-qp") + count("dropped.unknown-qp")).isEqualTo(replayed - 50);
-        Goal.print(
+        GoalRun.print(
                 "F3",
                 cycles + " queue pairs closed and made anew, " + (replayed - 50) + " packets of closed ones replayed: "
                         + accepted + " accepted, " + count("dropped.closed-qp") + " known to be late");
@@ -132,7 +133,7 @@ class StalePacketsTest {
             cable.nanos += CYCLE_NANOS;
         }
         assertThat(accepted).isZero();
-        Goal.print(
+        GoalRun.print(
                 "F3",
                 cycles + " times the same two queue pairs reset and connected anew, " + 100 * (cycles - 1)
                         + " packets from before replayed: " + accepted + " accepted");

@@ -1,6 +1,5 @@
 package verbena.sim.script;
 
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

@@ -25,7 +25,7 @@ import verbena.verbs.WorkCompletion;
 class ExactlyOnceOverSocketsTest {
     private static final long OPERATIONS = Goal.size(20_000, 1_000_000);
     private static final int OUTSTANDING = 16;
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
     private static final ConnectOptions OPTIONS =
             ConnectOptions.defaults().withRetries(AckTimeout.atLeast(Duration.ofMillis(4)), 7, 7);
 
@@ -78,7 +78,7 @@ class ExactlyOnceOverSocketsTest {
             if (!broken) {
                 post(qp, ended, results, word);
             }
-            assertThat(cq.await(wc, PATIENCE)).as("something completes").isTrue();
+            assertThat(cq.await(wc, TIMEOUT)).as("something completes").isTrue();
             assertThat(wc.wrId()).isEqualTo(ended);
             if (wc.ok()) {
                 long at = ended % OUTSTANDING * Long.BYTES;

@@ -19,6 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.ToolCommand;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
@@ -360,7 +361,7 @@ public final class DecodeCommand extends ToolCommand {
     private int queuePair(String option, String text) {
         try {
             int qpn = Integer.decode(text);
-            if (qpn < 0 || qpn > 0xFF_FFFF) {
+            if (qpn < 0 || qpn > Endpoint.QPN_MASK) {
                 throw new NumberFormatException();
             }
             return qpn;

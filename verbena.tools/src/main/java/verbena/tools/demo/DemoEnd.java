@@ -27,7 +27,7 @@ final class DemoEnd implements AutoCloseable {
     static final int MESSAGE_BYTES = 4_096;
 
     /// How long anything in the demo may take before it counts as failed.
-    static final Duration PATIENCE = Duration.ofSeconds(5);
+    static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     /// 64-bit values on the wire and in the shared memory: little-endian, as every atomic is on this kind of host.
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -66,7 +66,7 @@ final class DemoEnd implements AutoCloseable {
 
     /// For a connection of the demo.
     static ConnectionOptions options(Context context) {
-        return ConnectionOptions.defaults().withDevice(context).withTimeout(PATIENCE);
+        return ConnectionOptions.defaults().withDevice(context).withTimeout(TIMEOUT);
     }
 
     /// The next completion of its queue, which has to be a good one of this kind.
@@ -82,8 +82,8 @@ final class DemoEnd implements AutoCloseable {
     WorkCompletion take(String what, WcOpcode opcode, boolean polls) throws InterruptedException {
         boolean isReceive = opcode == WcOpcode.RECV || opcode == WcOpcode.RECV_RDMA_WITH_IMM;
         CompletionQueue cq = isReceive ? connection.receiveCompletions() : connection.sendCompletions();
-        if (!(polls ? isPolled(cq) : cq.await(wc, PATIENCE))) {
-            throw new CommandFailed(what + ": no completion in " + PATIENCE.toSeconds() + " s");
+        if (!(polls ? isPolled(cq) : cq.await(wc, TIMEOUT))) {
+            throw new CommandFailed(what + ": no completion in " + TIMEOUT.toSeconds() + " s");
         }
         completionsTaken++;
         if (!wc.ok()) {
@@ -105,7 +105,7 @@ final class DemoEnd implements AutoCloseable {
             looks = 0;
             long now = System.nanoTime();
             start = start == 0 ? now : start;
-            if (now - start > PATIENCE.toNanos()) {
+            if (now - start > TIMEOUT.toNanos()) {
                 return false;
             }
             if (Thread.interrupted()) {

@@ -89,7 +89,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
         }
         orders.add(END_OF_INPUT);
         try {
-            Thread.sleep(DemoEnd.PATIENCE.toMillis());
+            Thread.sleep(DemoEnd.TIMEOUT.toMillis());
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }

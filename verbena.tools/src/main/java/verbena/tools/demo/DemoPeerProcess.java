@@ -47,7 +47,7 @@ final class DemoPeerProcess implements AutoCloseable {
 
     /// The answer to an order that has two.
     String[] answer(String order) throws InterruptedException {
-        return answer(order, 2 * DemoEnd.PATIENCE.toSeconds());
+        return answer(order, 2 * DemoEnd.TIMEOUT.toSeconds());
     }
 
     @Override

@@ -28,9 +28,9 @@ public final class Doctor {
     ///
     /// @param host name or address
     /// @param port on which a program should listen there; empty for any peer
-    /// @param patience how long an answer may take
-    public static Doctor ofPeer(String host, OptionalInt port, Duration patience) {
-        return new Doctor(new ThisHost(), List.of(new WayToPeer(host, port, patience, new SecureRandom())));
+    /// @param timeout how long an answer may take
+    public static Doctor ofPeer(String host, OptionalInt port, Duration timeout) {
+        return new Doctor(new ThisHost(), List.of(new WayToPeer(host, port, timeout, new SecureRandom())));
     }
 
     static List<Check> ofHost() {

@@ -58,8 +58,8 @@ final class ManagementQuestions implements Surroundings.Questions {
     }
 
     @Override
-    public Optional<CmMessage> ask(Gid peer, CmMessage question, Duration patience) {
-        long each = patience.toNanos() / ATTEMPTS;
+    public Optional<CmMessage> ask(Gid peer, CmMessage question, Duration timeout) {
+        long each = timeout.toNanos() / ATTEMPTS;
         for (int i = 0; i < ATTEMPTS; i++) {
             tell(peer, question);
             CmMessage answer = answer(peer, question, System.nanoTime() + each);

@@ -18,7 +18,7 @@ import verbena.verbs.WorkCompletion;
 
 /// Opens a device at each address, and has it WRITE to itself through its sockets: a packet of the path MTU.
 final class SelfTest implements Check {
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
     @Override
     public List<Finding> look(Surroundings at) {
@@ -65,8 +65,8 @@ final class SelfTest implements Check {
             from.segment().fill((byte) 0x5A);
             here.postWrite(1, from, 0, bytes, to.address(), to.rkey());
             var done = new WorkCompletion();
-            String failure = !completions.await(done, PATIENCE)
-                    ? "nothing came back within " + PATIENCE.toSeconds() + " s"
+            String failure = !completions.await(done, TIMEOUT)
+                    ? "nothing came back within " + TIMEOUT.toSeconds() + " s"
                     : !done.ok()
                             ? String.valueOf(done)
                             : MemorySegment.mismatch(from.segment(), 0, bytes, to.segment(), 0, bytes) >= 0

@@ -63,7 +63,7 @@ interface Surroundings {
     /// Sends a UDP datagram of zeroes that must not be fragmented from `own`, and waits for a complaint.
     ///
     /// @param bytes of payload, at least 1
-    Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration patience) throws IOException;
+    Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration timeout) throws IOException;
 
     /// Opens the way for questions to the managers of peers, from an own address at port 4791.
     ///
@@ -80,7 +80,7 @@ interface Surroundings {
         int newId();
 
         /// Asks, several times if need be; the answer, or nothing when none comes in time.
-        Optional<CmMessage> ask(Gid peer, CmMessage question, Duration patience);
+        Optional<CmMessage> ask(Gid peer, CmMessage question, Duration timeout);
 
         /// Says something that is not answered.
         void tell(Gid peer, CmMessage message);

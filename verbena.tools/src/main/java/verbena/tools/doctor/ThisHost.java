@@ -79,12 +79,12 @@ final class ThisHost implements Surroundings {
     }
 
     @Override
-    public Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration patience) throws IOException {
+    public Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration timeout) throws IOException {
         try (var socket = new DatagramSocket(new InetSocketAddress(own, 0))) {
             if (socket.supportedOptions().contains(ExtendedSocketOptions.IP_DONTFRAGMENT)) {
                 socket.setOption(ExtendedSocketOptions.IP_DONTFRAGMENT, true);
             }
-            socket.setSoTimeout((int) Math.max(1, patience.toMillis()));
+            socket.setSoTimeout((int) Math.max(1, timeout.toMillis()));
             socket.connect(peer);
             socket.send(new DatagramPacket(new byte[bytes], bytes));
             socket.receive(new DatagramPacket(new byte[1], 1));

@@ -15,6 +15,7 @@ import verbena.nic.link.Interfaces.HostInterface;
 import verbena.nic.link.LinkException;
 import verbena.tools.doctor.Surroundings.Echo;
 import verbena.tools.doctor.Surroundings.Questions;
+import verbena.verbs.Endpoint;
 import verbena.verbs.Gid;
 import verbena.verbs.Mtu;
 import verbena.wire.cm.CmMessage;
@@ -54,16 +55,16 @@ final class WayToPeer implements Check {
 
     private final String host;
     private final OptionalInt port;
-    private final Duration patience;
+    private final Duration timeout;
     private final RandomGenerator random;
     private final List<Finding> findings = new ArrayList<>();
 
     /// @param port in the port space of TCP; empty when no program has to listen
-    /// @param patience how long an answer may take
-    WayToPeer(String host, OptionalInt port, Duration patience, RandomGenerator random) {
+    /// @param timeout how long an answer may take
+    WayToPeer(String host, OptionalInt port, Duration timeout, RandomGenerator random) {
         this.host = host;
         this.port = port;
-        this.patience = patience;
+        this.timeout = timeout;
         this.random = random;
     }
 
@@ -153,7 +154,7 @@ final class WayToPeer implements Check {
     private boolean speaks(Gid peer, Questions questions) {
         var question = new SidrReq(random.nextLong(), questions.newId(), 0xFFFF, NOBODYS_SERVICE, PrivateData.NONE);
         long started = System.nanoTime();
-        Optional<CmMessage> answer = questions.ask(peer, question, patience);
+        Optional<CmMessage> answer = questions.ask(peer, question, timeout);
         long tookNanos = System.nanoTime() - started;
         answer.ifPresent(_ -> findings.add(
                 Finding.ok("peer", "%s speaks RoCE v2 and answers in %.1f ms".formatted(peer, tookNanos / 1e6))));
@@ -164,7 +165,7 @@ final class WayToPeer implements Check {
         String subject = "peer";
         Gid gid = Gid.of(peer);
         try {
-            return switch (at.knock(own, new InetSocketAddress(peer, RoceV2.UDP_PORT), 1, patience)) {
+            return switch (at.knock(own, new InetSocketAddress(peer, RoceV2.UDP_PORT), 1, timeout)) {
                 case REFUSED ->
                     Finding.fail(
                             subject,
@@ -179,7 +180,7 @@ final class WayToPeer implements Check {
                             "is the host up, is the address right, and does a firewall forbid it? ip neigh show "
                                     + gid);
                 case TOO_LARGE, SILENCE ->
-                    at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), 1, patience) == Echo.REFUSED
+                    at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), 1, timeout) == Echo.REFUSED
                             ? Finding.fail(
                                     subject,
                                     gid + " is up, but does not answer at UDP port 4791",
@@ -203,7 +204,7 @@ final class WayToPeer implements Check {
     private Finding listens(Gid peer, int service, Mtu mtu, Questions questions) {
         String subject = "port " + service;
         Req req = request(peer, service, mtu, questions);
-        Optional<CmMessage> answer = questions.ask(peer, req, patience);
+        Optional<CmMessage> answer = questions.ask(peer, req, timeout);
         return switch (answer.orElse(null)) {
             case Rej rej -> refusal(subject, rej, service);
             case Rep rep -> {
@@ -235,7 +236,7 @@ final class WayToPeer implements Check {
                 IpCmHeader.serviceId(IpCmHeader.PORT_SPACE_TCP, service),
                 random.nextLong(1, Long.MAX_VALUE),
                 0,
-                random.nextInt(2, 0xFF_FFFF),
+                random.nextInt(2, Endpoint.MULTICAST_QPN),
                 1,
                 1,
                 RESPONSE_TIMEOUT,
@@ -362,7 +363,7 @@ final class WayToPeer implements Check {
     private Echo knocks(Surroundings at, InetAddress own, InetAddress peer, int bytes) throws IOException {
         Echo echo = Echo.SILENCE;
         for (int i = 0; i < KNOCKS && echo == Echo.SILENCE; i++) {
-            echo = at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), bytes, patience.dividedBy(KNOCKS));
+            echo = at.knock(own, new InetSocketAddress(peer, CLOSED_PORT), bytes, timeout.dividedBy(KNOCKS));
         }
         return echo;
     }

@@ -38,7 +38,7 @@ import verbena.verbs.cm.PortSpace;
 /// For one thread at a time.
 final class End implements AutoCloseable {
     /// How long anything may take before the scenario has failed.
-    static final Duration PATIENCE = Duration.ofSeconds(5);
+    static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private static final int COMPLETIONS = 64;
 
@@ -172,9 +172,9 @@ final class End implements AutoCloseable {
     }
 
     ConnectionEvent event() throws InterruptedException {
-        return events.await(PATIENCE)
+        return events.await(TIMEOUT)
                 .orElseThrow(() -> new CommandFailed(
-                        application.title() + ": no event of the connection in " + PATIENCE.toSeconds() + " s"));
+                        application.title() + ": no event of the connection in " + TIMEOUT.toSeconds() + " s"));
     }
 
     /// Waits until the application is told that the connection is over.
@@ -223,12 +223,12 @@ final class End implements AutoCloseable {
 
     /// Polls until there is a completion.
     Completion poll() {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         long polls = 1;
         while (!cq.poll(wc)) {
             polls++;
             if (System.nanoTime() > deadline) {
-                throw new CommandFailed(application.title() + ": no completion in " + PATIENCE.toSeconds() + " s");
+                throw new CommandFailed(application.title() + ": no completion in " + TIMEOUT.toSeconds() + " s");
             }
             Thread.onSpinWait();
         }
@@ -249,8 +249,8 @@ final class End implements AutoCloseable {
     Completion sleep() throws InterruptedException {
         boolean woken = false;
         while (!cq.poll(wc)) {
-            if (channel.await(PATIENCE).isEmpty()) {
-                throw new CommandFailed(application.title() + ": no completion in " + PATIENCE.toSeconds() + " s");
+            if (channel.await(TIMEOUT).isEmpty()) {
+                throw new CommandFailed(application.title() + ": no completion in " + TIMEOUT.toSeconds() + " s");
             }
             woken = true;
         }

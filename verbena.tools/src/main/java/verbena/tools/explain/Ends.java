@@ -80,7 +80,7 @@ final class Ends implements AutoCloseable {
 
     static <T> T get(Future<T> future) throws InterruptedException {
         try {
-            return future.get(End.PATIENCE.plusSeconds(1).toSeconds(), TimeUnit.SECONDS);
+            return future.get(End.TIMEOUT.plusSeconds(1).toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException cause) {
                 throw cause;
@@ -192,14 +192,14 @@ final class Ends implements AutoCloseable {
     /// Waits until B's memory holds what A has sent: where nothing acknowledges a WRITE, its completion does
     /// not say so.
     void awaitEqual(Watched from, Watched to, int bytes) {
-        long deadline = System.nanoTime() + End.PATIENCE.toNanos();
+        long deadline = System.nanoTime() + End.TIMEOUT.toNanos();
         while (to.region
                         .segment()
                         .asSlice(0, bytes)
                         .mismatch(from.region.segment().asSlice(0, bytes))
                 >= 0) {
             if (System.nanoTime() > deadline) {
-                throw new CommandFailed("what was sent did not arrive in " + End.PATIENCE.toSeconds() + " s");
+                throw new CommandFailed("what was sent did not arrive in " + End.TIMEOUT.toSeconds() + " s");
             }
             Thread.onSpinWait();
         }

@@ -92,8 +92,8 @@ final class Troubles {
     private static void beLate(Ends ends) throws InterruptedException {
         if (!ends.recorder.seesPackets()) {
             LockSupport.parkNanos(LATE_NANOS);
-        } else if (!ends.recorder.awaitPacket(Troubles::isRnrNak, End.PATIENCE.toSeconds())) {
-            throw new CommandFailed("the message was not turned away in " + End.PATIENCE.toSeconds() + " s");
+        } else if (!ends.recorder.awaitPacket(Troubles::isRnrNak, End.TIMEOUT.toSeconds())) {
+            throw new CommandFailed("the message was not turned away in " + End.TIMEOUT.toSeconds() + " s");
         }
     }
 

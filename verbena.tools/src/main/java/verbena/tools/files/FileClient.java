@@ -23,20 +23,20 @@ final class FileClient implements AutoCloseable {
     private final MessageChannel channel;
     private final Terms terms;
     private final boolean isDirect;
-    private final Duration patience;
+    private final Duration timeout;
 
-    private FileClient(MessageChannel channel, Terms terms, boolean isDirect, Duration patience) {
+    private FileClient(MessageChannel channel, Terms terms, boolean isDirect, Duration timeout) {
         this.channel = channel;
         this.terms = terms;
         this.isDirect = isDirect;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /// How to come to a server, and what to agree on.
     ///
     /// @param device to use; null for the one that reaches the server
     /// @param isDirect whether local files go past the page cache
-    /// @param patience with a server that does not answer
+    /// @param timeout how long to wait for an answer of the server
     /// @param silence how long it may say nothing within a request
     record Way(
             String host,
@@ -45,21 +45,21 @@ final class FileClient implements AutoCloseable {
             Terms terms,
             Optional<Secret> secret,
             boolean isDirect,
-            Duration patience,
+            Duration timeout,
             Duration silence) {}
 
     /// @throws ConnectionException when there is no way to a server
     /// @throws CommandFailed when the server and this do not get on with each other
     static FileClient connect(Way way) throws InterruptedException {
-        ConnectionOptions options = Session.connectionOptions().withTimeout(way.patience());
+        ConnectionOptions options = Session.connectionOptions().withTimeout(way.timeout());
         if (way.device() != null) {
             options = options.withDevice(way.device());
         }
         var channel = new MessageChannel(connect(way, options), way.silence());
         Terms terms = null;
         try {
-            terms = Handshake.asClient(channel, way.terms(), way.secret(), way.patience());
-            return new FileClient(channel, terms, way.isDirect(), way.patience());
+            terms = Handshake.asClient(channel, way.terms(), way.secret(), way.timeout());
+            return new FileClient(channel, terms, way.isDirect(), way.timeout());
         } finally {
             if (terms == null) {
                 channel.close();
@@ -116,7 +116,7 @@ final class FileClient implements AutoCloseable {
         }
         channel.send(request.writeTo(channel.write(Kind.REQUEST)).memory(session.exposed()));
         try {
-            return channel.expect(Kind.READY, patience).takeMemory();
+            return channel.expect(Kind.READY, timeout).takeMemory();
         } catch (BufferUnderflowException e) {
             throw MessageChannel.malformed(e);
         }

@@ -23,7 +23,7 @@ final class Handshake {
     /// Client: all of it; the terms to go on with.
     ///
     /// @throws CommandFailed when the server is none, or the secrets differ
-    static Terms asClient(MessageChannel channel, Terms wish, Optional<Secret> secret, Duration patience)
+    static Terms asClient(MessageChannel channel, Terms wish, Optional<Secret> secret, Duration timeout)
             throws InterruptedException {
         try {
             Message hello = channel.write(Kind.HELLO).put(MAGIC);
@@ -33,7 +33,7 @@ final class Handshake {
             byte[] saidHello = hello.written();
             channel.send(hello);
 
-            Message challenge = channel.expect(Kind.CHALLENGE, patience);
+            Message challenge = channel.expect(Kind.CHALLENGE, timeout);
             byte[] saidChallenge = challenge.whole();
             int version = challenge.bytes().getShort();
             if (version != VERSION) {
@@ -56,7 +56,7 @@ final class Handshake {
             channel.send(channel.write(Kind.PROOF)
                     .put(secret.map(s -> s.proof(true, saidHello, saidChallenge))
                             .orElse(new byte[Secret.PROOF])));
-            byte[] proof = channel.expect(Kind.WELCOME, patience).take(Secret.PROOF);
+            byte[] proof = channel.expect(Kind.WELCOME, timeout).take(Secret.PROOF);
             if (secret.isPresent() && !secret.get().isProof(proof, false, saidHello, saidChallenge)) {
                 throw new CommandFailed("the server does not know the secret");
             }
@@ -78,13 +78,13 @@ final class Handshake {
             Optional<Secret> secret,
             GuessLimit guesses,
             InetAddress from,
-            Duration patience)
+            Duration timeout)
             throws InterruptedException {
         try {
             if (!guesses.allows(from)) {
                 throw refused(channel, "too many wrong secrets from this address; try again later");
             }
-            Message hello = channel.expect(Kind.HELLO, patience);
+            Message hello = channel.expect(Kind.HELLO, timeout);
             byte[] saidHello = hello.whole();
             if (!Arrays.equals(hello.take(MAGIC.length), MAGIC)) {
                 throw refused(channel, "this is a server of 'verbena serve'");
@@ -102,7 +102,7 @@ final class Handshake {
             byte[] saidChallenge = challenge.written();
             channel.send(challenge);
 
-            byte[] proof = channel.expect(Kind.PROOF, patience).take(Secret.PROOF);
+            byte[] proof = channel.expect(Kind.PROOF, timeout).take(Secret.PROOF);
             if (secret.isPresent() && !secret.get().isProof(proof, true, saidHello, saidChallenge)) {
                 guesses.wrong(from);
                 throw refused(channel, "wrong secret");

@@ -277,7 +277,7 @@ final class MessageChannel implements AutoCloseable {
     }
 
     /// The next message of any kind, within a time.
-    Message receive(Duration patience) throws InterruptedException {
+    Message receive(Duration timeout) throws InterruptedException {
         Message before = inHand;
         if (before != null) {
             inHand = null;
@@ -285,9 +285,9 @@ final class MessageChannel implements AutoCloseable {
                     .queuePair()
                     .postReceive(before.index(), received, (long) before.index() * Message.MAX, Message.MAX);
         }
-        if (!connection.receiveCompletions().await(arrived, patience)) {
+        if (!connection.receiveCompletions().await(arrived, timeout)) {
             throw new ConnectionException(
-                    ConnectionException.Reason.TIMEOUT, "the peer said nothing for " + Sizes.seconds(patience));
+                    ConnectionException.Reason.TIMEOUT, "the peer said nothing for " + Sizes.seconds(timeout));
         }
         if (!arrived.ok()) {
             throw new ConnectionException(ConnectionException.Reason.DISCONNECTED, "the peer is gone: " + end());
@@ -326,8 +326,8 @@ final class MessageChannel implements AutoCloseable {
     }
 
     /// The next message, which has to be of this kind.
-    Message expect(Kind kind, Duration patience) throws InterruptedException {
-        Message message = receive(patience);
+    Message expect(Kind kind, Duration timeout) throws InterruptedException {
+        Message message = receive(timeout);
         if (message.kind() != kind) {
             throw unexpected(message);
         }

@@ -12,7 +12,7 @@ import verbena.verbs.cm.Connection;
 
 /// A file by RDMA, exactly as `cp` and `serve` move it, but for the greeting, and without waiting for the disk.
 final class RdmaEnd implements Endpoint {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final Context device;
     private final MessageChannel channel;
@@ -31,7 +31,7 @@ final class RdmaEnd implements Endpoint {
         channel = new MessageChannel(connection);
         session = new Session(channel, terms, isSender, false);
         channel.send(channel.write(Kind.READY).memory(session.exposed()));
-        theirs = channel.expect(Kind.READY, PATIENCE).takeMemory();
+        theirs = channel.expect(Kind.READY, TIMEOUT).takeMemory();
     }
 
     @Override

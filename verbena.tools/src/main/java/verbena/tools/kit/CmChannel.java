@@ -20,34 +20,34 @@ public final class CmChannel implements AutoCloseable {
     private final @Nullable Context device;
     private final boolean isNearest;
     private final boolean ownsDevice;
-    private final Duration patience;
+    private final Duration timeout;
     private final Consumer<ConnectionEvent> witness;
     private EventChannel channel;
 
     /// A channel whose connections to one address all have one device.
     ///
     /// @param device its name; null for the device that has the address
-    /// @param patience how long to wait for an event of a connection that is being made or ended
+    /// @param timeout how long to wait for an event of a connection that is being made or ended
     /// @param witness is shown every event
-    public CmChannel(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
-        this(device == null ? null : Device.named(device).open(), false, true, patience, witness);
+    public CmChannel(@Nullable String device, Duration timeout, Consumer<ConnectionEvent> witness) {
+        this(device == null ? null : Device.named(device).open(), false, true, timeout, witness);
     }
 
     /// The same, but without a name, connections within this host go through its memory where both ends can.
-    public static CmChannel nearest(@Nullable String device, Duration patience, Consumer<ConnectionEvent> witness) {
-        return new CmChannel(device == null ? null : Device.named(device).open(), true, true, patience, witness);
+    public static CmChannel nearest(@Nullable String device, Duration timeout, Consumer<ConnectionEvent> witness) {
+        return new CmChannel(device == null ? null : Device.named(device).open(), true, true, timeout, witness);
     }
 
     private CmChannel(
             @Nullable Context device,
             boolean isNearest,
             boolean ownsDevice,
-            Duration patience,
+            Duration timeout,
             Consumer<ConnectionEvent> witness) {
         this.device = device;
         this.isNearest = isNearest;
         this.ownsDevice = ownsDevice;
-        this.patience = patience;
+        this.timeout = timeout;
         this.witness = witness;
         channel = newChannel();
     }
@@ -61,7 +61,7 @@ public final class CmChannel implements AutoCloseable {
 
     /// Another one on the same device, for another thread.
     public CmChannel another() {
-        return new CmChannel(device, isNearest, false, patience, witness);
+        return new CmChannel(device, isNearest, false, timeout, witness);
     }
 
     public ConnectionId newId(PortSpace space) {
@@ -91,8 +91,8 @@ public final class CmChannel implements AutoCloseable {
     /// @param what is waited for, for the message
     /// @throws CommandFailed when none comes in time
     public ConnectionEvent await(String what) throws InterruptedException {
-        return seen(channel.await(patience))
-                .orElseThrow(() -> new CommandFailed(what + ": nothing heard for " + patience.toSeconds() + " s"));
+        return seen(channel.await(timeout))
+                .orElseThrow(() -> new CommandFailed(what + ": nothing heard for " + timeout.toSeconds() + " s"));
     }
 
     /// The next event, which has to be of this kind.

@@ -27,18 +27,18 @@ public final class OutOfBand implements AutoCloseable {
     private final String peer;
     private final ByteBuffer ahead = ByteBuffer.allocate(1).flip();
 
-    private OutOfBand(SocketChannel channel, Duration patience) throws IOException {
+    private OutOfBand(SocketChannel channel, Duration timeout) throws IOException {
         this.channel = channel;
         this.peer = Addresses.port((InetSocketAddress) channel.getRemoteAddress());
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-        waitFor(patience);
+        waitFor(timeout);
     }
 
     /// Connects to a server, trying each address of `host`.
     ///
-    /// @param patience how long to wait for the connection, and then for each answer
-    public static OutOfBand connect(String host, int port, Duration patience) throws InterruptedException {
+    /// @param timeout how long to wait for the connection, and then for each answer
+    public static OutOfBand connect(String host, int port, Duration timeout) throws InterruptedException {
         InetAddress[] addresses;
         try {
             addresses = InetAddress.getAllByName(host);
@@ -48,7 +48,7 @@ public final class OutOfBand implements AutoCloseable {
         IOException last = new ConnectException("no address");
         for (InetAddress address : addresses) {
             try {
-                return connect(new InetSocketAddress(address, port), patience);
+                return connect(new InetSocketAddress(address, port), timeout);
             } catch (ClosedByInterruptException e) {
                 throw interrupted(e);
             } catch (IOException e) {
@@ -56,16 +56,16 @@ public final class OutOfBand implements AutoCloseable {
             }
         }
         String why = last instanceof SocketTimeoutException
-                ? "no answer in " + patience.toSeconds() + " s; is the address right and the way open?"
+                ? "no answer in " + timeout.toSeconds() + " s; is the address right and the way open?"
                 : last.getMessage() + "; is the server running there, with the same -p?";
         throw new CommandFailed("cannot connect to " + host + " port " + port + " (TCP): " + why, last);
     }
 
-    private static OutOfBand connect(InetSocketAddress to, Duration patience) throws IOException {
+    private static OutOfBand connect(InetSocketAddress to, Duration timeout) throws IOException {
         SocketChannel channel = SocketChannel.open();
         try {
-            channel.socket().connect(to, Math.toIntExact(patience.toMillis()));
-            return new OutOfBand(channel, patience);
+            channel.socket().connect(to, Math.toIntExact(timeout.toMillis()));
+            return new OutOfBand(channel, timeout);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
@@ -77,7 +77,7 @@ public final class OutOfBand implements AutoCloseable {
     /// @param where the option that says where to listen, for messages
     /// @param listening told the port once clients can connect; 0 was any
     public static OutOfBand accept(
-            List<InetAddress> addresses, int port, Duration patience, String where, IntConsumer listening)
+            List<InetAddress> addresses, int port, Duration timeout, String where, IntConsumer listening)
             throws IOException, InterruptedException {
         var open = new ArrayList<ServerSocketChannel>();
         try (Selector selector = Selector.open()) {
@@ -94,7 +94,7 @@ public final class OutOfBand implements AutoCloseable {
                 for (ServerSocketChannel server : open) {
                     SocketChannel channel = server.accept();
                     if (channel != null) {
-                        return new OutOfBand(channel, patience);
+                        return new OutOfBand(channel, timeout);
                     }
                 }
             }
@@ -122,8 +122,8 @@ public final class OutOfBand implements AutoCloseable {
     }
 
     /// How long to wait for an answer from now on; zero is without limit.
-    public void waitFor(Duration patience) throws IOException {
-        channel.socket().setSoTimeout(Math.toIntExact(patience.toMillis()));
+    public void waitFor(Duration timeout) throws IOException {
+        channel.socket().setSoTimeout(Math.toIntExact(timeout.toMillis()));
     }
 
     /// This end's address on the connection.
@@ -194,9 +194,9 @@ public final class OutOfBand implements AutoCloseable {
 
     /// Says that nothing more comes from here, and waits until the peer has ended the connection too, at most so
     /// long.
-    public void part(Duration patience) {
+    public void part(Duration timeout) {
         try {
-            waitFor(patience);
+            waitFor(timeout);
             channel.shutdownOutput();
             channel.socket().getInputStream().readAllBytes();
         } catch (IOException _) {

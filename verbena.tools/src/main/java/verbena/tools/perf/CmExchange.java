@@ -65,13 +65,13 @@ final class CmExchange implements Exchange {
     private MemoryRegion toSend;
     private MemoryRegion received;
     private final WorkCompletion wc = new WorkCompletion();
-    private Duration patience;
+    private Duration timeout;
     private boolean sending;
 
     private CmExchange(Options options, IntConsumer listening) throws InterruptedException {
         this.options = options;
-        patience = options.patience();
-        channel = new CmChannel(options.device, patience, event -> {});
+        timeout = options.timeout();
+        channel = new CmChannel(options.device, timeout, event -> {});
         boolean done = false;
         try {
             id = options.isClient() ? toServer(channel.newId(PortSpace.TCP)) : awaitClient(listening);
@@ -199,7 +199,7 @@ final class CmExchange implements Exchange {
     }
 
     private void await(CompletionQueue cq) throws InterruptedException {
-        if (!cq.await(wc, patience)) {
+        if (!cq.await(wc, timeout)) {
             throw new CommandFailed("the peer at " + peer() + " is connected but says nothing");
         }
         if (!wc.ok()) {
@@ -301,7 +301,7 @@ final class CmExchange implements Exchange {
 
     @Override
     public void waitWithoutLimit() {
-        patience = FOREVER;
+        timeout = FOREVER;
     }
 
     @Override

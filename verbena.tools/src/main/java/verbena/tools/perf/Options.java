@@ -660,7 +660,7 @@ final class Options {
         return host != null;
     }
 
-    Duration patience() {
+    Duration timeout() {
         return Duration.ofSeconds(timeoutSeconds);
     }
 

@@ -231,7 +231,7 @@ final class PerfEnd implements AutoCloseable {
 
     private void awaitOne(CompletionQueue cq) {
         try {
-            if (!cq.await(wc, options.patience()) || !wc.ok()) {
+            if (!cq.await(wc, options.timeout()) || !wc.ok()) {
                 throw new CommandFailed("the first datagram between the ends got lost; try again");
             }
         } catch (InterruptedException e) {

@@ -103,10 +103,10 @@ final class PerfTest extends ToolCommand {
         }
         String host = options.host;
         if (host != null) {
-            return TcpExchange.connect(host, options.port, options.patience());
+            return TcpExchange.connect(host, options.port, options.timeout());
         }
         printer.waiting();
-        return TcpExchange.accept(address(options.sourceIp), options.port, options.patience(), this::listening);
+        return TcpExchange.accept(address(options.sourceIp), options.port, options.timeout(), this::listening);
     }
 
     private void listening(int port) {

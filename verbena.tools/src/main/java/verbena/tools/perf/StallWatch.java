@@ -28,7 +28,7 @@ final class StallWatch {
         this.exchange = exchange;
         this.clock = clock;
         this.soFar = soFar;
-        nanos = end.options.patience().toNanos();
+        nanos = end.options.timeout().toNanos();
     }
 
     /// Something has happened.

@@ -24,14 +24,14 @@ final class TcpExchange implements Exchange {
         this.isClient = isClient;
     }
 
-    static TcpExchange connect(String host, int port, Duration patience) throws InterruptedException {
-        return new TcpExchange(OutOfBand.connect(host, port, patience), true);
+    static TcpExchange connect(String host, int port, Duration timeout) throws InterruptedException {
+        return new TcpExchange(OutOfBand.connect(host, port, timeout), true);
     }
 
     /// @param listening told the port once clients can connect; 0 was any
-    static TcpExchange accept(InetAddress at, int port, Duration patience, IntConsumer listening)
+    static TcpExchange accept(InetAddress at, int port, Duration timeout, IntConsumer listening)
             throws IOException, InterruptedException {
-        return new TcpExchange(OutOfBand.accept(List.of(at), port, patience, "--source_ip", listening), false);
+        return new TcpExchange(OutOfBand.accept(List.of(at), port, timeout, "--source_ip", listening), false);
     }
 
     @Override

@@ -38,12 +38,12 @@ abstract class CmCommand extends ToolCommand {
         range("--timeout", timeoutSeconds, 1, 86_400);
     }
 
-    final Duration patience() {
+    final Duration timeout() {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
     final CmChannel channel(Consumer<ConnectionEvent> witness) {
-        return CmChannel.nearest(deviceName, patience(), witness);
+        return CmChannel.nearest(deviceName, timeout(), witness);
     }
 
     /// The device of choice; null for the device that has the address.
@@ -53,7 +53,7 @@ abstract class CmCommand extends ToolCommand {
 
     /// For connections on that device.
     final ConnectionOptions options(@Nullable Context device) {
-        ConnectionOptions options = ConnectionOptions.defaults().withTimeout(patience());
+        ConnectionOptions options = ConnectionOptions.defaults().withTimeout(timeout());
         return device == null ? options : options.withDevice(device);
     }
 

@@ -31,7 +31,7 @@ final class CmNode implements AutoCloseable {
     private final ConnectionId id;
     private final int messages;
     private final int size;
-    private final Duration patience;
+    private final Duration timeout;
     private final List<AutoCloseable> opened = new ArrayList<>();
     private final WorkCompletion wc = new WorkCompletion();
     private @Nullable Made made;
@@ -51,11 +51,11 @@ final class CmNode implements AutoCloseable {
     private record Target(AddressHandle handle, int qpn, int qkey) {}
 
     /// @param id closed with this
-    CmNode(ConnectionId id, int messages, int size, Duration patience) {
+    CmNode(ConnectionId id, int messages, int size, Duration timeout) {
         this.id = id;
         this.messages = messages;
         this.size = size;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     ConnectionId id() {
@@ -164,8 +164,8 @@ final class CmNode implements AutoCloseable {
     }
 
     private void await(CompletionQueue cq, String progress) throws InterruptedException {
-        if (!cq.await(wc, patience)) {
-            throw new CommandFailed("nothing happened for " + patience.toSeconds() + " s after " + progress + ": " + id
+        if (!cq.await(wc, timeout)) {
+            throw new CommandFailed("nothing happened for " + timeout.toSeconds() + " s after " + progress + ": " + id
                     + "; are -c, -C and -S the same at both ends?");
         }
         if (!wc.ok()) {

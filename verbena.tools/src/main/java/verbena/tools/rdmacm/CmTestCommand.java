@@ -109,7 +109,7 @@ abstract class CmTestCommand extends CmCommand {
 
     /// One more connection; closed at the end.
     final CmNode add(ConnectionId id) {
-        var node = new CmNode(id, messages(), size, patience());
+        var node = new CmNode(id, messages(), size, timeout());
         nodes.add(node);
         return node;
     }

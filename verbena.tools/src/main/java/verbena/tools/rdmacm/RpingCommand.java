@@ -190,7 +190,7 @@ public final class RpingCommand extends CmCommand {
                 verbose,
                 validate,
                 ownQueuePair,
-                patience(),
+                timeout(),
                 this::print,
                 this::note,
                 debug ? this::print : silent);

@@ -49,14 +49,14 @@ final class RpingEnd implements AutoCloseable {
     /// @param size bytes of the data, with a zero at the end
     /// @param count pings; 0 for no end
     /// @param ownQueuePair whether to make and move the queue pair without the connection manager
-    /// @param patience how long a peer may be silent before it is asked whether it lives
+    /// @param timeout how long a peer may be silent before it is asked whether it lives
     record Settings(
             int size,
             int count,
             boolean verbose,
             boolean validate,
             boolean ownQueuePair,
-            Duration patience,
+            Duration timeout,
             Consumer<String> out,
             Consumer<String> err,
             Consumer<String> debug) {}
@@ -115,7 +115,7 @@ final class RpingEnd implements AutoCloseable {
 
     // As the C program has it: one READ at a time, retries as many as there are.
     private ConnectionParameters parameters() {
-        return ConnectionParameters.defaults().withReads(1, 1).withKeepAlive(settings.patience());
+        return ConnectionParameters.defaults().withReads(1, 1).withKeepAlive(settings.timeout());
     }
 
     /// Client: asks the server.
@@ -296,11 +296,11 @@ final class RpingEnd implements AutoCloseable {
 
     private ConnectionEvent.Disconnected disconnected() throws InterruptedException {
         try {
-            return end.get(settings.patience().toNanos(), TimeUnit.NANOSECONDS);
+            return end.get(settings.timeout().toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             throw new CommandFailed(
                     "disconnect from " + Addresses.peer(id) + ": nothing heard for "
-                            + settings.patience().toSeconds() + " s",
+                            + settings.timeout().toSeconds() + " s",
                     e);
         }
     }

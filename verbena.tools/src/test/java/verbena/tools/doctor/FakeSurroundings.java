@@ -140,7 +140,7 @@ final class FakeSurroundings implements Surroundings {
     }
 
     @Override
-    public Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration patience) throws IOException {
+    public Echo knock(InetAddress own, InetSocketAddress peer, int bytes, Duration timeout) throws IOException {
         return network.echo(peer.getPort(), bytes);
     }
 
@@ -163,7 +163,7 @@ final class FakeSurroundings implements Surroundings {
             }
 
             @Override
-            public Optional<CmMessage> ask(Gid to, CmMessage question, Duration patience) {
+            public Optional<CmMessage> ask(Gid to, CmMessage question, Duration timeout) {
                 return Optional.ofNullable(peer.apply(question));
             }
 

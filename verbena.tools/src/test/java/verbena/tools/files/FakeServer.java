@@ -53,7 +53,7 @@ final class FakeServer implements AutoCloseable {
         try (var channel = new MessageChannel(connection)) {
             script.play(channel);
             while (true) {
-                channel.receive(FilesFixture.PATIENCE); // until the client has gone
+                channel.receive(FilesFixture.TIMEOUT); // until the client has gone
             }
         } catch (CommandFailed | VerbsException _) {
             // It goes on with the next.
@@ -85,8 +85,8 @@ final class FakeServer implements AutoCloseable {
                 Optional.empty(),
                 new GuessLimit(System::nanoTime),
                 client.connection().peerAddress().getAddress(),
-                FilesFixture.PATIENCE);
-        Message message = client.expect(Kind.REQUEST, FilesFixture.PATIENCE);
+                FilesFixture.TIMEOUT);
+        Message message = client.expect(Kind.REQUEST, FilesFixture.TIMEOUT);
         var asked = new Asked(Request.readFrom(message), message.takeMemory());
         client.send(client.write(Kind.READY).memory(own == null ? Window.NONE : own.exposed()));
         return asked;
@@ -101,7 +101,7 @@ final class FakeServer implements AutoCloseable {
 
     /// What the receiver has said to an entry.
     static Verdict verdict(MessageChannel from) throws InterruptedException {
-        Message want = from.expect(Kind.WANT, FilesFixture.PATIENCE);
+        Message want = from.expect(Kind.WANT, FilesFixture.TIMEOUT);
         return Verdict.values()[want.bytes().position(1 + 4 + 8).get()];
     }
 
@@ -115,7 +115,7 @@ final class FakeServer implements AutoCloseable {
     /// Says that no more comes, and hears that all of it was taken.
     static void finish(MessageChannel with) throws InterruptedException {
         with.send(with.write(Kind.FINISH));
-        with.expect(Kind.BYE, FilesFixture.PATIENCE);
+        with.expect(Kind.BYE, FilesFixture.TIMEOUT);
     }
 
     /// Copies to it.
@@ -148,7 +148,7 @@ final class FakeServer implements AutoCloseable {
                 CopyTest.SMALL,
                 Optional.empty(),
                 false,
-                FilesFixture.PATIENCE,
+                FilesFixture.TIMEOUT,
                 silence);
     }
 

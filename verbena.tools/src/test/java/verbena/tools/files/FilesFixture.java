@@ -20,7 +20,7 @@ import verbena.verbs.cm.ConnectionListener;
 
 /// A server of a folder, and clients of it, in this process: each on a device of its own.
 final class FilesFixture implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     final Path served;
     final List<String> log = new ArrayList<>();
@@ -55,7 +55,7 @@ final class FilesFixture implements AutoCloseable {
     static FilesFixture serving(Path folder, String device, UnaryOperator<FileChannel> opened) throws IOException {
         Files.createDirectories(folder);
         var settings = new FileServer.Settings(
-                Folder.at(folder, opened), true, Optional.empty(), false, 4, 32 << 20, false, PATIENCE);
+                Folder.at(folder, opened), true, Optional.empty(), false, 4, 32 << 20, false, TIMEOUT);
         return new FilesFixture(folder, device, settings, new GuessLimit(System::nanoTime));
     }
 
@@ -109,14 +109,7 @@ final class FilesFixture implements AutoCloseable {
     FileClient client(Terms terms, Optional<Secret> secret) throws InterruptedException {
         InetSocketAddress at = listener.localAddress();
         return FileClient.connect(new FileClient.Way(
-                at.getAddress().getHostAddress(),
-                at.getPort(),
-                clientDevice,
-                terms,
-                secret,
-                false,
-                PATIENCE,
-                PATIENCE));
+                at.getAddress().getHostAddress(), at.getPort(), clientDevice, terms, secret, false, TIMEOUT, TIMEOUT));
     }
 
     /// A client that says what it likes.
@@ -144,17 +137,17 @@ final class FilesFixture implements AutoCloseable {
                 }
             });
             try (var peer = new MessageChannel(at.accept())) {
-                peer.expect(Kind.TOTAL, PATIENCE);
-                peer.expect(Kind.ENTRY, PATIENCE);
+                peer.expect(Kind.TOTAL, TIMEOUT);
+                peer.expect(Kind.ENTRY, TIMEOUT);
                 peer.send(peer.write(Kind.WANT).int32(0).int64(0).int8(0).text(""));
-                Message message = peer.receive(PATIENCE);
+                Message message = peer.receive(TIMEOUT);
                 while (message.kind() == Kind.CHUNK) {
                     int slot = message.bytes().getInt();
                     peer.send(peer.write(Kind.AGAIN).int32(slot));
-                    message = peer.receive(PATIENCE);
+                    message = peer.receive(TIMEOUT);
                 }
                 peer.send(peer.write(Kind.DROPPED).int32(0));
-                peer.expect(Kind.FINISH, PATIENCE);
+                peer.expect(Kind.FINISH, TIMEOUT);
                 peer.send(peer.write(Kind.BYE));
                 sender.join();
             }

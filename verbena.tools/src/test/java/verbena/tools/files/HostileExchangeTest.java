@@ -228,7 +228,7 @@ class HostileExchangeTest {
                 ended(seed, () -> {
                     try (MessageChannel peer = fixture.stranger();
                             var window = new Window(peer.connection(), SMALL, true)) {
-                        Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
+                        Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.TIMEOUT);
                         var request = new Request(true, options, served.relativize(scene.resolve("here")));
                         RemoteMemory theirs = ask(peer, request, window);
                         new HostilePeer(peer, SMALL, theirs, window, random, isTree).send("tree");
@@ -256,7 +256,7 @@ class HostileExchangeTest {
                 ended(seed, () -> {
                     try (MessageChannel peer = fixture.stranger();
                             var window = new Window(peer.connection(), SMALL, false)) {
-                        Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
+                        Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.TIMEOUT);
                         Path tree = served.relativize(scene.resolve("here/tree"));
                         RemoteMemory theirs =
                                 ask(peer, new Request(false, FilesFixture.set(Option.RECURSIVE), tree), window);
@@ -277,7 +277,7 @@ class HostileExchangeTest {
 
     private static RemoteMemory ask(MessageChannel peer, Request request, Window window) throws InterruptedException {
         peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(window.exposed()));
-        return peer.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
+        return peer.expect(Kind.READY, FilesFixture.TIMEOUT).takeMemory();
     }
 
     /// The next client, an honest one, is served.

@@ -95,7 +95,7 @@ class HostileFilesTest {
                 MessageChannel peer = putting(fixture, Mode.WRITE)) {
             peer.send(entry(peer, Attributes.Type.FOLDER, name.getBytes(StandardCharsets.UTF_8), ""));
 
-            assertThatThrownBy(() -> peer.receive(FilesFixture.PATIENCE))
+            assertThatThrownBy(() -> peer.receive(FilesFixture.TIMEOUT))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageMatching("the peer: the peer offers a file by a path, not a name: .*");
         }
@@ -110,7 +110,7 @@ class HostileFilesTest {
             FakeServer.offer(peer, 0, Attributes.Type.FOLDER, "tree", "");
             peer.send(entry(peer, Attributes.Type.LINK, "tree/link".getBytes(StandardCharsets.UTF_8), target));
 
-            Message want = peer.expect(Kind.WANT, FilesFixture.PATIENCE);
+            Message want = peer.expect(Kind.WANT, FilesFixture.TIMEOUT);
             assertThat(want.bytes().getInt()).isZero();
             assertThat(want.bytes().getLong()).isEqualTo(-1);
             assertThat(want.bytes().get()).isEqualTo((byte) Verdict.REFUSED.ordinal());
@@ -163,11 +163,11 @@ class HostileFilesTest {
     void anUploadOfOneFileBringsNothingElse(String what) throws Exception {
         try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
                 MessageChannel peer = fixture.stranger()) {
-            Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
+            Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.TIMEOUT);
             peer.send(new Request(true, FilesFixture.set(), Path.of("new"))
                     .writeTo(peer.write(Kind.REQUEST))
                     .memory(Window.NONE));
-            peer.expect(Kind.READY, FilesFixture.PATIENCE);
+            peer.expect(Kind.READY, FilesFixture.TIMEOUT);
             peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
             assertThatThrownBy(() -> {
                         switch (what) {
@@ -191,13 +191,13 @@ class HostileFilesTest {
     void aReceiverSaysOfAFileOnlyWhatCanBe(String what) throws Exception {
         try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
                 MessageChannel peer = fixture.stranger()) {
-            Handshake.asClient(peer, SMALL.with(Mode.READ), Optional.empty(), FilesFixture.PATIENCE);
+            Handshake.asClient(peer, SMALL.with(Mode.READ), Optional.empty(), FilesFixture.TIMEOUT);
             peer.send(new Request(false, FilesFixture.set(), Path.of("inside/file"))
                     .writeTo(peer.write(Kind.REQUEST))
                     .memory(Window.NONE));
-            peer.expect(Kind.READY, FilesFixture.PATIENCE);
-            peer.expect(Kind.TOTAL, FilesFixture.PATIENCE);
-            int id = peer.expect(Kind.ENTRY, FilesFixture.PATIENCE).bytes().getInt();
+            peer.expect(Kind.READY, FilesFixture.TIMEOUT);
+            peer.expect(Kind.TOTAL, FilesFixture.TIMEOUT);
+            int id = peer.expect(Kind.ENTRY, FilesFixture.TIMEOUT).bytes().getInt();
             switch (what) {
                 case "twice" -> {
                     want(peer, id);
@@ -211,7 +211,7 @@ class HostileFilesTest {
             }
             assertThatThrownBy(() -> {
                         while (true) {
-                            peer.receive(FilesFixture.PATIENCE);
+                            peer.receive(FilesFixture.TIMEOUT);
                         }
                     })
                     .isInstanceOf(CommandFailed.class)
@@ -228,7 +228,7 @@ class HostileFilesTest {
     @Test
     void whoKnowsTheSecretIsServedAndWhoDoesNotIsTold() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), true, SECRET, false, 4, 1 << 20, false, FilesFixture.PATIENCE);
+                Folder.at(served), true, SECRET, false, 4, 1 << 20, false, FilesFixture.TIMEOUT);
         try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime))) {
             fixture.client(SMALL, SECRET).close();
             assertThatThrownBy(() -> fixture.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
@@ -264,7 +264,7 @@ class HostileFilesTest {
     void anAddressThatGuessesHasToWait() throws Exception {
         var now = new AtomicLong();
         var settings = new FileServer.Settings(
-                Folder.at(served), true, SECRET, false, 4, 1 << 20, false, FilesFixture.PATIENCE);
+                Folder.at(served), true, SECRET, false, 4, 1 << 20, false, FilesFixture.TIMEOUT);
         try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(now::get))) {
             for (int i = 0; i < GuessLimit.BURST; i++) {
                 assertThatThrownBy(() -> fixture.client(SMALL, WRONG)).hasMessage("the peer: wrong secret");
@@ -294,7 +294,7 @@ class HostileFilesTest {
     @Test
     void aServerForReadingIsNotWrittenTo() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, FilesFixture.PATIENCE);
+                Folder.at(served), false, Optional.empty(), false, 4, 1 << 20, false, FilesFixture.TIMEOUT);
         try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime))) {
             assertThatThrownBy(() -> fixture.put(SMALL, write(folder.resolve("x"), 5), ""))
                     .hasMessage("the peer: the served folder is not to be changed; 'serve --writable' allows it");
@@ -305,7 +305,7 @@ class HostileFilesTest {
     @Test
     void moreClientsThanAllowedAreSentAway() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, FilesFixture.PATIENCE);
+                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, FilesFixture.TIMEOUT);
         try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime));
                 FileClient first = fixture.client(SMALL)) {
             assertThat(first.terms().slots()).isEqualTo(3);
@@ -317,7 +317,7 @@ class HostileFilesTest {
     @Test
     void aClientGetsNoMoreMemoryThanTheServerAllows() throws Exception {
         var settings = new FileServer.Settings(
-                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, FilesFixture.PATIENCE);
+                Folder.at(served), false, Optional.empty(), false, 1, 1 << 20, false, FilesFixture.TIMEOUT);
         try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime));
                 FileClient client = fixture.client(new Terms(Terms.CHUNK_MAX, 64, Mode.READ, Checksum.CRC32C))) {
             assertThat(client.terms().windowBytes()).isLessThanOrEqualTo(1 << 20);
@@ -331,7 +331,7 @@ class HostileFilesTest {
     void onlyTheWindowCanBeTouchedAndOnlyInItsWay(String what) throws Exception {
         try (FilesFixture fixture = FilesFixture.serving(served, "rocev2")) {
             try (MessageChannel peer = fixture.stranger()) {
-                Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.PATIENCE);
+                Handshake.asClient(peer, SMALL, Optional.empty(), FilesFixture.TIMEOUT);
                 RemoteMemory theirs = request(peer);
                 try (var window = new Window(peer.connection(), SMALL.with(Mode.READ), true)) {
                     int rkey = theirs.rkey();
@@ -341,7 +341,7 @@ class HostileFilesTest {
                         case "write behind the end" -> writeTo(peer, window, new RemoteMemory(end - 4095, rkey, 4096));
                         default -> writeTo(peer, window, new RemoteMemory(end - 4096, rkey ^ 0x100, 4096));
                     }
-                    assertThatThrownBy(() -> peer.receive(FilesFixture.PATIENCE))
+                    assertThatThrownBy(() -> peer.receive(FilesFixture.TIMEOUT))
                             .isInstanceOf(ConnectionException.class);
                 }
             }
@@ -361,18 +361,18 @@ class HostileFilesTest {
         Terms terms = SMALL.with(Mode.valueOf(mode));
         try (FilesFixture fixture = FilesFixture.serving(served, "rocev2");
                 MessageChannel peer = fixture.stranger()) {
-            Handshake.asClient(peer, terms, Optional.empty(), FilesFixture.PATIENCE);
+            Handshake.asClient(peer, terms, Optional.empty(), FilesFixture.TIMEOUT);
             try (var window = new Window(peer.connection(), terms, true)) {
                 RemoteMemory theirs = request(peer, window.exposed());
                 peer.send(entry(peer, Attributes.Type.FILE, "file".getBytes(StandardCharsets.UTF_8), ""));
-                peer.expect(Kind.WANT, FilesFixture.PATIENCE);
+                peer.expect(Kind.WANT, FilesFixture.TIMEOUT);
                 window.slot(0).put(0, new byte[] {1, 2, 3, 4, 5}).limit(5);
                 var sum = new byte[Checksum.MAX];
                 terms.checksum().computer().compute(window.slot(0), sum);
                 window.slot(0).put(3, (byte) 99);
                 for (int i = 0; i < 5; i++) {
                     chunk(peer, terms, window, theirs, sum);
-                    assertThat(peer.expect(Kind.AGAIN, FilesFixture.PATIENCE)
+                    assertThat(peer.expect(Kind.AGAIN, FilesFixture.TIMEOUT)
                                     .bytes()
                                     .getInt())
                             .isZero();
@@ -380,13 +380,13 @@ class HostileFilesTest {
                 assertThat(served.resolve("file")).doesNotExist();
                 window.slot(0).put(3, (byte) 4);
                 chunk(peer, terms, window, theirs, sum);
-                peer.expect(Kind.FREE, FilesFixture.PATIENCE);
+                peer.expect(Kind.FREE, FilesFixture.TIMEOUT);
                 peer.send(peer.write(Kind.END)
                         .int32(0)
                         .put(Checksum.fileDigest(5)
                                 .digest(java.util.Arrays.copyOf(
                                         sum, terms.checksum().bytes()))));
-                Message done = peer.expect(Kind.DONE, FilesFixture.PATIENCE);
+                Message done = peer.expect(Kind.DONE, FilesFixture.TIMEOUT);
                 done.bytes().getInt();
                 assertThat(done.takeText()).isEmpty();
             }
@@ -404,10 +404,10 @@ class HostileFilesTest {
                             Path.of("file"),
                             Entry.NO_TARGET)
                     .writeTo(peer.write(Kind.ENTRY)));
-            peer.expect(Kind.WANT, FilesFixture.PATIENCE);
+            peer.expect(Kind.WANT, FilesFixture.TIMEOUT);
             peer.send(peer.write(Kind.END).int32(0).put(new byte[Checksum.DIGEST]));
 
-            Message done = peer.expect(Kind.DONE, FilesFixture.PATIENCE);
+            Message done = peer.expect(Kind.DONE, FilesFixture.TIMEOUT);
             done.bytes().getInt();
             assertThat(done.takeText()).startsWith("file: its digest is not that of the source");
         }
@@ -482,7 +482,7 @@ class HostileFilesTest {
     /// A client that has asked to put something into the folder.
     private static MessageChannel putting(FilesFixture fixture, Mode mode) throws InterruptedException {
         MessageChannel peer = fixture.stranger();
-        Handshake.asClient(peer, SMALL.with(mode), Optional.empty(), FilesFixture.PATIENCE);
+        Handshake.asClient(peer, SMALL.with(mode), Optional.empty(), FilesFixture.TIMEOUT);
         request(peer);
         return peer;
     }
@@ -494,7 +494,7 @@ class HostileFilesTest {
     private static RemoteMemory request(MessageChannel peer, RemoteMemory exposed) throws InterruptedException {
         var request = new Request(true, FilesFixture.set(Request.Option.RECURSIVE), Path.of(""));
         peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(exposed));
-        RemoteMemory theirs = peer.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
+        RemoteMemory theirs = peer.expect(Kind.READY, FilesFixture.TIMEOUT).takeMemory();
         peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
         return theirs;
     }

@@ -65,7 +65,7 @@ final class HostilePeer {
         "../../tree/old/file"
     };
     /// Shorter than that of the other end, which is heard first where it gives up.
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private static final int[] NUMBERS = {0, 1, 2, -1, 3, 64, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE};
 
@@ -106,7 +106,7 @@ final class HostilePeer {
             offer(id, offers.get(id));
         }
         say(peer.write(Kind.FINISH));
-        peer.expect(Kind.BYE, PATIENCE);
+        peer.expect(Kind.BYE, TIMEOUT);
     }
 
     private void tree(String name, int depth, List<Offer> offers) {
@@ -179,17 +179,17 @@ final class HostilePeer {
             told.bytes().put(sum, 0, terms.checksum().bytes());
             damage(told);
             peer.send(told, window.region(), 0, length, theirs);
-            peer.expect(Kind.FREE, PATIENCE);
+            peer.expect(Kind.FREE, TIMEOUT);
         }
         say(peer.write(Kind.END).int32(id).put(digest.digest()));
-        peer.expect(Kind.DONE, PATIENCE);
+        peer.expect(Kind.DONE, TIMEOUT);
     }
 
     /// As a receiver, until the other end has finished or had enough.
     void receive() throws InterruptedException {
-        peer.expect(Kind.TOTAL, PATIENCE);
+        peer.expect(Kind.TOTAL, TIMEOUT);
         while (true) {
-            Message message = peer.receive(PATIENCE);
+            Message message = peer.receive(TIMEOUT);
             ByteBuffer in = message.bytes();
             switch (message.kind()) {
                 case ENTRY -> {
@@ -236,7 +236,7 @@ final class HostilePeer {
     }
 
     private Verdict verdict() throws InterruptedException {
-        Message want = peer.expect(Kind.WANT, PATIENCE);
+        Message want = peer.expect(Kind.WANT, TIMEOUT);
         return Verdict.values()[want.bytes().position(1 + 4 + 8).get()];
     }
 

@@ -55,7 +55,7 @@ class HostileServerTest {
     void aFileThatWasAskedForIsAllThatComes(Attributes.Type type, String name) throws Exception {
         try (var server =
                 FakeServer.sending(client -> offer(client, 0, type, name, type == Attributes.Type.LINK ? "x" : ""))) {
-            assertThatThrownBy(() -> server.get("dir/photo.jpg", here, FilesFixture.PATIENCE))
+            assertThatThrownBy(() -> server.get("dir/photo.jpg", here, FilesFixture.TIMEOUT))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageStartingWith("the peer offers ");
         }
@@ -70,7 +70,7 @@ class HostileServerTest {
             offer(client, 0, Attributes.Type.FILE, "photo.jpg", "");
             offer(client, 1, Attributes.Type.FILE, name, "");
         })) {
-            assertThatThrownBy(() -> server.get("photo.jpg", here, FilesFixture.PATIENCE))
+            assertThatThrownBy(() -> server.get("photo.jpg", here, FilesFixture.TIMEOUT))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageStartingWith("the peer offers \"" + name + "\"");
         }
@@ -99,7 +99,7 @@ class HostileServerTest {
     @Test
     void aServerThatSendsNothingIsFoundOut() throws Exception {
         try (var server = FakeServer.sending(FakeServer::finish)) {
-            assertThatThrownBy(() -> server.get("photo.jpg", here, FilesFixture.PATIENCE))
+            assertThatThrownBy(() -> server.get("photo.jpg", here, FilesFixture.TIMEOUT))
                     .isInstanceOf(CommandFailed.class)
                     .hasMessage("the peer has sent nothing of what was asked for");
         }
@@ -123,7 +123,7 @@ class HostileServerTest {
             offer(client, 1, Attributes.Type.LINK, "tree/a", "x");
             offer(client, 2, Attributes.Type.FOLDER, name, "");
         })) {
-            assertThatThrownBy(() -> server.get("tree", here, FilesFixture.PATIENCE, Option.RECURSIVE))
+            assertThatThrownBy(() -> server.get("tree", here, FilesFixture.TIMEOUT, Option.RECURSIVE))
                     .as(why)
                     .isInstanceOf(CommandFailed.class)
                     .hasMessageStartingWith("the peer offers ");
@@ -142,7 +142,7 @@ class HostileServerTest {
             offer(client, 4, Attributes.Type.LINK, "tree/l2", "a/b/l1/../../outside");
             finish(client);
         })) {
-            server.get("tree", here, FilesFixture.PATIENCE, Option.RECURSIVE);
+            server.get("tree", here, FilesFixture.TIMEOUT, Option.RECURSIVE);
         }
         assertThat(Files.readSymbolicLink(here.resolve("tree/a/b/l1"))).isEqualTo(Path.of("../.."));
         assertThat(here.resolve("tree/l2")).doesNotExist();

@@ -98,7 +98,7 @@ class LinksTest {
             verdicts.add(FakeServer.offer(client, 4, Attributes.Type.LINK, "tree/m", "l/new"));
             FakeServer.finish(client);
         })) {
-            server.get("tree", here, FilesFixture.PATIENCE, Option.RECURSIVE);
+            server.get("tree", here, FilesFixture.TIMEOUT, Option.RECURSIVE);
         }
         assertThat(verdicts).containsExactly(Verdict.REFUSED, Verdict.REFUSED, Verdict.REFUSED);
         assertThat(here.resolve("elsewhere")).isEmptyDirectory();
@@ -117,7 +117,7 @@ class LinksTest {
             verdicts.add(FakeServer.offer(client, 2, Attributes.Type.LINK, "tree/l", "d"));
             FakeServer.finish(client);
         })) {
-            server.get("tree", here, FilesFixture.PATIENCE, Option.RECURSIVE);
+            server.get("tree", here, FilesFixture.TIMEOUT, Option.RECURSIVE);
         }
         assertThat(verdicts).containsExactly(Verdict.REFUSED, Verdict.MADE);
         assertThat(Files.readSymbolicLink(here.resolve("tree/l"))).isEqualTo(Path.of("d"));

@@ -53,7 +53,7 @@ class PackTest {
             var request = new Request(false, FilesFixture.set(Option.RECURSIVE, Option.NO_SYNC), Path.of("tree"));
             channel.send(request.writeTo(channel.write(Kind.REQUEST)).memory(session.exposed()));
             RemoteMemory theirs =
-                    channel.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
+                    channel.expect(Kind.READY, FilesFixture.TIMEOUT).takeMemory();
             session.receive(
                     theirs, new Landing(Folder.at(here), Path.of(""), null), request.scope(), request.options(), heard);
             messages = channel.messagesReceived();
@@ -65,7 +65,7 @@ class PackTest {
     }
 
     private static MessageChannel handshaken(MessageChannel channel, Terms terms) throws InterruptedException {
-        Handshake.asClient(channel, terms, Optional.empty(), FilesFixture.PATIENCE);
+        Handshake.asClient(channel, terms, Optional.empty(), FilesFixture.TIMEOUT);
         return channel;
     }
 
@@ -102,14 +102,14 @@ class PackTest {
                 MessageChannel peer = getting(fixture)) {
             takeEntries(peer);
             for (int i = 0; i < 4; i++) {
-                assertThat(missing(peer.expect(Kind.PACK, FilesFixture.PATIENCE)))
+                assertThat(missing(peer.expect(Kind.PACK, FilesFixture.TIMEOUT)))
                         .containsExactly("", "");
                 peer.send(peer.write(Kind.AGAIN).int32(0));
             }
-            assertThat(missing(peer.expect(Kind.PACK, FilesFixture.PATIENCE)))
+            assertThat(missing(peer.expect(Kind.PACK, FilesFixture.TIMEOUT)))
                     .containsExactly("arrived damaged 4 times", "arrived damaged 4 times");
             peer.send(peer.write(Kind.STORED).int32(0).text("so it is").text(""));
-            peer.expect(Kind.FINISH, FilesFixture.PATIENCE);
+            peer.expect(Kind.FINISH, FilesFixture.TIMEOUT);
             peer.send(peer.write(Kind.BYE));
             assertThat(fixture.logged("2 failed")).contains("get /tree");
         }
@@ -126,12 +126,12 @@ class PackTest {
             offer(peer, 5, 0, 7);
             fill(window, 12);
             pack(peer, window, theirs, 12, 1, 0, 1, 2);
-            assertThat(peer.expect(Kind.AGAIN, FilesFixture.PATIENCE).bytes().getInt())
+            assertThat(peer.expect(Kind.AGAIN, FilesFixture.TIMEOUT).bytes().getInt())
                     .isZero();
             assertThat(CopyTest.names(fixture.served)).isEmpty();
 
             pack(peer, window, theirs, 12, 0, 0, 1, 2);
-            Message stored = peer.expect(Kind.STORED, FilesFixture.PATIENCE);
+            Message stored = peer.expect(Kind.STORED, FilesFixture.TIMEOUT);
             assertThat(stored.bytes().getInt()).isZero();
             assertThat(stored.takeText() + stored.takeText() + stored.takeText())
                     .isEmpty();
@@ -180,7 +180,7 @@ class PackTest {
             assertThatThrownBy(() -> {
                         hostile(peer, window, theirs, what);
                         while (true) {
-                            Message message = peer.receive(FilesFixture.PATIENCE);
+                            Message message = peer.receive(FilesFixture.TIMEOUT);
                             // A chunk may be judged, and asked for again, before the slot is looked at.
                             assertThat(message.kind()).isIn(Kind.STORED, Kind.FREE, Kind.DONE, Kind.AGAIN);
                             if (what.equals("a file that is stored")) {
@@ -265,7 +265,7 @@ class PackTest {
                 assertThatThrownBy(() -> {
                             for (int i = 0; i <= Sender.ENTRIES_MAX; i++) {
                                 peer.send(entry(peer.write(Kind.ENTRY), i, 1));
-                                peer.expect(Kind.WANT, FilesFixture.PATIENCE);
+                                peer.expect(Kind.WANT, FilesFixture.TIMEOUT);
                             }
                         })
                         .hasMessage("the peer: the peer offers more than it may");
@@ -292,7 +292,7 @@ class PackTest {
                                     .int32(4);
                             chunk.bytes().put(sum(window, 4), 0, 4);
                             peer.send(chunk, window.region(), 0, 4, theirs);
-                            peer.expect(Kind.FREE, FilesFixture.PATIENCE);
+                            peer.expect(Kind.FREE, FilesFixture.TIMEOUT);
                         }
                     })
                     .hasMessage("the peer: the peer sends parts of more files at once than it may");
@@ -348,7 +348,7 @@ class PackTest {
                         message.bytes().position(1 + random.nextInt(length));
                     }
                     peer.send(message, window.region(), 0, 12, theirs);
-                    assertThat(peer.receive(FilesFixture.PATIENCE).kind()).isIn(Kind.STORED, Kind.AGAIN);
+                    assertThat(peer.receive(FilesFixture.TIMEOUT).kind()).isIn(Kind.STORED, Kind.AGAIN);
                 } catch (CommandFailed | VerbsException e) {
                     assertThat(e).hasMessageStartingWith("the peer");
                 }
@@ -391,11 +391,11 @@ class PackTest {
                                     .text(""));
                         } else {
                             takeEntries(peer);
-                            peer.expect(Kind.PACK, FilesFixture.PATIENCE);
+                            peer.expect(Kind.PACK, FilesFixture.TIMEOUT);
                             answer(peer, what);
                         }
                         while (true) {
-                            peer.receive(FilesFixture.PATIENCE);
+                            peer.receive(FilesFixture.TIMEOUT);
                         }
                     })
                     .as(what)
@@ -432,10 +432,10 @@ class PackTest {
     // ---- by hand
 
     private static RemoteMemory putting(MessageChannel peer) throws InterruptedException {
-        Handshake.asClient(peer, TERMS, Optional.empty(), FilesFixture.PATIENCE);
+        Handshake.asClient(peer, TERMS, Optional.empty(), FilesFixture.TIMEOUT);
         var request = new Request(true, FilesFixture.set(Option.RECURSIVE, Option.INTO_FOLDER), Path.of(""));
         peer.send(request.writeTo(peer.write(Kind.REQUEST)).memory(Window.NONE));
-        RemoteMemory theirs = peer.expect(Kind.READY, FilesFixture.PATIENCE).takeMemory();
+        RemoteMemory theirs = peer.expect(Kind.READY, FilesFixture.TIMEOUT).takeMemory();
         peer.send(peer.write(Kind.TOTAL).int64(1).int64(5));
         return theirs;
     }
@@ -443,13 +443,13 @@ class PackTest {
     /// Asks for the tree, and hears what it has.
     private static MessageChannel getting(FilesFixture fixture) throws InterruptedException {
         MessageChannel peer = fixture.stranger();
-        Handshake.asClient(peer, TERMS.with(Mode.READ), Optional.empty(), FilesFixture.PATIENCE);
+        Handshake.asClient(peer, TERMS.with(Mode.READ), Optional.empty(), FilesFixture.TIMEOUT);
         peer.send(new Request(false, FilesFixture.set(Option.RECURSIVE), Path.of("tree"))
                 .writeTo(peer.write(Kind.REQUEST))
                 .memory(Window.NONE));
-        peer.expect(Kind.READY, FilesFixture.PATIENCE);
-        peer.expect(Kind.TOTAL, FilesFixture.PATIENCE);
-        peer.expect(Kind.ENTRY, FilesFixture.PATIENCE);
+        peer.expect(Kind.READY, FilesFixture.TIMEOUT);
+        peer.expect(Kind.TOTAL, FilesFixture.TIMEOUT);
+        peer.expect(Kind.ENTRY, FilesFixture.TIMEOUT);
         return peer;
     }
 
@@ -479,7 +479,7 @@ class PackTest {
             entry(message, id, sizes[id]);
         }
         peer.send(message);
-        Message want = peer.expect(Kind.WANT, FilesFixture.PATIENCE);
+        Message want = peer.expect(Kind.WANT, FilesFixture.TIMEOUT);
         for (int id = 0; id < sizes.length; id++) {
             assertThat(want.bytes().getInt()).isEqualTo(id);
             assertThat(want.bytes().getLong()).isZero();

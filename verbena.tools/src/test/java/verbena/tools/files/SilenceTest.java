@@ -95,14 +95,14 @@ class SilenceTest {
                 throw new IOException(e);
             }
         }));
-        try (FilesFixture fixture = serving(slow, FilesFixture.PATIENCE);
+        try (FilesFixture fixture = serving(slow, FilesFixture.TIMEOUT);
                 MessageChannel peer = fixture.stranger()) {
             request(peer, true);
-            peer.expect(Kind.TOTAL, FilesFixture.PATIENCE);
-            int id = peer.expect(Kind.ENTRY, FilesFixture.PATIENCE).bytes().getInt();
+            peer.expect(Kind.TOTAL, FilesFixture.TIMEOUT);
+            int id = peer.expect(Kind.ENTRY, FilesFixture.TIMEOUT).bytes().getInt();
             peer.send(peer.write(Kind.WANT).int32(id).int64(24).int8(0).text("")); // the last chunk
-            peer.expect(Kind.BUSY, FilesFixture.PATIENCE);
-            peer.expect(Kind.BUSY, FilesFixture.PATIENCE);
+            peer.expect(Kind.BUSY, FilesFixture.TIMEOUT);
+            peer.expect(Kind.BUSY, FilesFixture.TIMEOUT);
             isHeard.countDown();
             Message message = peer.receive();
             assertThat(message.kind()).isEqualTo(Kind.CHUNK);
@@ -117,19 +117,19 @@ class SilenceTest {
             }
             FakeServer.offer(client, 0, Attributes.Type.FILE, "other", "");
         })) {
-            assertThatThrownBy(() -> server.get("file", folder, FilesFixture.PATIENCE))
+            assertThatThrownBy(() -> server.get("file", folder, FilesFixture.TIMEOUT))
                     .hasMessage("the peer offers \"other\", which was not asked for");
         }
     }
 
     @Test
     void aStrangerIsNotHeardOutForEver() throws Exception {
-        try (FilesFixture fixture = serving(Folder.at(served), FilesFixture.PATIENCE);
+        try (FilesFixture fixture = serving(Folder.at(served), FilesFixture.TIMEOUT);
                 MessageChannel peer = fixture.stranger()) {
             peer.send(peer.write(Kind.BUSY));
             assertThatThrownBy(() -> {
                         while (true) {
-                            peer.receive(FilesFixture.PATIENCE);
+                            peer.receive(FilesFixture.TIMEOUT);
                         }
                     })
                     .isInstanceOf(RuntimeException.class);
@@ -141,7 +141,7 @@ class SilenceTest {
     void strangersOfOneAddressDoNotGetAllPlaces() throws Exception {
         var secret = Optional.of(Secret.of("a secret of this test alone"));
         var settings = new FileServer.Settings(
-                Folder.at(served), false, secret, false, 8, 1 << 20, false, FilesFixture.PATIENCE);
+                Folder.at(served), false, secret, false, 8, 1 << 20, false, FilesFixture.TIMEOUT);
         List<MessageChannel> strangers = new ArrayList<>();
         try (FilesFixture fixture = FilesFixture.serving(served, settings, new GuessLimit(System::nanoTime))) {
             try {
@@ -149,12 +149,12 @@ class SilenceTest {
                     MessageChannel stranger = fixture.stranger();
                     strangers.add(stranger);
                     stranger.send(hello(stranger));
-                    stranger.expect(Kind.CHALLENGE, FilesFixture.PATIENCE); // so it has its place
+                    stranger.expect(Kind.CHALLENGE, FilesFixture.TIMEOUT); // so it has its place
                 }
                 for (int i = 0; i < 3; i++) {
                     MessageChannel more = fixture.stranger();
                     strangers.add(more);
-                    assertThatThrownBy(() -> more.receive(FilesFixture.PATIENCE))
+                    assertThatThrownBy(() -> more.receive(FilesFixture.TIMEOUT))
                             .hasMessageStartingWith("the peer is gone: ");
                 }
 
@@ -175,7 +175,7 @@ class SilenceTest {
 
     @Test
     void aConnectionWithoutRoomForMessagesIsGivenBack() throws Exception {
-        try (FilesFixture fixture = serving(Folder.at(served), FilesFixture.PATIENCE)) {
+        try (FilesFixture fixture = serving(Folder.at(served), FilesFixture.TIMEOUT)) {
             Connection connection = fixture.connect();
             connection.queuePair().close(); // or whatever else makes it impossible
 
@@ -192,10 +192,10 @@ class SilenceTest {
     }
 
     private static void request(MessageChannel peer, boolean isGet) throws InterruptedException {
-        Handshake.asClient(peer, SMALL.with(isGet ? Mode.READ : Mode.WRITE), Optional.empty(), FilesFixture.PATIENCE);
+        Handshake.asClient(peer, SMALL.with(isGet ? Mode.READ : Mode.WRITE), Optional.empty(), FilesFixture.TIMEOUT);
         peer.send(new Request(!isGet, FilesFixture.set(Request.Option.RECURSIVE), Path.of(isGet ? "file" : "new"))
                 .writeTo(peer.write(Kind.REQUEST))
                 .memory(Window.NONE));
-        peer.expect(Kind.READY, FilesFixture.PATIENCE);
+        peer.expect(Kind.READY, FilesFixture.TIMEOUT);
     }
 }

@@ -79,10 +79,18 @@ final class House {
         }
 
         List<Source> sources() {
-            if (!Files.isDirectory(folder())) {
+            return sources(folder());
+        }
+
+        List<Source> tests() {
+            return sources(ROOT.resolve(name).resolve("src/test/java"));
+        }
+
+        private List<Source> sources(Path folder) {
+            if (!Files.isDirectory(folder)) {
                 return List.of();
             }
-            try (Stream<Path> files = Files.walk(folder())) {
+            try (Stream<Path> files = Files.walk(folder)) {
                 return files.filter(file -> file.toString().endsWith(".java"))
                         .filter(file -> !file.endsWith("module-info.java") && !file.endsWith("package-info.java"))
                         .map(file -> Source.of(this, file))

@@ -97,14 +97,14 @@ final class SharedHost implements AutoCloseable {
     }
 
     /// A message on its way.
-    record Letter(int from, MemorySegment message, int descriptor) {}
+    record Arrival(int from, MemorySegment message, int descriptor) {}
 
     /// One process: its link, its memory and its queue pairs.
     final class OneProcess implements Neighbours, MemoryFiles {
         final int slot;
         final MemoryTable memory;
         final DirectAccess access;
-        final ConcurrentLinkedDeque<Letter> arriving = new ConcurrentLinkedDeque<>();
+        final ConcurrentLinkedDeque<Arrival> arriving = new ConcurrentLinkedDeque<>();
         final List<FakeFile> files = new ArrayList<>();
         final List<GrantMessage.Kind> heard = new ArrayList<>();
         /// Neighbours that are there.
@@ -145,7 +145,7 @@ final class SharedHost implements AutoCloseable {
                 duplicate = open(Objects.requireNonNull(descriptors.get(descriptor)));
             }
             receiver.arriving.add(
-                    new Letter(slot, MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE)), duplicate));
+                    new Arrival(slot, MemorySegment.ofArray(message.toArray(ValueLayout.JAVA_BYTE)), duplicate));
             return true;
         }
 
@@ -237,24 +237,24 @@ final class SharedHost implements AutoCloseable {
 
         /// What is on its way arrives.
         void receive() {
-            for (Letter letter = arriving.poll(); letter != null; letter = arriving.poll()) {
+            for (Arrival arrival = arriving.poll(); arrival != null; arrival = arriving.poll()) {
                 try (Arena during = Arena.ofConfined()) {
-                    MemorySegment message = during.allocate(letter.message.byteSize());
-                    message.copyFrom(letter.message);
+                    MemorySegment message = during.allocate(arrival.message.byteSize());
+                    message.copyFrom(arrival.message);
                     GrantMessage read = GrantMessage.read(message);
                     if (read != null) {
                         heard.add(read.kind());
                     }
-                    listener.onTold(letter.from, message, letter.descriptor);
+                    listener.onTold(arrival.from, message, arrival.descriptor);
                 }
             }
         }
 
         /// What is on its way is lost.
         void forgetArriving() {
-            for (Letter letter = arriving.poll(); letter != null; letter = arriving.poll()) {
-                if (letter.descriptor >= 0) {
-                    close(letter.descriptor);
+            for (Arrival arrival = arriving.poll(); arrival != null; arrival = arriving.poll()) {
+                if (arrival.descriptor >= 0) {
+                    close(arrival.descriptor);
                 }
             }
         }

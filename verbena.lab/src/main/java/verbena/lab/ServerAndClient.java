@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param expected what the client ends with instead, or null
 /// @param stays whether the server serves until it is ended: it is not judged then
-record Pair(
+record ServerAndClient(
         Command server,
         Ready ready,
         Command client,
@@ -22,7 +22,7 @@ record Pair(
     /// A status, and what some line has.
     record Ending(int status, Pattern words) {}
 
-    Pair(Command server, Ready ready, Command client) {
+    ServerAndClient(Command server, Ready ready, Command client) {
         this(server, ready, client, null, false);
     }
 
@@ -35,12 +35,12 @@ record Pair(
     }
 
     /// The server goes on until the client has ended.
-    Pair whoseServerStays() {
-        return new Pair(server, ready, client, expected, true);
+    ServerAndClient whoseServerStays() {
+        return new ServerAndClient(server, ready, client, expected, true);
     }
 
-    Pair whoseClientEnds(int status, String words) {
-        return new Pair(server, ready, client, new Ending(status, Pattern.compile(words)), true);
+    ServerAndClient whoseClientEnds(int status, String words) {
+        return new ServerAndClient(server, ready, client, new Ending(status, Pattern.compile(words)), true);
     }
 
     @Override
@@ -75,8 +75,8 @@ record Pair(
         }
     }
 
-    /// The C program rping now and then ends with 255 after a good run, when its thread for events meets a channel that
-    /// is closed already; over our libraries as over the kernel's.
+    /// The C program rping now and then ends with 255 after a good run, when its thread for events meets a
+    /// channel that is closed already; over our libraries as over the kernel's.
     static boolean isGood(Running it, int status) {
         return status == 0 || it.says(RPING_CLOSED);
     }
@@ -84,7 +84,7 @@ record Pair(
     private static final Pattern RPING_CLOSED = Pattern.compile("rdma_get_cm_event: Bad file descriptor");
 
     /// Some pairs that run at the same time.
-    static Check.Act together(List<Pair> pairs) {
+    static Check.Act together(List<ServerAndClient> pairs) {
         return attempt -> {
             List<Running> servers =
                     pairs.stream().map(pair -> attempt.start(pair.server())).toList();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// What becomes of processes, over a [FakeLab].
 @DisabledOnOs(OS.WINDOWS)
-class PairTest {
+class ServerAndClientTest {
     private static final Ready AT_ONCE = (attempt, server) -> {};
 
     @TempDir
@@ -38,26 +38,27 @@ class PairTest {
     @Test
     void bothEndWell() throws Exception {
         try (var attempt = attempt()) {
-            new Pair(Command.ours("echo PORT PORT2"), AT_ONCE, Command.theirs(5, "echo hello")).run(attempt);
+            new ServerAndClient(Command.ours("echo PORT PORT2"), AT_ONCE, Command.theirs(5, "echo hello")).run(attempt);
             assertThat(attempt.told()).contains("ours: 18601 18602", "theirs: hello");
         }
     }
 
     @Test
     void theEndThatFailsIsNamed() {
-        assertThatThrownBy(() -> run(new Pair(Command.ours("true"), AT_ONCE, Command.theirs(5, "false"))))
+        assertThatThrownBy(() -> run(new ServerAndClient(Command.ours("true"), AT_ONCE, Command.theirs(5, "false"))))
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("the client ended with 1");
-        assertThatThrownBy(() -> run(new Pair(Command.ours("false"), AT_ONCE, Command.theirs(5, "true"))))
+        assertThatThrownBy(() -> run(new ServerAndClient(Command.ours("false"), AT_ONCE, Command.theirs(5, "true"))))
                 .hasMessage("the server ended with 1, the client with 0");
     }
 
     @Test
     void aServerThatDiesBeforeItIsThereIsNotWaitedFor() {
         Ready never = Ready.here("false");
-        assertThatThrownBy(() -> run(new Pair(Command.ours("true"), never, Command.theirs(5, "true"))))
+        assertThatThrownBy(() -> run(new ServerAndClient(Command.ours("true"), never, Command.theirs(5, "true"))))
                 .hasMessageContaining("the server ended before it was there");
-        assertThatThrownBy(() -> run(new Pair(Command.ours("true"), Ready.SAYS_SO, Command.theirs(5, "true"))))
+        assertThatThrownBy(
+                        () -> run(new ServerAndClient(Command.ours("true"), Ready.SAYS_SO, Command.theirs(5, "true"))))
                 .hasMessageContaining("does not say that it is there");
     }
 
@@ -65,7 +66,7 @@ class PairTest {
     void aServerThatStaysIsEndedAndNotJudged() throws Exception {
         Running server;
         try (var attempt = attempt()) {
-            new Pair(Command.ours("sleep 600"), AT_ONCE, Command.theirs(5, "true"))
+            new ServerAndClient(Command.ours("sleep 600"), AT_ONCE, Command.theirs(5, "true"))
                     .whoseServerStays()
                     .run(attempt);
             server = attempt.started(Running.start("another", Map.of(), List.of("sh", "-c", "sleep 600 & wait")));
@@ -77,11 +78,12 @@ class PairTest {
     @Test
     void anEndingThatIsExpectedHasAStatusAndWords() throws Exception {
         try (var attempt = attempt()) {
-            Pair.alone(Command.ours("ls --no-such-option"), 2, "no-such").run(attempt);
+            ServerAndClient.alone(Command.ours("ls --no-such-option"), 2, "no-such")
+                    .run(attempt);
         }
-        assertThatThrownBy(() -> run(Pair.alone(Command.ours("echo yes"), 0, "no")))
+        assertThatThrownBy(() -> run(ServerAndClient.alone(Command.ours("echo yes"), 0, "no")))
                 .hasMessageContaining("does not say");
-        assertThatThrownBy(() -> run(Pair.alone(Command.ours("echo yes"), 1, "yes")))
+        assertThatThrownBy(() -> run(ServerAndClient.alone(Command.ours("echo yes"), 1, "yes")))
                 .hasMessageContaining("not with 1");
     }
 

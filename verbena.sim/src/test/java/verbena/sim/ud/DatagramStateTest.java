@@ -5,7 +5,7 @@ import static verbena.sim.script.PacketScript.ud;
 import org.junit.jupiter.api.Test;
 
 /// States of a datagram's queue pair, and requests that fail on its own side (IBTA 10.3.1).
-class StateTest {
+class DatagramStateTest {
     @Test
     void aQueuePairInResetOrInitDropsWhatArrives() {
         ud().run("""
