@@ -21,7 +21,7 @@ import verbena.verbs.UnsupportedException;
 public final class Arguments {
     private Arguments() {}
 
-    /// What a device has to have for a verb.
+    /// Checks that a device has what a verb needs.
     ///
     /// @throws UnsupportedException when the device does not declare it
     public static void require(String verb, Context context, Capability capability) {
@@ -50,7 +50,7 @@ public final class Arguments {
         }
     }
 
-    /// What a queue pair is made of, but for the classes of its completion queues.
+    /// Checks what a queue pair is made of, except the classes of its completion queues.
     public static void checkQueuePair(Context context, QueuePairOptions options) {
         String verb = "createQueuePair";
         require(verb, context, options.type().capability());
@@ -118,7 +118,7 @@ public final class Arguments {
         }
     }
 
-    /// What a region is to become, but for the rights that its device does not know.
+    /// Checks what a region is to become, except rights that its device does not know.
     ///
     /// @param kind the device's own class of protection domains
     public static <T> T checkReregister(Class<T> kind, MemoryRegion region, ProtectionDomain to, Set<Access> access) {

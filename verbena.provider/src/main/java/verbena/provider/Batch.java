@@ -11,7 +11,7 @@ import verbena.verbs.spi.OwnedObject;
 /// added to it piece by piece, and a piece with a mistake is taken back. A device writes the work where its queue
 /// wants it.
 ///
-/// All methods but [#open] and [#isMine] are for the thread that has the batch open.
+/// Only the thread that has the batch open calls its methods, except [#open] and [#isMine].
 public abstract class Batch {
     /// Longest message, in bytes (IBTA 9.7.7).
     private static final long MESSAGE_BYTES_MAX = 1L << 31;
@@ -69,7 +69,7 @@ public abstract class Batch {
     /// Pieces of work that the queue holds.
     protected abstract int capacity();
 
-    /// What is wrong when it is full.
+    /// The message when the queue is full.
     protected abstract String whenFull();
 
     /// Takes the last piece back.
@@ -139,7 +139,7 @@ public abstract class Batch {
         }
     }
 
-    /// What is thrown when the queue has no room.
+    /// The exception when the queue has no room.
     ///
     /// @param place of the piece in the batch
     /// @param besides what the message says at its end

@@ -66,7 +66,7 @@ public class EventQueue<T> {
         return await(Timeouts.nanos(timeout));
     }
 
-    /// The same for a time in nanoseconds.
+    /// Waits for a time in nanoseconds.
     protected final Optional<T> await(long nanos) throws InterruptedException {
         long left = nanos;
         lock.lockInterruptibly();

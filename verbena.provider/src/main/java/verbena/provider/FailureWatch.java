@@ -12,7 +12,7 @@ public final class FailureWatch {
     private final List<Consumer<String>> listeners = new ArrayList<>();
     private @Nullable String failure;
 
-    /// Of a device that has not failed.
+    /// Creates the watch of a device that has not failed.
     public FailureWatch() {}
 
     /// Has `onFailure` told when the device fails, or at once when it has failed.

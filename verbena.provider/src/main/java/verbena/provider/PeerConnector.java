@@ -46,7 +46,7 @@ public final class PeerConnector {
         endpointGid = -1;
     }
 
-    /// What the peer has to know of this end.
+    /// The endpoint that the peer has to know.
     public Endpoint endpoint(int gidIndex) {
         require("endpoint");
         GidEntry own = context.gid(PORT, gidIndex);

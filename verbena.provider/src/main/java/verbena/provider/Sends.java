@@ -74,10 +74,10 @@ public abstract class Sends extends Batch implements SendBatch {
     /// Immediate data, or the key to invalidate: the operation tells.
     protected abstract void putImmediateOrKey(int value);
 
-    /// What a WRITE, a READ or an extension names at the peer.
+    /// Writes which memory of the peer a WRITE, a READ or an extension names.
     protected abstract void putRemote(long address, int rkey);
 
-    /// All of an atomic but its entry.
+    /// Writes the parameters of an atomic, except its entry.
     ///
     /// @param operand what to add, or to compare with
     protected abstract void putAtomic(long address, int rkey, long operand, long swap);
@@ -113,7 +113,7 @@ public abstract class Sends extends Batch implements SendBatch {
     /// The window as this device's object; null when another device has made it.
     protected abstract @Nullable OwnedObject own(MemoryWindow window);
 
-    /// The same of an address handle.
+    /// The device's own object of an address handle; null when the handle is of another device.
     protected abstract @Nullable OwnedObject own(AddressHandle handle);
 
     // ---- a request begins

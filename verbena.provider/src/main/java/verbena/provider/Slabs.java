@@ -26,7 +26,7 @@ public final class Slabs {
 
     private final Source source;
 
-    /// Where the memory comes from that is given out in pieces.
+    /// The source of the memory that is given out in pieces.
     public interface Source {
         /// Memory that is zeroed and begins at a page. It is freed when the arena closes.
         ///
@@ -34,12 +34,12 @@ public final class Slabs {
         MemorySegment allocate(Arena arena, long bytes);
     }
 
-    /// Of one device, with memory of the process.
+    /// Creates the slabs of one device, with memory of the process.
     public Slabs() {
         this((arena, bytes) -> arena.allocate(bytes, PAGE));
     }
 
-    /// Of one device.
+    /// Creates the slabs of one device.
     public Slabs(Source source) {
         this.source = source;
     }

@@ -8,7 +8,7 @@ import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QpType;
 import verbena.verbs.QueuePairOptions;
 
-/// What a queue pair has and an XRC target has not: a target is a queue pair like others over parts that stay empty.
+/// The parts that an XRC target does not use: it is a queue pair like others, over queues that stay empty.
 /// All targets of an XRC domain share them.
 public final class TargetParts {
     private final ProtectionDomain domain;
@@ -36,7 +36,7 @@ public final class TargetParts {
         return completions;
     }
 
-    /// Of a queue pair that is a target.
+    /// The options of a queue pair that is a target.
     public QueuePairOptions options() {
         return new QueuePairOptions(
                 QpType.XRC_TARGET,

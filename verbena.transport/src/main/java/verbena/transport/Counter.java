@@ -20,30 +20,30 @@ public enum Counter {
     ACK_TIMEOUTS("ack-timeouts"),
     /// A later acknowledgement showed that a response was lost.
     IMPLIED_NAKS("implied-naks"),
-    /// Questions what became of packets that should have been answered by now.
+    /// Probes: questions about packets that should have been answered by now.
     PROBES("probes"),
     RETRANSMITTED_PACKETS("retransmitted.packets"),
     /// One-sided requests that were carried out on the peer's memory, without a packet, and their bytes.
     DIRECT_REQUESTS("direct.requests"),
     DIRECT_BYTES("direct.bytes"),
-    /// Those of them that the system carried out, because the memory was not mapped here.
+    /// Direct requests that the kernel carried out, because the memory was not mapped here.
     DIRECT_SYSTEM_REQUESTS("direct.system-requests"),
     DIRECT_SYSTEM_BYTES("direct.system-bytes"),
-    /// One-sided requests that could not be carried out so: the peer's engine did.
+    /// One-sided requests that went by packets, although the peer's memory can be reached.
     DIRECT_DECLINED_REQUESTS("direct.declined-requests"),
     DIRECT_DECLINED_BYTES("direct.declined-bytes"),
-    /// Questions whether an idle peer lives, repeated ones included.
+    /// Keep-alives: questions whether an idle peer lives, repeated ones included.
     KEEP_ALIVES("keep-alives"),
     COMPLETIONS("completions"),
     COMPLETION_ERRORS("completion-errors"),
     COMPLETION_OVERFLOWS("completion-overflows"),
     /// Management datagrams that were not sent because too many were waiting.
     MANAGEMENT_OVERFLOWS("management-overflows"),
-    /// Times that a peer was noticed that tries numbers.
+    /// How often a peer was suspected of trying numbers.
     SEARCHES("searches"),
     /// Failures in our own code that ended one queue pair, stream or command, and not the device.
     CONTAINED_FAILURES("contained-failures"),
-    /// Times that a peer was blocked because of what its connections asked for.
+    /// How often a peer was blocked because of what its connections asked for.
     BLOCKED_PEERS("blocked-peers");
 
     private final String label;

@@ -6,7 +6,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/// The counters of one engine, or of a part of it, a queue pair. Only the engine counts; any thread may read and
+/// The counters of one engine, or of one of its queue pairs. Only the engine counts; any thread may read and
 /// sees values that are at most a moment old.
 public final class Counters {
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
@@ -17,7 +17,7 @@ public final class Counters {
     private final long[] fates = new long[FATES.length];
     private final long[] counters = new long[COUNTERS.length];
 
-    /// All zero.
+    /// Creates counters that are all zero.
     public Counters() {
         whole = null;
     }
@@ -26,7 +26,8 @@ public final class Counters {
         this.whole = whole;
     }
 
-    /// Counters of a part: what is counted here is counted in this too, but for [#received] and [#sent].
+    /// Creates the counters of a part. What the part counts is counted here too, except by [#received] and
+    /// [#sent].
     public Counters part() {
         return new Counters(this);
     }
@@ -52,14 +53,14 @@ public final class Counters {
         }
     }
 
-    /// Engine only: a packet that the whole has counted, or counts, by itself.
+    /// Engine only: counts an arrival of a part; the engine counts it for the whole.
     public void received(int bytes, PacketFate fate) {
         add(counters, Counter.RECEIVED_PACKETS.ordinal(), 1);
         add(counters, Counter.RECEIVED_BYTES.ordinal(), bytes);
         add(fates, fate.ordinal(), 1);
     }
 
-    /// Engine only: the same of one that leaves.
+    /// Engine only: counts a departure of a part; the engine counts it for the whole.
     public void sent(int bytes) {
         add(counters, Counter.SENT_PACKETS.ordinal(), 1);
         add(counters, Counter.SENT_BYTES.ordinal(), bytes);
@@ -73,7 +74,7 @@ public final class Counters {
         return (long) CELL.getOpaque(counters, counter.ordinal());
     }
 
-    /// All of them by name.
+    /// All counters by name.
     public SortedMap<String, Long> snapshot() {
         var all = new TreeMap<String, Long>();
         for (PacketFate fate : FATES) {

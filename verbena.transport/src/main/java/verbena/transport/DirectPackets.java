@@ -32,7 +32,7 @@ public final class DirectPackets {
     private int firstPsn;
     /// How many PSNs have all their packets.
     private int index;
-    /// Of a READ or atomic: how many PSNs have been asked for.
+    /// How many PSNs of a READ or atomic have been asked for.
     private int asked;
 
     private boolean isAnswer;
@@ -121,7 +121,7 @@ public final class DirectPackets {
         return MemoryVerdict.OK;
     }
 
-    /// The packet comes from the peer.
+    /// Exchanges source and destination, because the packet comes from the peer.
     private static void turnRound(Frame frame) {
         long high = frame.sourceHigh;
         long low = frame.sourceLow;

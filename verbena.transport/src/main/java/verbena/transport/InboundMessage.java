@@ -74,7 +74,7 @@ public final class InboundMessage {
         kind = Kind.NONE;
     }
 
-    /// Where its memory begins.
+    /// The address of its first byte, as the peer names it.
     public long address() {
         return address;
     }

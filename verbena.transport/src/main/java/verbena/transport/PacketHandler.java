@@ -5,7 +5,7 @@ import verbena.wire.ib.Opcode;
 
 /// Takes packets. Engine-confined. Never blocks, allocates or throws, whatever arrives.
 public interface PacketHandler {
-    /// Takes none: its queue pair's messages travel in other ways.
+    /// Takes no packet, for a queue pair whose messages travel in other ways.
     PacketHandler NONE = (_, _, _) -> PacketFate.DROPPED_WRONG_SERVICE;
 
     /// A packet has arrived; its lengths and ICRC have been checked, and `opcode` is that of its BTH. The frame is

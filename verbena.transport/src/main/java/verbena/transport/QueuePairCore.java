@@ -120,7 +120,7 @@ public final class QueuePairCore {
         begin(frame, opcode, payloadBytes, solicited, ackRequest, psn, parameters.destinationQpn, parameters.path);
     }
 
-    /// The same to any queue pair.
+    /// Writes the same for a packet to any queue pair.
     public void begin(
             Frame frame,
             Opcode opcode,
@@ -148,7 +148,7 @@ public final class QueuePairCore {
 
     // ---- requests that never leave this side
 
-    /// Binds a window, or withdraws a key of one's own. False when that fails: the request says how.
+    /// Binds a window, or withdraws a key of this side. False when that fails: the request says why.
     public boolean executeLocal(SendRequest request) {
         if (request.operation == SendOperation.FAULTY) {
             return false; // its poster has said how

@@ -18,7 +18,7 @@ public interface QueuePairEvents {
     /// @param cause in words
     default void onError(long wrId, WcStatus status, WcOpcode opcode, int vendorError, String cause) {}
 
-    /// What is unacknowledged, from this PSN on, is sent again.
+    /// All unacknowledged packets, from this PSN on, are sent again.
     default void onRetransmission(Retransmission why, int psn, int retriesLeft) {}
 
     /// The peer had no receive for the message with this PSN, and has asked to wait.

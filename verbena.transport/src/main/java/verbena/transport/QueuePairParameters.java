@@ -34,10 +34,10 @@ public final class QueuePairParameters {
     public int readsServedMax;
     /// 5-bit code of what we ask a peer to wait; see [verbena.verbs.RnrTimer].
     public int minRnrTimerCode;
-    /// 0: for ever.
+    /// How long to wait for an acknowledgement; 0 waits for ever.
     public long ackTimeoutNanos;
     public int retryCount;
-    /// 7: without limit.
+    /// How often to retry after an RNR NAK; 7 is without limit.
     public int rnrRetry;
     /// A reliable connection that has heard nothing for so long asks whether the peer lives, as often as
     /// [#retryCount] says, and ends when there is no answer; 0: never asks. The peer has to allow remote writing.
@@ -49,7 +49,7 @@ public final class QueuePairParameters {
     /// nothing.
     public int peerSourcePort;
 
-    /// Where the window to the peer comes from; by default, one that no other queue pair shares.
+    /// The windows that the one to the peer is taken from; by default, no other queue pair shares them.
     public PeerWindows windows = new PeerWindows();
     /// Whether SQ_DRAINED is raised.
     public boolean notifyWhenDrained;
@@ -79,8 +79,8 @@ public final class QueuePairParameters {
         notifyWhenDrained = fresh.notifyWhenDrained;
     }
 
-    /// What the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own domain); all
-    /// other accesses are checked with [#protectionDomain].
+    /// The domain that the memory of receives has to belong to (IBTA 10.2.9: the shared receive queue's own
+    /// domain); all other accesses are checked with [#protectionDomain].
     public int receiveDomain() {
         return sharedDomain >= 0 ? sharedDomain : protectionDomain;
     }

@@ -30,7 +30,7 @@ public final class Receiving {
         this.receive = new ReceiveRequest(queue.maxSge());
     }
 
-    /// What comes next takes its receive from another queue, shared as the one before, and completes elsewhere.
+    /// From now on takes receives from another queue, shared as the one before, and completes them elsewhere.
     public void aim(ReceiveQueue from, CompletionRing to) {
         assert !isOpen : "a message stays with the receive that it has";
         queue = from;
@@ -48,22 +48,22 @@ public final class Receiving {
         return isOpen;
     }
 
-    /// Whether it has one.
+    /// Whether a receive is open.
     public boolean isOpen() {
         return isOpen;
     }
 
-    /// Where its message goes.
+    /// The memory that the message goes into.
     public ScatterList scatter() {
         return receive.scatter;
     }
 
-    /// The message is complete; `frame` is its last packet.
+    /// Completes the receive: the message is complete, and `frame` is its last packet.
     public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes) {
         complete(frame, opcode, as, bytes, 0, 0);
     }
 
-    /// The same for a datagram.
+    /// Completes the receive of a datagram.
     ///
     /// @param flags of [WorkCompletion], besides those for immediate data and invalidation
     public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes, int sourceQpn, int flags) {
@@ -89,7 +89,7 @@ public final class Receiving {
                 Bth.solicited(frame.slot, frame.start));
     }
 
-    /// The same for what comes in no packet.
+    /// Completes the receive of a message that came without packets.
     ///
     /// @param value immediate data or the key that was invalidated, as `flags` say
     public void complete(WcOpcode as, long bytes, int value, int flags, boolean solicited) {

@@ -15,7 +15,7 @@ public enum Retransmission {
         this.text = text;
     }
 
-    /// In words.
+    /// The reason in words.
     public String text(int psn) {
         return text + psn;
     }

@@ -17,6 +17,6 @@ public interface Scheduled {
     /// no harm.
     long deadlineNanos();
 
-    /// That time has come, perhaps.
+    /// Called at the deadline, or when it may have come.
     void onDeadline(long nowNanos);
 }

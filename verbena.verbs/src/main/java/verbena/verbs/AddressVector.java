@@ -89,13 +89,13 @@ public record AddressVector(
         return new Gid(area.get(LONG, offset), area.get(LONG, offset + 8));
     }
 
-    /// The same way with another traffic class.
+    /// This address vector with another traffic class.
     public AddressVector withTrafficClass(int trafficClass) {
         return new AddressVector(
                 destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);
     }
 
-    /// The same way with another service level.
+    /// This address vector with another service level.
     public AddressVector withServiceLevel(int serviceLevel) {
         return new AddressVector(
                 destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);

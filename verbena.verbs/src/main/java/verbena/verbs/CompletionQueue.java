@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /// Where finished requests are reported (ibv_create_cq(3)). Any thread may poll; each completion is given out once.
-/// What a request wrote is visible to the thread that polled its completion.
+/// The thread that polled a request's completion sees what the request wrote.
 ///
 /// A completion queue that overflows is broken: [AsyncEvent.CompletionQueueEvent] is raised and its queue pairs go to
 /// ERR. Make it as large as all requests that can be outstanding on it.

@@ -32,7 +32,7 @@ public final class ConnectionException extends VerbsException {
         this.reason = reason;
     }
 
-    /// The same with a cause.
+    /// Creates an exception with a cause.
     public ConnectionException(Reason reason, String message, Throwable cause) {
         super(message, cause);
         this.reason = reason;

@@ -28,7 +28,7 @@ public interface MemoryRegion extends VerbsObject {
     /// Rights.
     Set<Access> access();
 
-    /// What a peer has to know to reach this memory.
+    /// The address and key by which a peer reaches this memory.
     default RemoteMemory remote() {
         return new RemoteMemory(address(), rkey(), length());
     }

@@ -29,7 +29,7 @@ public final class QpModification {
         return set(QpAttribute.EN_SQD_ASYNC_NOTIFY, notify);
     }
 
-    /// What the peer may do.
+    /// The rights of the peer.
     public QpModification access(Set<Access> access) {
         return set(QpAttribute.ACCESS_FLAGS, Set.copyOf(access));
     }
@@ -102,7 +102,7 @@ public final class QpModification {
         return set(QpAttribute.ALT_PATH, path);
     }
 
-    /// What has been set.
+    /// The attributes that have been set.
     public Set<QpAttribute> mask() {
         var mask = EnumSet.noneOf(QpAttribute.class);
         mask.addAll(values.keySet());

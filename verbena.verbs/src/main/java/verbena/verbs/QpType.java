@@ -24,7 +24,7 @@ public enum QpType {
         return code;
     }
 
-    /// What a device that has it declares.
+    /// The capability of devices that have it.
     public Capability capability() {
         return switch (this) {
             case RC -> Capability.RC;

@@ -23,7 +23,7 @@ public interface QueuePair extends VerbsObject {
         return new TreeMap<>();
     }
 
-    /// What it was made with and set to.
+    /// The attributes that it was made with and set to.
     QpAttributes query();
 
     /// Takes a step; the attributes that it requires are the transition's parameters.
@@ -44,7 +44,7 @@ public interface QueuePair extends VerbsObject {
     /// it is drawn at random once per life of the queue pair.
     Endpoint endpoint(int gidIndex);
 
-    /// What the peer has to know, through the first GID of port 1.
+    /// What the peer has to know to connect through the first GID of port 1.
     default Endpoint endpoint() {
         return endpoint(protectionDomain().context().gids(1).getFirst().index());
     }

@@ -17,7 +17,7 @@ public final class ResourceLimitException extends VerbsException {
         this.limit = limit;
     }
 
-    /// What there is not enough of.
+    /// The limit, by the name of its attribute.
     public String resource() {
         return resource;
     }

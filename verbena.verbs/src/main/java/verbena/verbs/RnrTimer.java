@@ -7,7 +7,7 @@ import java.time.Duration;
 ///
 /// @param code 0 to 31
 public record RnrTimer(int code) {
-    /// In hundredths of a millisecond, by code.
+    /// The times in hundredths of a millisecond, by code.
     private static final int[] TABLE = {
         65_536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1_024, 1_536, 2_048, 3_072,
         4_096, 6_144, 8_192, 12_288, 16_384, 24_576, 32_768, 49_152

@@ -4,7 +4,7 @@ import java.util.Set;
 
 /// A step of a queue pair's life, with the attributes that the step requires as parameters (ibv_modify_qp(3)).
 public sealed interface Transition {
-    /// The same as a set of attributes.
+    /// The transition as a set of attributes.
     QpModification modification();
 
     /// Forgets everything; requests are discarded without completions.

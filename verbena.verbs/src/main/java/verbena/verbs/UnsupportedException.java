@@ -13,7 +13,7 @@ public final class UnsupportedException extends VerbsException {
         this.capability = capability;
     }
 
-    /// What is missing.
+    /// The capability that is missing.
     public Capability capability() {
         return capability;
     }

@@ -28,7 +28,7 @@ public final class WorkCompletion {
     private long timestamp;
     private String cause = "";
 
-    /// One that no poll has filled yet.
+    /// Creates a completion that no poll has filled yet.
     public WorkCompletion() {}
 
     /// For providers: sets everything, and takes the time stamp away.

@@ -21,7 +21,7 @@ final class CaptureTap implements Tap {
         SENT,
         UNSENDABLE,
         RECEIVED,
-        /// Of a request without packets.
+        /// A packet that a request without packets would have had.
         DIRECT_REQUEST,
         DIRECT_ANSWER,
         /// Malformed arrivals; [NoteRing#STREAM] holds their number.

@@ -136,7 +136,7 @@ final class QueuePairSettings {
         }
     }
 
-    /// All attributes.
+    /// All attributes of the queue pair.
     ///
     /// @param draining whether SQD still waits for started requests
     QpAttributes attributes(boolean draining, QueuePairOptions options) {

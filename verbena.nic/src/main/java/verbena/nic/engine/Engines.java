@@ -75,7 +75,7 @@ public final class Engines {
         return queuePairsMax;
     }
 
-    /// Where regions and windows are added: the table of the first engine.
+    /// The table to which regions and windows are added: that of the first engine.
     public MemoryTable memory() {
         return memories.getFirst();
     }

@@ -16,7 +16,7 @@ record Service(long id, Gid address) {
         return String.format("service-%016x", id);
     }
 
-    /// The same where names are of all addresses.
+    /// The name where names are of all addresses.
     String nameWithAddress() {
         return name() + "@" + address;
     }

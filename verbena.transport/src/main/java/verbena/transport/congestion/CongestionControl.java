@@ -10,7 +10,7 @@ package verbena.transport.congestion;
 final class CongestionControl {
     /// Never less, so that a lost packet has some behind it that tell of it.
     static final int PACKETS_MIN = 4;
-    /// At first.
+    /// The window before anything is known of the way to the peer.
     static final int PACKETS_AT_FIRST = 32;
     /// After a loss, windows that have to be acknowledged for one packet more.
     static final int GROWTH_WINDOWS = 8;
@@ -33,7 +33,7 @@ final class CongestionControl {
         return limit;
     }
 
-    /// So many were answered, and none of them was missing.
+    /// Counts PSNs that were answered without a gap.
     ///
     /// @param outstanding PSNs that were under way
     void answered(int psns, int outstanding) {

@@ -37,7 +37,7 @@ public final class PeerWindow {
     private final CongestionControl control;
     private final RoundTrip roundTrip = new RoundTrip();
     private final ArrayDeque<Waiter> waiters = new ArrayDeque<>();
-    /// Those that were told already, and found no room; before all others.
+    /// The waiters that were told and found no room. They come before all others.
     private final ArrayDeque<Waiter> again = new ArrayDeque<>();
     private int outstanding;
 
@@ -64,7 +64,7 @@ public final class PeerWindow {
         return limit() - outstanding;
     }
 
-    /// So many have been sent, or sent again.
+    /// Counts PSNs that have been sent, or sent again.
     void sent(int psns) {
         outstanding += psns;
     }
@@ -93,12 +93,12 @@ public final class PeerWindow {
         waiters.addLast(waiter);
     }
 
-    /// The same for one that has been told, and has sent nothing since.
+    /// Tells a waiter again that has been told, and has sent nothing since.
     void awaitAgain(Waiter waiter) {
         again.addLast(waiter);
     }
 
-    /// `waiter` does not want to be told any more.
+    /// Forgets `waiter`, which is not told any more.
     void forget(Waiter waiter) {
         waiters.remove(waiter);
         again.remove(waiter);
@@ -106,17 +106,17 @@ public final class PeerWindow {
 
     // ---- what the answers say
 
-    /// So many were answered, and none of them was missing.
+    /// Counts PSNs that were answered without a gap.
     void answered(int psns) {
         control.answered(psns, outstanding);
     }
 
-    /// Something got lost.
+    /// Called when a packet got lost.
     void lost(long now) {
         control.lost(now, roundTrip.nanos());
     }
 
-    /// An answer has come so long after what it answers, which was sent once only.
+    /// Measures a round trip: the answer to a packet that was sent only once.
     void roundTrip(long nanos) {
         roundTrip.sample(nanos);
     }

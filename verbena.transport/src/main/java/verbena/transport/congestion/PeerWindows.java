@@ -6,7 +6,7 @@ import verbena.verbs.Gid;
 
 /// The [PeerWindow] of each peer address that an engine has reliable connections to. Engine-confined.
 public final class PeerWindows {
-    /// In place of a time: nothing is ever probed.
+    /// In place of a time: no probe is ever sent.
     public static final long NO_PROBES = Long.MAX_VALUE;
 
     private final Map<Gid, PeerWindow> windows = new HashMap<>();
@@ -32,7 +32,8 @@ public final class PeerWindows {
         return window;
     }
 
-    /// A connection has ended; with the last one, what was known of the way is forgotten.
+    /// Leaves a window for a connection that has ended. With the last connection, what is known of the way is
+    /// forgotten.
     public void leave(PeerWindow window) {
         assert window.users > 0 : "it has joined";
         if (--window.users == 0) {

@@ -8,7 +8,7 @@ final class RoundTrip {
     /// Mean deviation.
     private long deviationNanos;
 
-    /// An answer has come so long after what it answers, which was sent once only.
+    /// Adds a measured round trip: the answer to a packet that was sent only once.
     void sample(long sampleNanos) {
         long sample = Math.max(1, sampleNanos);
         if (nanos == 0) {
@@ -29,7 +29,7 @@ final class RoundTrip {
         return nanos;
     }
 
-    /// An answer that has not come after so long is late.
+    /// After this time an answer is late.
     long lateNanos() {
         return 2 * nanos + 4 * deviationNanos;
     }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /// What one reliable connection has under way of a [PeerWindow]: all that it knows of the others that share the
 /// window. Engine-confined.
 public final class WindowShare {
-    /// Packets between two that ask for an ACK, at most.
+    /// The most packets between two that ask for an ACK.
     private static final int ASK_PACKETS_MAX = 2 * PeerWindow.RUN;
 
     private final PeerWindow.Waiter waiter = this::onRoom;
@@ -13,9 +13,9 @@ public final class WindowShare {
 
     /// Null while the connection has no peer.
     private @Nullable PeerWindow window;
-    /// The window will tell when there is room.
+    /// Whether the window will tell when there is room.
     private boolean waits;
-    /// The window has told of room, and nothing has been sent since.
+    /// Whether the window has told of room, and nothing has been sent since.
     private boolean wasTold;
     /// PSNs under way that take up room.
     private int charged;
@@ -35,7 +35,7 @@ public final class WindowShare {
         window = windows.join(peerHigh, peerLow);
     }
 
-    /// Shares it no more; nothing is under way.
+    /// Leaves the window, when nothing is under way.
     public void leave(PeerWindows windows) {
         PeerWindow left = window;
         if (left != null) {
@@ -111,7 +111,7 @@ public final class WindowShare {
         sinceAckRequest = 0;
     }
 
-    /// So many PSNs have been sent, or sent again.
+    /// Counts PSNs that have been sent, or sent again.
     public void sent(int psns) {
         charged += psns;
         if (window != null) {
@@ -119,14 +119,14 @@ public final class WindowShare {
         }
     }
 
-    /// So many were answered, and none of them was missing.
+    /// Counts PSNs that were answered without a gap.
     public void answered(int psns) {
         if (window != null) {
             window.answered(psns);
         }
     }
 
-    /// No more than so many PSNs are under way: the rest takes up no room any more.
+    /// Returns room: at most `underWay` PSNs are still under way.
     public void settle(int underWay) {
         int excess = charged - Math.max(0, underWay);
         if (excess > 0) {
@@ -137,7 +137,7 @@ public final class WindowShare {
         }
     }
 
-    /// No answer is expected any more to what is under way: it takes up no room, others need not wait for it.
+    /// Returns all room, because no answer is expected any more. Other connections need not wait for it.
     public void giveUp() {
         int unanswered = charged;
         charged = 0;
@@ -146,14 +146,14 @@ public final class WindowShare {
         }
     }
 
-    /// Something got lost.
+    /// Called when a packet got lost.
     public void lost(long now) {
         if (window != null) {
             window.lost(now);
         }
     }
 
-    /// An answer has come so long after what it answers, which was sent once only.
+    /// Measures a round trip: the answer to a packet that was sent only once.
     public void roundTrip(long nanos) {
         if (window != null) {
             window.roundTrip(nanos);

@@ -14,15 +14,15 @@ final class ArrivingMessages {
     /// The number that comes next in each queue.
     private final int[] msnExpected = new int[UNTAGGED_QUEUES];
 
-    /// Of a SEND: its opcode while it is incomplete.
+    /// The opcode of a SEND that is incomplete.
     @Nullable
     RdmapOpcode sending;
 
-    /// Of a SEND: bytes so far.
+    /// The bytes of that SEND so far.
     long received;
-    /// Of the WRITE that came last, or is coming: bytes so far.
+    /// The bytes so far of the WRITE that came last, or is coming.
     long written;
-    /// That WRITE is complete.
+    /// Whether that WRITE is complete.
     boolean writeComplete = true;
     /// A SEND of no bytes may come first, for which no receive is posted (RFC 6581).
     boolean awaitsRtrSend;

@@ -194,7 +194,7 @@ public final class IwarpConnection implements StreamProtocol {
         }
     }
 
-    /// What has become of an FPDU.
+    /// Counts the fate of an FPDU.
     void count(PacketFate fate) {
         core.counters.count(Counter.RECEIVED_PACKETS);
         core.counters.count(fate);
@@ -362,7 +362,7 @@ public final class IwarpConnection implements StreamProtocol {
         fail(cause);
     }
 
-    /// What a READ or atomic completes with that the peer has refused.
+    /// The status of a READ or atomic that the peer has refused.
     private static WcStatus status(@Nullable TerminateCode code) {
         if (code == null) {
             return WcStatus.REM_OP_ERR;

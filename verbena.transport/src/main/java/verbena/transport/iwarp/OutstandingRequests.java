@@ -171,17 +171,17 @@ final class OutstandingRequests {
         return rtrOutstanding;
     }
 
-    /// Of the READ whose answer comes: the STag of its sink.
+    /// The STag that the answer to the oldest READ goes to.
     int expectedStag() {
         return rtrOutstanding ? RTR_STAG : sinkStag(sends.at(head));
     }
 
-    /// And the offset that comes next.
+    /// The offset that comes next of that answer.
     long expectedOffset() {
         return rtrOutstanding ? 0 : sinkOffset(sends.at(head)) + received;
     }
 
-    /// And how many bytes are missing.
+    /// How many bytes of that answer are missing.
     long missing() {
         return rtrOutstanding ? 0 : sends.at(head).bytes() - received;
     }
@@ -210,7 +210,7 @@ final class OutstandingRequests {
         return core.memory.locate(sends.at(head).scatter, p.protectionDomain, received, true);
     }
 
-    /// So many bytes have been put where [#locate] said.
+    /// Notes that bytes have been put where [#locate] said.
     void placed(int bytes) {
         received += bytes;
         assert received <= sends.at(head).bytes() : "no more than was asked for";

@@ -58,7 +58,7 @@ final class OwedResponses {
         size--;
     }
 
-    /// One more, behind the others; the caller has asked [#isFull].
+    /// Adds a response behind the others; the caller has asked [#isFull].
     Response add() {
         assert !isFull() : "the caller has asked for room";
         if (ring.length == 0) {

@@ -51,7 +51,7 @@ final class Receiver {
     private long position;
     /// A message waits for a receive.
     private boolean isStalled;
-    /// It has waited for long enough.
+    /// Whether it has waited long enough.
     private boolean gaveUp;
 
     private Phase phase = Phase.HEADER;
@@ -246,7 +246,7 @@ final class Receiver {
         }
     }
 
-    /// So many bytes of the payload are in their place.
+    /// Notes that bytes of the payload are in their place.
     private void advance(int bytes) {
         switch (segment.opcode) {
             case WRITE -> {
@@ -262,7 +262,7 @@ final class Receiver {
         }
     }
 
-    /// It could be when the segment began, and cannot any more.
+    /// Refuses a segment whose memory was there when it began and is not any more.
     private void cannotPlace(MemoryVerdict verdict) {
         switch (segment.opcode) {
             case WRITE -> {

@@ -38,7 +38,7 @@ final class Refusals {
         return false;
     }
 
-    /// What the peer answers does not fit what it was asked for.
+    /// The peer's answer does not fit the request.
     boolean refuseAnswer(TerminateCode code, String cause) {
         keep(code, 0);
         connection.refuseAnswer(code, WcStatus.BAD_RESP_ERR, cause);
@@ -59,7 +59,7 @@ final class Refusals {
                 code, segment.in, segment.header, segment.headerBytes, rdmapBytes, segment.payloadLeft - rdmapBytes);
     }
 
-    /// What a peer wants that it may not have, in words.
+    /// The refusal of an access to memory, in words.
     static String access(String operation, long bytes, long address, int key, MemoryVerdict verdict) {
         return "the peer's " + operation + " of " + bytes + " bytes at 0x" + Long.toHexString(address) + " with STag 0x"
                 + Integer.toHexString(key) + ": " + verdict.explanation();

@@ -6,9 +6,9 @@ import verbena.wire.iwarp.RdmapOpcode;
 
 /// The DDP segment that is arriving. Engine-confined.
 final class Segment {
-    /// Where its header lies; valid while the header is looked at.
+    /// The memory of its header; valid while the header is looked at.
     MemorySegment in = MemorySegment.NULL;
-    /// Where in that memory the header begins.
+    /// The offset in that memory at which the header begins.
     int header;
     boolean isTagged;
     int headerBytes;
@@ -18,9 +18,9 @@ final class Segment {
     boolean isLast;
 
     RdmapOpcode opcode = RdmapOpcode.WRITE;
-    /// Of a WRITE or READ response: where it goes. Of a SEND: the key that is to be withdrawn.
+    /// The key that a WRITE or READ response goes to, or that a SEND withdraws.
     int stag;
-    /// Where in the memory of that key the payload goes that comes next.
+    /// The offset in the memory of that key for the next payload.
     long address;
 
     /// Its header has arrived.

@@ -23,7 +23,7 @@ public final class StreamBuffer {
         this.buffer = segment.asByteBuffer();
     }
 
-    /// In bytes.
+    /// Its size in bytes.
     public int size() {
         return buffer.capacity();
     }

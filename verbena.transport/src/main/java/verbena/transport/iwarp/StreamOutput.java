@@ -64,7 +64,7 @@ public final class StreamOutput {
         return segments[index];
     }
 
-    /// Where in that memory it begins.
+    /// The offset in that memory at which it begins.
     public long offset(int index) {
         return offsets[index];
     }

@@ -32,7 +32,7 @@ public interface StreamProtocol extends QueuePairLife {
     /// and at most [StreamTarget#bytes] of them are then told by [#onDirect], and no others before.
     boolean direct(StreamTarget into);
 
-    /// So many bytes have been read to where [#direct] said.
+    /// Notes that bytes have been read to where [#direct] said.
     void onDirect(int bytes, long nowNanos);
 
     /// Adds the next FPDU to `out`; false when there is none now, or no room. What was added is as good as sent.

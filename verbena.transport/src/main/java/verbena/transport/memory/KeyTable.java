@@ -33,14 +33,14 @@ public final class KeyTable<T> {
 
     private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Entry[].class);
     private static final Object RESTING = new Object();
-    /// Stands where one was that has rested: a search for another goes on behind it.
+    /// The place of a handle that has rested. A search for another handle goes on behind it.
     private static final Entry GONE = new Entry(-1, RESTING);
 
     /// A handle, and what it names.
     private static final class Entry {
         final int handle;
         volatile Object value;
-        /// When it was given back; of one that rests.
+        /// When a resting handle was given back.
         long restingSinceNanos;
 
         Entry(int handle, Object value) {
@@ -170,7 +170,7 @@ public final class KeyTable<T> {
         }
     }
 
-    // Also no more than leave a quarter of all handles free.
+    // The most handles that may rest, so that a quarter of all handles stays free.
     private int restingMax() {
         return Math.min(RESTING_MAX, size - size / 4 - count);
     }
@@ -199,7 +199,7 @@ public final class KeyTable<T> {
         ELEMENT.setRelease(in, i, GONE);
     }
 
-    /// With room for as much again as there is, and without what is gone.
+    /// Makes a table of twice the size that is needed, without places that are [#GONE].
     private void rebuild() {
         int live = count + resting.size();
         int size = Math.max(SMALLEST_TABLE, Integer.highestOneBit(Math.max(1, live)) << 3);

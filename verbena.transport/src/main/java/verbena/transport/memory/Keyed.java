@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /// What a key can name.
 public abstract sealed class Keyed permits Region, Window {
-    /// All 32 bits: 24 of handle and 8 of variant.
+    /// The whole key of 32 bits: 24 of handle and 8 of variant.
     volatile int key;
 
     volatile int protectionDomain;
@@ -13,7 +13,7 @@ public abstract sealed class Keyed permits Region, Window {
         this.protectionDomain = protectionDomain;
     }
 
-    /// What has exactly this key now.
+    /// The region or window that has exactly this key now.
     static @Nullable Keyed find(KeyTable<Keyed> keys, int key) {
         Keyed keyed = keys.get(key >>> 8);
         return keyed != null && keyed.key == key ? keyed : null;

@@ -46,7 +46,7 @@ public final class MemoryTable {
         this.windows = other.windows;
     }
 
-    /// The same regions and windows under the same keys, for one more engine.
+    /// Makes a table with the same regions and windows under the same keys, for one more engine.
     public MemoryTable forAnotherEngine() {
         return new MemoryTable(this);
     }
@@ -211,7 +211,7 @@ public final class MemoryTable {
         }
     }
 
-    /// Sees to it that what was written before is visible to every thread. When `access` has
+    /// Makes all earlier writes visible to every thread. When `access` has
     /// [Access#FLUSH_PERSISTENT], it is also in the mapped file (`MemorySegment.force`), which takes as long as the
     /// disk does.
     ///
@@ -319,13 +319,13 @@ public final class MemoryTable {
         return MemoryVerdict.TOO_SHORT;
     }
 
-    /// All of the memory in which `locate` found something. A caller that hands it to the operating system
-    /// has to keep its arena open meanwhile.
+    /// The whole memory segment in which `locate` found something. A caller that hands it to the operating
+    /// system has to keep its arena open meanwhile.
     public MemorySegment located() {
         return target;
     }
 
-    /// Where in [#located()] it begins.
+    /// The offset in [#located()] at which it begins.
     public long locatedOffset() {
         return locatedOffset;
     }
@@ -357,7 +357,7 @@ public final class MemoryTable {
     /// The binding that the last [#checkRemote] of a window's key looked at.
     private Window.@Nullable Binding checked;
 
-    /// Where the last [#targetOffset] found the memory.
+    /// The memory that the last [#targetOffset] found.
     private MemorySegment target = MemorySegment.NULL;
     // Of the last [#locate].
     private long locatedOffset;

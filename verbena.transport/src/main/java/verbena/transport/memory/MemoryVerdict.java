@@ -1,6 +1,6 @@
 package verbena.transport.memory;
 
-/// What the memory table says to an access. `OK` is the only one after which memory was touched.
+/// The memory table's answer to an access. Memory was touched only when it is `OK`.
 public enum MemoryVerdict {
     OK("allowed"),
     NO_SUCH_KEY("no region or window has this key"),
@@ -10,9 +10,9 @@ public enum MemoryVerdict {
     NO_RIGHT("the region or window does not grant this right"),
     OUT_OF_BOUNDS("the range is not inside the region or window"),
     GONE("the memory has been freed or cannot be accessed"),
-    /// Of a scatter list: shorter than the message.
+    /// The scatter list is shorter than the message.
     TOO_SHORT("the scatter list is shorter than the message"),
-    /// Of bind and invalidate.
+    /// The window or region cannot be bound or invalidated like this.
     NOT_ALLOWED("the window or region does not allow this");
 
     private final String explanation;

@@ -61,7 +61,7 @@ public final class Region extends Keyed {
         this.access = access;
     }
 
-    /// Engines only.
+    /// Counts windows; engines only.
     void countWindows(int change) {
         WINDOWS.getAndAdd(this, change);
     }

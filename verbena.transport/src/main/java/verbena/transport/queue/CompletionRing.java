@@ -34,7 +34,7 @@ public final class CompletionRing {
         }
     }
 
-    /// Told by the engine.
+    /// The ring's owner. The engine calls it.
     public interface Listener {
         /// The ring was armed, and something came that it was armed for.
         void onNotification();
@@ -63,7 +63,7 @@ public final class CompletionRing {
     private volatile int capacity;
     private SlotRing<Entry> entries;
     private volatile boolean broken;
-    /// Several engines append.
+    /// Whether several engines append.
     private volatile boolean shared;
 
     @SuppressWarnings("UnusedVariable") // by VarHandle
@@ -178,7 +178,7 @@ public final class CompletionRing {
         return true;
     }
 
-    /// From now on several engines append, one at a time. Called while the one that did so far does not work.
+    /// From now on several engines append, one at a time. Called while no engine appends.
     public void share() {
         shared = true;
     }

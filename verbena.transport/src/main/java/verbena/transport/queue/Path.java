@@ -16,7 +16,7 @@ public record Path(
         int trafficClass,
         int hopLimit,
         int sourcePort) {
-    /// Nowhere.
+    /// The path that leads nowhere.
     public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0);
 
     public static Path of(Gid source, Gid destination, int trafficClass, int hopLimit) {

@@ -95,7 +95,7 @@ public final class ReceiveQueue {
         return n;
     }
 
-    /// Arms the limit; 0 disarms. The engine tells when fewer than `receives` are left, once.
+    /// Arms the limit; 0 disarms. When fewer than `receives` are left, the engine tells so once.
     public void armLimit(int receives) {
         LIMIT.setVolatile(this, receives);
     }

@@ -39,7 +39,7 @@ public final class SendRequest {
     public int srqNumber;
 
     public final ScatterList scatter;
-    /// Where inline data lies; its first [#inlineBytes] count.
+    /// The memory of inline data, of which the first [#inlineBytes] count.
     public final MemorySegment inline;
     public int inlineBytes;
     /// Whether the data is inline rather than in the scatter list.
@@ -55,7 +55,7 @@ public final class SendRequest {
     // Owned by the engine.
     /// PSN of its first packet; valid once started.
     public int firstPsn;
-    /// PSNs it takes.
+    /// How many PSNs it takes.
     public int psnCount;
     /// How many of them one READ request asks for.
     public int piecePsns;
@@ -81,7 +81,7 @@ public final class SendRequest {
         return isInline ? inlineBytes : scatter.bytes;
     }
 
-    /// What it asks for, in words, for a person who looks for a mistake in it.
+    /// The request in words, for a person who looks for a mistake in it.
     public String describe() {
         return switch (operation) {
             case SEND, SEND_WITH_IMMEDIATE -> operation + " of " + bytes() + " bytes";
@@ -98,7 +98,7 @@ public final class SendRequest {
         };
     }
 
-    /// Makes it one that fails; called by the poster.
+    /// Makes the request fail; called by the poster.
     public void fail(WcStatus status, String cause) {
         boolean wasSignaled = signaled;
         begin(SendOperation.FAULTY, wrId);
@@ -111,7 +111,7 @@ public final class SendRequest {
         return Integer.toHexString(key);
     }
 
-    /// Makes it a fresh request; called by the poster.
+    /// Begins a new request in this slot; called by the poster.
     public void begin(SendOperation operation, long wrId) {
         this.operation = operation;
         this.wrId = wrId;

@@ -11,9 +11,9 @@ public final class SlotRing<T> {
     private final Supplier<T> maker;
     private final T[] slots;
     private final int mask;
-    /// Positions before this have had a slot.
+    /// The position before which all positions have had a slot.
     private long filled;
-    /// Slots of positions before this have moved on.
+    /// The position before which all slots have moved on.
     private long moved;
 
     /// @param capacity positions that can be in use at once
@@ -59,7 +59,8 @@ public final class SlotRing<T> {
         return slots[(int) position & mask];
     }
 
-    /// Another ring with the slots of the positions in use, `from` to before `to`; this one is done with.
+    /// Moves the slots of the positions in use, `from` to before `to`, to another ring; this one is not used
+    /// again.
     public SlotRing<T> resized(int capacity, long from, long to) {
         var other = new SlotRing<T>(capacity, maker);
         assert from <= to && to - from <= other.slots.length : "what is in use fits";

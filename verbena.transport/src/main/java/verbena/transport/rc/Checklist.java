@@ -20,7 +20,7 @@ class Checklist {
 
     final QueuePairParameters p;
     final Receiving receive;
-    /// What the packets before have begun.
+    /// The message that earlier packets have begun.
     final InboundMessage message = new InboundMessage();
     /// The responses that a request has to find room among.
     final OwedResponses owed = new OwedResponses();
@@ -36,7 +36,7 @@ class Checklist {
         this.receive = receive;
     }
 
-    /// All that has to be so before a request is carried out; the first check that fails decides.
+    /// Makes all checks that a request has to pass; the first check that fails decides.
     Verdict check(Frame frame, Opcode opcode) {
         Verdict verdict = checkSequence(frame, opcode);
         if (verdict == Verdict.ACCEPTED) {

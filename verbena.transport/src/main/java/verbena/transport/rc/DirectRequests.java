@@ -11,7 +11,7 @@ import verbena.transport.queue.SendRequest;
 /// Such a request takes no PSN. It has to be the only one under way: the peer has done all before it, and none
 /// behind it is done earlier.
 final class DirectRequests {
-    /// What is done in one turn, at most: then other queue pairs have theirs.
+    /// The most that is done in one turn; then other queue pairs have their turns.
     private static final int REQUESTS_MAX = 16;
 
     private static final long BYTES_MAX = 1 << 20;

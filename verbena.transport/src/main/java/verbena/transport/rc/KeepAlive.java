@@ -50,7 +50,7 @@ final class KeepAlive {
         return quiet;
     }
 
-    /// At this time or up to a beat later.
+    /// The next beat at this time or later.
     private long onTheBeat(long nanos) {
         long beat = Math.max(1, p.keepAliveNanos / BEATS);
         return Math.ceilDiv(nanos, beat) * beat;

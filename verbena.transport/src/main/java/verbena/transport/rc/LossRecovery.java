@@ -44,7 +44,7 @@ final class LossRecovery {
     /// The requester went back, and nothing has been acknowledged since: more NAKs of the same gap are ignored.
     private boolean recovering;
 
-    /// What is to be sent next of a probe.
+    /// The next packet of a probe.
     private Probe probe = Probe.NONE;
     /// A probe has been due since there was progress.
     private boolean isProbing;

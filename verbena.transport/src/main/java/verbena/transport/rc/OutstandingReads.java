@@ -18,7 +18,7 @@ final class OutstandingReads {
         size = 0;
     }
 
-    /// One more has been sent.
+    /// Counts one more READ that has been sent.
     ///
     /// @param end its last PSN
     /// @param max how many the peer takes at once
@@ -35,7 +35,7 @@ final class OutstandingReads {
         ends[(first + size++) % ends.length] = end;
     }
 
-    /// All PSNs before `psn` have their answers.
+    /// Notes that all PSNs before `psn` have their answers.
     void answeredBefore(int psn) {
         while (size > 0 && Psn.isBefore(ends[first], psn)) {
             first = (first + 1) % ends.length;

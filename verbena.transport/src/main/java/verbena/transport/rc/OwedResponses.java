@@ -13,7 +13,7 @@ final class OwedResponses {
         ACKNOWLEDGE,
         READ,
         ATOMIC,
-        /// Of an ATOMIC WRITE or FLUSH.
+        /// The response to an ATOMIC WRITE or FLUSH.
         EMPTY
     }
 

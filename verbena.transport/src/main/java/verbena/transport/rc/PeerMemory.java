@@ -8,11 +8,11 @@ import verbena.transport.queue.SendRequest;
 /// peers are on the same host may have one. It only ever succeeds or declines: whatever it declines goes by packets,
 /// so every refusal is made by the responder, in the standard's way. Engine-confined.
 public interface PeerMemory {
-    /// What has become of a request.
+    /// How far a request is.
     enum Progress {
         /// All of it is done: what it writes is visible to the peer, what it reads is in this side's memory.
         DONE,
-        /// The same, by the operating system.
+        /// All of it is done, by the operating system.
         DONE_BY_SYSTEM,
         /// A part of it is done. The same request comes again, unless the queue pair leaves RTS meanwhile.
         MORE,

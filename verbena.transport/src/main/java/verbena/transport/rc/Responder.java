@@ -36,7 +36,7 @@ final class Responder {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final HalfOwner owner;
-    /// Of a SEND, and of a WRITE with immediate from its last packet on.
+    /// The receive of a SEND, and of a WRITE with immediate from its last packet on.
     private final Receiving receive;
 
     private final ResponseWriter writer;
@@ -112,7 +112,7 @@ final class Responder {
         receive.flush();
     }
 
-    /// What is owed is not sent any more.
+    /// Drops all responses that are owed.
     void dropResponses() {
         owed.clear();
     }

@@ -18,7 +18,7 @@ final class ResponderResources {
         long address;
         long bytes;
         int rkey;
-        /// The one whose memory it reads.
+        /// The protection domain whose memory it reads.
         int protectionDomain;
         // ATOMIC
         long original;
@@ -31,7 +31,7 @@ final class ResponderResources {
     private int capacity;
     private int next;
 
-    /// Remembers so many from now on, and forgets all when the number has changed.
+    /// Sets how many requests are remembered from now on, and forgets all when the number has changed.
     ///
     /// @return whether it has
     boolean resize(int newCapacity) {
@@ -68,7 +68,7 @@ final class ResponderResources {
         return resource;
     }
 
-    /// What is remembered of a request of this kind that has `psn` among its PSNs; null when nothing is.
+    /// The remembered request of this kind that has `psn` among its PSNs; null when there is none.
     @Nullable
     Resource find(OwedResponses.Kind kind, int psn) {
         for (Resource resource : ring) {

@@ -193,7 +193,7 @@ final class Responses {
         return false;
     }
 
-    /// What carries a result carries an ACK with it, where it has an AETH at all.
+    /// A packet with a result carries an ACK with it, when it has an AETH.
     private static boolean saysAck(Frame frame, Opcode opcode) {
         return opcode.aethOffset() < 0 || Syndrome.isAck(Aeth.syndrome(frame.slot, frame.start + opcode.aethOffset()));
     }

@@ -49,18 +49,18 @@ final class SendCursor {
 
     // ---- life
 
-    /// The first packet has this PSN.
+    /// Begins: the first packet has this PSN.
     void start(int psn) {
         unacked = next = sent = psn;
     }
 
-    /// Nothing is under way any more.
+    /// Ends: nothing is under way any more.
     void stop() {
         unacked = next = sent;
         moveTo(head);
     }
 
-    /// All requests before `position` are done, and nothing is under way.
+    /// Moves to `position`: all requests before it are done, and nothing is under way.
     void moveTo(long position) {
         head = oldest = current = started = position;
         packet = 0;
@@ -79,7 +79,7 @@ final class SendCursor {
         return head < sends.published();
     }
 
-    /// That request.
+    /// The oldest request of the application that is not done.
     SendRequest headRequest() {
         return sends.at(head);
     }
@@ -183,7 +183,7 @@ final class SendCursor {
 
     // ---- moving on
 
-    /// The next packet of the current request has been sent.
+    /// Moves on, because the next packet of the current request has been sent.
     ///
     /// @param psns how many PSNs it takes
     void advance(int psns) {
@@ -203,13 +203,13 @@ final class SendCursor {
         assertOrder();
     }
 
-    /// The current request is done without a packet. Nothing else is under way.
+    /// Moves past the current request, which is done without a packet. Nothing else is under way.
     void skip() {
         assert current == oldest && current == started : "what never leaves this side waits for all before it";
         current = oldest = head = ++started;
     }
 
-    /// The oldest request is done.
+    /// Moves past the oldest request, which is done.
     ///
     /// @return whether it is the application's, so that it has to complete
     boolean finishOldest() {
@@ -222,13 +222,13 @@ final class SendCursor {
         return true;
     }
 
-    /// The application's oldest request has failed, and leaves the queue.
+    /// Moves past the application's oldest request, which has failed.
     void dropHead() {
         head++;
     }
 
-    /// All PSNs before `psn` have their answers. Sending never stands before it: an old answer may come after going
-    /// back.
+    /// Notes that all PSNs before `psn` have their answers. Sending never stands before it: an old answer may
+    /// come after going back.
     void answeredBefore(int psn) {
         unacked = psn;
         if (Psn.isBefore(next, unacked)) {
@@ -237,15 +237,15 @@ final class SendCursor {
         assertOrder();
     }
 
-    /// What has no answer is sent again, from the oldest PSN on.
+    /// Goes back to the oldest PSN without an answer, to send again from there.
     void goBack() {
         current = oldest;
         next = unacked;
         packet = hasOldest() ? Psn.distance(oldest().firstPsn, unacked) : 0;
     }
 
-    /// Puts a keep-alive in front of everything that is posted. It needs no key (IBTA C9-88), and every peer
-    /// acknowledges it that lets itself be written to at all.
+    /// Puts a keep-alive in front of all posted requests. It needs no key (IBTA C9-88), and every peer that
+    /// allows remote writing acknowledges it.
     void beginKeepAlive() {
         assert isAllAnswered() && oldest == started && current == started : "nothing is under way";
         SendRequest question = keepAlive;
@@ -261,8 +261,8 @@ final class SendCursor {
 
     // ---- failing on this side
 
-    /// The request at `position` cannot go on; it fails when all before it are done, so that completions stay in
-    /// order.
+    /// Stops at the request at `position`, which cannot go on. It fails when all before it are done, so that
+    /// completions stay in order.
     void stall(long position) {
         stalled = position;
     }

@@ -1,6 +1,6 @@
 package verbena.transport.rc;
 
-/// What a [Responder] finds out about a request. What follows from each is in `Responder#conclude`.
+/// The result of a [Responder]'s checks of a request. What follows from each is in `Responder#conclude`.
 enum Verdict {
     /// Nothing speaks against it.
     ACCEPTED,

@@ -11,13 +11,13 @@ import verbena.wire.ib.XrcEth;
 /// shared receive queue that it is for, and reaches the memory of that queue's protection domain. So there is one
 /// check more, and it comes first.
 ///
-/// A name that is none, or of another XRC domain, is refused with a NAK remote access error. The annex was not at
-/// hand. The NAK is that of the XRC patches for rxe, and the drivers of hns and qedr raise QP_ACCESS_ERR in both
-/// cases (decision 0076).
+/// A number of no queue, or of a queue of another XRC domain, is refused with a NAK remote access error. The
+/// annex was not at hand. The NAK is that of the XRC patches for rxe, and the drivers of hns and qedr raise
+/// QP_ACCESS_ERR in both cases (decision 0076).
 final class XrcChecklist extends Checklist {
     private final XrcQueue.Finder queues;
     private final int xrcDomain;
-    /// What the present message is for, or the last one was; null before the first.
+    /// The queue that the present message is for, or the last message was for; null before the first.
     private @Nullable XrcQueue aim;
 
     XrcChecklist(QueuePairCore core, Receiving receive, XrcQueue.Finder queues, int xrcDomain) {

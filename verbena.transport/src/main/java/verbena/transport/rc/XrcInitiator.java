@@ -42,7 +42,7 @@ public final class XrcInitiator extends ReliableProtocol {
         requester.flush();
     }
 
-    /// It owes none.
+    /// Does nothing: an initiator owes no responses.
     @Override
     public void dropResponses() {}
 

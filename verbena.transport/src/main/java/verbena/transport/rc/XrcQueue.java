@@ -8,11 +8,11 @@ import verbena.transport.queue.ReceiveQueue;
 ///
 /// @param number by which they name it, 24 bits
 /// @param xrcDomain only targets of the same domain reach it
-/// @param protectionDomain what its receives are of, and all memory that a request for it touches
+/// @param protectionDomain the domain of its receives, and of all memory that a request for it touches
 /// @param completions where its receives complete
 public record XrcQueue(
         int number, int xrcDomain, int protectionDomain, ReceiveQueue receives, CompletionRing completions) {
-    /// Those that a device has.
+    /// Finds the queues of a device.
     public interface Finder {
         /// The open queue of this number; null when there is none.
         @Nullable

@@ -58,10 +58,10 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
         }
     }
 
-    /// RTR has been entered.
+    /// Called when RTR has been entered.
     abstract void startReceiving();
 
-    /// RESET or ERR: a message under way is forgotten.
+    /// Called in RESET and ERR: forgets a message under way.
     abstract void stopReceiving();
 
     final boolean isReceiving() {
@@ -112,7 +112,7 @@ abstract sealed class Unreliable implements QueuePairProtocol permits Unreliable
         }
     }
 
-    /// To ERR.
+    /// Moves to ERR.
     final void fail(String cause) {
         core.enter(QpState.ERR, cause);
         stopReceiving();

@@ -20,8 +20,8 @@ import verbena.wire.roce.RoceV2;
 /// Unreliable datagrams (IBTA 9.8.3): one packet is one message, from any peer that knows the Q_Key, to any peer.
 /// Engine-confined.
 ///
-/// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. What finds no receive, or
-/// one that is too small, is lost.
+/// A receive begins with 40 bytes of address, the GRH area, and goes on with the data. A datagram that finds no
+/// receive, or one that is too small, is lost.
 public final class UnreliableDatagram extends Unreliable {
     public UnreliableDatagram(ProtocolParts parts) {
         var core = new QueuePairCore(parts);
@@ -45,7 +45,7 @@ public final class UnreliableDatagram extends Unreliable {
 
     @Override
     public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {
-        // IBTA 9.6.1.2: what is for a group names the group's queue pair, and nothing else does.
+        // IBTA 9.6.1.2: a datagram to a group names the group's queue pair, and no other datagram does.
         if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
                 && Bth.destinationQp(frame.slot, frame.start) == p.qpn) {
             return PacketFate.DROPPED_UNKNOWN_QP;
@@ -99,7 +99,7 @@ public final class UnreliableDatagram extends Unreliable {
         return PacketFate.ACCEPTED;
     }
 
-    /// What the datagram came in, as far as it is known (IBTA A17.4.5.1).
+    /// Writes the network header of the datagram, as far as it is known (IBTA A17.4.5.1).
     private static void writeGrhArea(Frame frame) {
         if (RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)) {
             Grh.writeIpv4Area(

@@ -29,7 +29,7 @@ final class UnreliableSender {
 
     /// The oldest request that is not done.
     private long head;
-    /// Packets of it that have been sent.
+    /// How many of its packets have been sent.
     private int packet;
     /// The PSN that is sent next.
     private int next;
@@ -138,7 +138,7 @@ final class UnreliableSender {
         return true;
     }
 
-    /// False when the request has failed.
+    /// Writes the next packet; false when the request has failed.
     private boolean send(SendRequest request, Frame frame) {
         MemoryVerdict verdict = writer.write(frame, request, packet, 1, next, false);
         if (verdict != MemoryVerdict.OK) {

@@ -48,14 +48,14 @@ public final class Connection implements AutoCloseable {
     private final QueuePair queuePair;
     private final ReentrantLock sending = new ReentrantLock();
     private final ReentrantLock receiving = new ReentrantLock();
-    /// One thread closes; others wait, and find nothing left to do.
+    /// Held by the thread that closes. Others wait for it, and find nothing left to do.
     private final ReentrantLock closing = new ReentrantLock();
     private final WorkCompletion sent = new WorkCompletion();
     private final WorkCompletion received = new WorkCompletion();
     private final List<MemoryRegion> regions = new ArrayList<>();
     private long sends;
     private long receives;
-    /// Where its events are told; null as long as that is a listener's channel.
+    /// The channel of its events; null while that is a listener's channel.
     private volatile @Nullable EventChannel own;
     private volatile @Nullable PeerParameters peer;
     private volatile boolean closed;
@@ -95,7 +95,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// One at least.
+    /// The addresses of a host: at least one.
     static InetAddress[] addresses(String verb, String host) {
         try {
             return InetAddress.getAllByName(Objects.requireNonNull(host, "host"));
@@ -104,7 +104,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// The same with options.
+    /// Connects with options.
     ///
     /// @param to its name has to be resolved
     /// @throws ConnectionException when no connection is made; says why
@@ -138,7 +138,7 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// All that a connection needs before it is made.
+    /// Makes all that a connection needs before it is made.
     static Connection prepare(ConnectionId id, ConnectionOptions options) {
         Context context = id.context();
         ProtectionDomain domain = context.allocateProtectionDomain();
@@ -229,7 +229,7 @@ public final class Connection implements AutoCloseable {
 
     // ---- what belongs to it
 
-    /// What the peer said of itself, its private data among it.
+    /// What the peer has said of itself, with its private data.
     public PeerParameters peer() {
         PeerParameters known = peer;
         if (known == null) {
@@ -259,7 +259,7 @@ public final class Connection implements AutoCloseable {
         return queuePair;
     }
 
-    /// Where sends, writes and reads complete.
+    /// The queue in which sends, writes and reads complete.
     public CompletionQueue sendCompletions() {
         return sendCompletions;
     }

@@ -6,7 +6,7 @@ import verbena.verbs.Gid;
 /// What an [EventChannel] tells of a connection (`enum rdma_cm_event_type`, rdma_get_cm_event(3)). Taking an event
 /// acknowledges it.
 public sealed interface ConnectionEvent {
-    /// What it is about; for [ConnectRequest] the new identifier.
+    /// The identifier that it is about; for [ConnectRequest] the new one.
     ConnectionId id();
 
     /// The address is found, and with it the device: [ConnectionId#resolveRoute].
@@ -31,7 +31,7 @@ public sealed interface ConnectionEvent {
     /// [ConnectionId#modification], then [ConnectionId#establish].
     record ConnectResponse(ConnectionId id, PeerParameters peer) implements ConnectionEvent {}
 
-    /// This side could not go on.
+    /// This side could not connect.
     record ConnectError(ConnectionId id, String why) implements ConnectionEvent {}
 
     /// The peer does not answer.

@@ -152,7 +152,7 @@ public final class ConnectionId implements VerbsObject {
         resolveAddress(Optional.empty(), destination);
     }
 
-    /// The same from an own address and port of choice; port 0 for any that is free.
+    /// Resolves an address from a local address and port; port 0 takes any that is free.
     public synchronized void resolveAddress(Optional<InetSocketAddress> source, InetSocketAddress destination) {
         if (state != State.BOUND) {
             require("resolveAddress", State.IDLE);

@@ -25,7 +25,7 @@ public final class ConnectionListener implements AutoCloseable {
     /// Accepted, and not confirmed by the peer. Guarded by itself.
     private final Map<ConnectionId, Connection> begun = new HashMap<>();
 
-    /// One thread closes; others wait, and find nothing left to do.
+    /// Held by the thread that closes. Others wait for it, and find nothing left to do.
     private final ReentrantLock closing = new ReentrantLock();
 
     private ConnectionListener(EventChannel channel, ConnectionId id, ConnectionOptions options) {
@@ -49,7 +49,7 @@ public final class ConnectionListener implements AutoCloseable {
         return bind(new InetSocketAddress(at, port), ConnectionOptions.defaults());
     }
 
-    /// The same with choices of one's own, for all connections.
+    /// Listens with options, which hold for all connections.
     ///
     /// @param at its name has to be resolved
     /// @throws ConnectionException when the address is not this host's, another user's process has it, or the
@@ -74,7 +74,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /// Where it listens.
+    /// The address and port at which it listens.
     public InetSocketAddress localAddress() {
         return id.localAddress().orElseThrow();
     }

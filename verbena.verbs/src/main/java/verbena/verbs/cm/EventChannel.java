@@ -26,7 +26,7 @@ public final class EventChannel implements VerbsObject {
     /// An event that the thread that takes it carries out.
     private record Pending(ConnectionId id, Step step) {}
 
-    /// What remains to be done when an event is taken; empty when the program need not know.
+    /// The rest of the work when an event is taken; empty when the program need not know of it.
     @FunctionalInterface
     interface Step {
         Optional<ConnectionEvent> take();
@@ -84,7 +84,7 @@ public final class EventChannel implements VerbsObject {
         return openNearest(EventChannel::none, EventChannel::none);
     }
 
-    /// The same with devices that are open already.
+    /// Opens a channel over devices that are open already.
     ///
     /// @param devices names the device for an own address, as with [#open(Function)]
     /// @param within names the device for connections within this host at an own address; called like `devices`.

@@ -31,7 +31,7 @@ import verbena.verbs.spi.Provider;
 /// The devices that connections of this process share: one for each local address that is in use, and one within
 /// this host.
 final class LocalDevices {
-    /// One user's share.
+    /// A share of an open device; the last one to be closed closes the device.
     static final class Lease implements AutoCloseable {
         private final Context context;
         private final Gid local;
@@ -81,7 +81,7 @@ final class LocalDevices {
                     .index();
         }
 
-        /// Another share of the same.
+        /// Takes another share of the same device.
         Lease again() {
             return again.get();
         }
@@ -108,7 +108,7 @@ final class LocalDevices {
         }
     }
 
-    /// By the local address, or by the name for a device of the host. Guarded by itself.
+    /// Open devices by local address, or by name for a device of the host. Guarded by itself.
     private static final Map<String, Shared> OPEN = new HashMap<>();
 
     /// The loopback address that clients got because theirs was taken; in use when [#OPEN] has it. Guarded by
@@ -166,7 +166,7 @@ final class LocalDevices {
         return shared;
     }
 
-    /// Another share of an open device, or the first one of a new device.
+    /// Takes another share of an open device, or the first one of a new device.
     private static Lease lease(Shared shared, Gid local) {
         synchronized (OPEN) {
             shared.users++;

@@ -126,7 +126,7 @@ final class OwnPorts {
         return channel.isNearest() && !space.isDatagram();
     }
 
-    /// Of ports at all addresses, keeps the one that reaches the peer.
+    /// Keeps only the port that reaches the peer, when there are ports at all addresses.
     InetSocketAddress narrow(EventChannel channel, InetSocketAddress bound, InetSocketAddress peer) {
         boolean isAnywhere = bound.getAddress().isAnyLocalAddress();
         if (!isAnywhere && leases.size() == 1) {
@@ -193,7 +193,7 @@ final class OwnPorts {
         return leases.isEmpty() ? null : lease().service();
     }
 
-    /// From here on no peer can ask, and others may have the ports.
+    /// Gives the ports back: from now on no peer can ask.
     void closePorts() {
         ports.forEach(BoundPort::close);
         ports.clear();

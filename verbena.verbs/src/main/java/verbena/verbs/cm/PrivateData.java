@@ -9,7 +9,7 @@ import java.util.HexFormat;
 /// reject; with a [Secret] 24 to connect and 180 to accept. The
 /// wire does not tell the length: on InfiniBand and RoCE a shorter one arrives with zeroes behind it. Unchangeable.
 public final class PrivateData {
-    /// None.
+    /// No private data.
     public static final PrivateData NONE = new PrivateData(new byte[0]);
 
     private final byte[] bytes;

@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 /// A secret that only both ends of a connection know ([ConnectionParameters#withSecret]). Unchangeable; never
 /// printed.
 public final class Secret {
-    /// None: any peer may connect.
+    /// No secret: any peer may connect.
     public static final Secret NONE = new Secret(new byte[0]);
 
     private static final int BYTES_MIN = 16;

@@ -102,7 +102,7 @@ public interface ConnectionService {
         /// @throws verbena.verbs.UnsupportedException when they cannot, and there is a secret
         void listen(int backlog, Secret secret, Acceptor acceptor);
 
-        /// The same for all peers.
+        /// Listens for all peers.
         default void listen(int backlog, Acceptor acceptor) {
             listen(backlog, Secret.NONE, acceptor);
         }
@@ -120,8 +120,8 @@ public interface ConnectionService {
 
         int remotePort();
 
-        /// What brings the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)); once the peer is known. On
-        /// the passive side after `own` was told: before [#accept(End)].
+        /// The attributes that bring the queue pair to RTR, and then to RTS (rdma_init_qp_attr(3)), once the
+        /// peer is known. On the passive side after `own` was told: before [#accept(End)].
         QpModification modification(QpState to, End own);
 
         /// The way to the peer, for an address handle.

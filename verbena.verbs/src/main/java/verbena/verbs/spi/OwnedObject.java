@@ -27,7 +27,7 @@ import verbena.verbs.VerbsObject;
 /// it. A thread that waits for another one to close an object holds whatever it had before. The closing thread may
 /// need that; [#help()] is the way out.
 public abstract class OwnedObject implements VerbsObject {
-    /// One lock for all trees: held for moments only, and never while anything else happens.
+    /// One lock for all trees. A thread holds it briefly, and calls and waits for nothing meanwhile.
     private static final Object TREE = new Object();
     /// How long a thread that has to help waits before it looks again.
     private static final long HELP_MILLIS = 1;
@@ -64,12 +64,12 @@ public abstract class OwnedObject implements VerbsObject {
         }
     }
 
-    /// The same of one.
+    /// Notes that this object was made from `parent`.
     protected final void madeFrom(OwnedObject parent) {
         madeFrom(List.of(parent));
     }
 
-    /// One of those that it was made from has not to wait for it any more.
+    /// Notes that `parent` need not wait for this object any more.
     protected final void leave(OwnedObject parent) {
         synchronized (TREE) {
             parent.children.remove(this);

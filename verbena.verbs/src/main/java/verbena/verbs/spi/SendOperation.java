@@ -31,12 +31,12 @@ public enum SendOperation {
         this.capability = capability;
     }
 
-    /// What its completion says.
+    /// The opcode of its completion.
     public WcOpcode completion() {
         return completion;
     }
 
-    /// What a device that takes it declares; null when every device takes it.
+    /// The capability that a device declares to take it; null when every device takes it.
     public @Nullable Capability capability() {
         return capability;
     }

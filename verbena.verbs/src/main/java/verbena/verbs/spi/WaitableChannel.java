@@ -14,7 +14,7 @@ public interface WaitableChannel extends CompletionChannel {
     /// What [#visit] and [#goOn] answer when there is a notification to take, or the channel is closed.
     int OVER = 0;
 
-    /// What they answer when a visit is not possible, or not any more.
+    /// The answer when a visit is not possible, or not any more.
     int ELSEWHERE = -1;
 
     /// Whether it was not closed.

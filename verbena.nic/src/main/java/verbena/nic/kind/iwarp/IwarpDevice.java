@@ -23,7 +23,7 @@ import verbena.verbs.TransportType;
 /// @param name as [Device#name()]
 /// @param host the interface; its GIDs are the device's
 public record IwarpDevice(String name, HostInterface host, Options options) implements Device {
-    /// What stands behind the first comma of its name.
+    /// The options behind the first comma of its name.
     ///
     /// @param link how its sockets are made
     /// @param crc whether it asks for CRCs (RFC 5044, 7.1)

@@ -59,7 +59,7 @@ final class StreamConnection implements Exchange, StreamHandler {
     /// Its number, also when it has been let go; 0 while it is not known.
     private int qpn;
     private int keepAliveSeconds;
-    /// What the service has it wait for, and until when.
+    /// What the connection waits for on the service's behalf, and until when.
     @Nullable
     MpaTimer timer;
 
@@ -329,7 +329,7 @@ final class StreamConnection implements Exchange, StreamHandler {
         carryOut();
     }
 
-    /// It makes room for a peer that has connected later.
+    /// Ends the connection, to make room for a peer that has connected later.
     void shed() {
         mpa.abandon();
         carryOut();
@@ -348,14 +348,14 @@ final class StreamConnection implements Exchange, StreamHandler {
         }
     }
 
-    /// It is over, and so is its socket.
+    /// Called when the stream is over, and so is its socket.
     void onStreamOver(EndedBy by, String why) {
         detach();
         mpa.onStreamOver(by, why);
         carryOut();
     }
 
-    /// This side has sent all that it will; what still comes is of no interest.
+    /// Called when this side has sent everything. Later arrivals are not read.
     void onFinished(long nowNanos) {
         TcpSocket on = socket;
         if (mpa.state() != State.STREAMING || on == null || on.isClosed()) {

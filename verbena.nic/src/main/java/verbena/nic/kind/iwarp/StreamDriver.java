@@ -44,8 +44,8 @@ final class StreamDriver implements QueuePairDriver, Scheduled, StreamHandler {
     private @Nullable StreamConnection connection;
     /// There is more to send, and other queue pairs have their turn first.
     private long moreNanos = NEVER;
-    /// What comes next needs a receive, and none is posted. Written by the engine before it looks for one again,
-    /// read by posters after they have posted one.
+    /// Whether the next arrival needs a receive, and none is posted. Written by the engine before it looks for
+    /// one again, read by posters after they have posted one.
     private volatile boolean isStalled;
 
     private long stalledSince;

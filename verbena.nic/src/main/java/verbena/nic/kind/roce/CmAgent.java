@@ -40,7 +40,7 @@ public final class CmAgent implements ManagementAgent {
         });
     }
 
-    /// What the manager counts. Any thread.
+    /// The manager's counters. Any thread.
     SortedMap<String, Long> counters() {
         return manager.counters();
     }

@@ -10,7 +10,7 @@ import verbena.verbs.spi.ConnectionService.End;
 /// The queue pair that a connection of the communication manager is about; there is none when the program brings a
 /// number only. Confined to the first engine; the queue pair may live on another.
 final class ConnectedQueuePair {
-    /// What its connection hears of; on the queue pair's engine.
+    /// What its connection is told; on the queue pair's engine.
     interface Listener {
         /// The queue pair is in ERR by itself: the peer is gone, or has been refused something.
         void onFailed(String why);
@@ -95,7 +95,7 @@ final class ConnectedQueuePair {
 
     // ---- what both sides say of their packets
 
-    /// Where the packets of this side's queue pair come from, which the peer may hold us to; 0 when we cannot say.
+    /// The UDP port that this side's packets leave from, which the peer may insist on; 0 when it is not known.
     static int sourcePort(End own) {
         LocalQueuePair local = of(own);
         return local == null ? 0 : local.engine().link().sourcePort();

@@ -7,7 +7,7 @@ import verbena.nic.link.Faults;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Mtu;
 
-/// What stands behind the first comma of a device's name.
+/// The options behind the first comma of a device's name.
 ///
 /// @param engines how many share its queue pairs, 0 for what the processors suggest
 /// @param link how its sockets are made

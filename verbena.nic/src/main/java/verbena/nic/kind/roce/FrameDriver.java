@@ -21,7 +21,7 @@ final class FrameDriver implements QueuePairDriver {
         this.task = new EngineTask(protocol, wiring.transport(), wiring.parts().counters(), wiring.owner());
     }
 
-    /// Where the peer sends from until this is reset; 0 for any UDP port.
+    /// Sets the UDP port that the peer sends from, until it is reset; 0 for any.
     void peerSourcePort(int port) {
         parameters.peerSourcePort = port;
     }
@@ -37,7 +37,7 @@ final class FrameDriver implements QueuePairDriver {
         return to == Path.NONE ? "" : new Gid(to.destinationHigh(), to.destinationLow()).toString();
     }
 
-    /// A packet that finds no receive is answered and forgotten.
+    /// Never: a packet that finds no receive is answered and forgotten.
     @Override
     public boolean isStalled() {
         return false;

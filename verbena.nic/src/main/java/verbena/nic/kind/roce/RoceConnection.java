@@ -266,7 +266,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         }
     }
 
-    /// Of both sides' words the first counts: a peer that disconnects because our request has failed comes second.
+    /// Reports the end by its first reason. A peer that disconnects because our request has failed comes second.
     private News.Disconnected disconnected(boolean byPeer) {
         String first = failure;
         if (first != null) {
@@ -340,7 +340,7 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         return service.path(route, 0);
     }
 
-    /// Of a passive side.
+    /// The type of queue pair that the peer asks for; on the passive side.
     QpType type() {
         return begun().request().transportType() == UC ? QpType.UC : QpType.RC;
     }
@@ -378,8 +378,8 @@ final class RoceConnection implements Exchange, CmEvent.Listener, ConnectedQueue
         });
     }
 
-    /// Of what the peer says: its queue pair, the first PSN that it expects, how often to retry after its RNR
-    /// NAKs, and how many READs it serves.
+    /// The step that follows from what the peer says of its end: its queue pair, the first PSN that it expects,
+    /// how often to retry after its RNR NAKs, and how many READs it serves.
     private Transition step(QpState to, End own, Req req, int qpn, int psn, int rnrRetry, int reads) {
         ConnectionParameters parameters = own.parameters();
         boolean isUc = own.type() == QpType.UC;

@@ -76,7 +76,7 @@ public final class RoceKind implements DeviceKind {
         this(host, _ -> null);
     }
 
-    /// The same of a device that can reach the memory of some peers by itself.
+    /// The kind of a device that can also reach the memory of some peers by itself.
     ///
     /// @param peerMemory makes the way to the peer's memory for a reliable connection; null when there is none
     public RoceKind(DeviceHost host, Function<QueuePairWiring, @Nullable PeerMemory> peerMemory) {

@@ -23,7 +23,7 @@ final class SecretProof {
     private final CmRoute route;
     private final RandomGenerator random;
     private Secret secret = Secret.NONE;
-    /// What the secret is proven for; empty while it is not known, or there is no secret.
+    /// The challenge that the secret is proven for; empty while it is not known, or there is no secret.
     private byte[] challenge = NOTHING;
     /// Active: what the peer's challenge is for.
     private byte[] nonce = NOTHING;
@@ -61,7 +61,7 @@ final class SecretProof {
         return !secret.isNone();
     }
 
-    /// What a REP's proof takes of its private data.
+    /// How many bytes of a REP's private data the proof takes.
     int replyBytes() {
         return secret.isNone() ? 0 : CmProof.REP_BYTES;
     }
