@@ -449,8 +449,8 @@ class DirectAccessTest {
     }
 
     @Test
-    void sixteenRequestsAreOneTurn() {
-        rc().run("a direct\n" + "a post write 8 -> r1+0 wr 1\n".repeat(40) + """
+    void sixtyFourRequestsAreOneTurn() {
+        rc().run("a direct\n" + "a post write 8 -> r1+0 wr 1\n".repeat(140) + """
                 a silent
                 a counter completions 0
                 a post send 8 wr 2 signaled

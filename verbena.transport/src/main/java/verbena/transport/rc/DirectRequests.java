@@ -12,7 +12,7 @@ import verbena.transport.queue.SendRequest;
 /// behind it is done earlier.
 final class DirectRequests {
     /// The most that is done in one turn; then other queue pairs have their turns.
-    private static final int REQUESTS_MAX = 16;
+    private static final int REQUESTS_MAX = 64;
 
     private static final long BYTES_MAX = 1 << 20;
     /// After so many one-sided requests that went by packets, one behind the other, the next one waits until they are

@@ -64,6 +64,6 @@ public final class Psn {
     /// The numbers that a message of `bytes` takes up at a path MTU of `mtu` bytes: one per packet, at least one.
     /// `bytes` is at most 2^31 (IBTA 9.7.7), so that the result fits the circle at every legal MTU.
     public static int count(long bytes, int mtu) {
-        return Math.toIntExact(Math.max(1, (bytes + mtu - 1) / mtu));
+        return bytes <= mtu ? 1 : Math.toIntExact((bytes + mtu - 1) / mtu);
     }
 }
