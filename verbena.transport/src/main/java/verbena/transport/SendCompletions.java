@@ -22,7 +22,7 @@ public final class SendCompletions {
         this.signalAll = signalAll;
     }
 
-    /// The request is done.
+    /// Completes a request that is done.
     ///
     /// @param head all requests before this position leave the queue
     public void succeed(SendRequest request, long head) {
@@ -36,7 +36,7 @@ public final class SendCompletions {
         }
     }
 
-    /// The request has failed.
+    /// Completes a request that has failed.
     ///
     /// @param head all requests before this position leave the queue
     /// @param cause in words
@@ -47,7 +47,7 @@ public final class SendCompletions {
         core.fail(completions, wrId, status, opcode, vendorError, cause);
     }
 
-    /// The request is flushed.
+    /// Completes a request that is flushed.
     ///
     /// @param head all requests before this position leave the queue
     public void flush(SendRequest request, long head) {
@@ -57,7 +57,7 @@ public final class SendCompletions {
         core.flush(completions, wrId, opcode);
     }
 
-    /// Everything that is posted is flushed, in order.
+    /// Flushes all posted requests, in order.
     ///
     /// @param from position of the oldest request that is not done
     /// @return the position after the last
