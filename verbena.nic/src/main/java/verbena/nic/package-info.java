@@ -1,2 +1,3 @@
-/// The software device, as the provider interface sees it.
+/// The face of the software device: [verbena.nic.SoftContext], which adds to the API what only such a device can
+/// do, and the agents of management datagrams.
 package verbena.nic;

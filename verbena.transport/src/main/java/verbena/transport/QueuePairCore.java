@@ -20,7 +20,7 @@ import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 
-/// What every protocol needs and none owns: the parameters, and ways to judge, address and count a packet and to
+/// The part that all protocols share: the parameters, and methods to judge, address and count a packet and to
 /// complete a request. Holds the root cause once the queue pair has failed. Engine-confined.
 public final class QueuePairCore {
     public final QueuePairParameters parameters;

@@ -1,2 +1,3 @@
-/// The protocols without I/O: functions of state, packet and time.
+/// The protocols of queue pairs, without input and output: functions of state, packet and time. Here is what all
+/// of them share.
 package verbena.transport;

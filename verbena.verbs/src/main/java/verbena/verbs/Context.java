@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import verbena.verbs.spi.ConnectionService;
 
-/// An opened device: where everything else is made (ibv_open_device(3)). Safe for use by any thread.
+/// An opened device, which makes all other objects (ibv_open_device(3)). Safe for use by any thread.
 public interface Context extends VerbsObject {
     Device device();
 

@@ -1,6 +1,6 @@
 package verbena.verbs;
 
-/// What a port is plugged into (`IBV_LINK_LAYER_*` of ibv_query_port(3)).
+/// The network that a port is connected to (`IBV_LINK_LAYER_*` of ibv_query_port(3)).
 public enum LinkLayer {
     INFINIBAND("InfiniBand"),
     ETHERNET("Ethernet");

@@ -1,2 +1,2 @@
-/// How a device can be observed: JFR events, MXBeans.
+/// What shows a device to observers: events of the Flight Recorder, and MXBeans.
 package verbena.nic.observe;

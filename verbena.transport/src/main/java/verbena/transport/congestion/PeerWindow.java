@@ -3,14 +3,14 @@ package verbena.transport.congestion;
 import java.util.ArrayDeque;
 import verbena.verbs.Gid;
 
-/// What all reliable connections of one engine to one peer address have under way together. Counted in PSNs:
-/// packets sent, and packets of answers asked for, because what overflows is counted in packets too, a socket's
-/// buffer or a card's ring. How much that may be is for [CongestionControl]; how long an answer takes is for
-/// [RoundTrip]. Engine-confined.
+/// Counts what all reliable connections of one engine to one peer address have under way together. The unit is
+/// the PSN: packets sent, and packets of answers asked for. A socket's buffer or a card's ring overflows by
+/// packets too. [CongestionControl] says how much may be under way, [RoundTrip] how long an answer takes.
+/// Engine-confined.
 ///
-/// A connection that finds no room waits ([#await]), and is told in the order of coming. A connection that was told
-/// may find the room taken again, because READs of others are large. It is then told before those that come later;
-/// else it would stand at the end each time, for ever.
+/// A connection that finds no room waits ([#await]). Waiting connections are told in the order in which they
+/// came. A connection that was told may find the room taken again, because READs of others are large. It then
+/// keeps its place before later ones; otherwise it could wait for ever.
 public final class PeerWindow {
     /// The limit is never more, in PSNs. Half a megabyte of full packets saturates a loopback. A socket's buffer of
     /// Linux's default size holds about so many that were sent in runs.

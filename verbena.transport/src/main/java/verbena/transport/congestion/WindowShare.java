@@ -2,8 +2,8 @@ package verbena.transport.congestion;
 
 import org.jspecify.annotations.Nullable;
 
-/// What one reliable connection has under way of a [PeerWindow]: all that it knows of the others that share the
-/// window. Engine-confined.
+/// The share of one reliable connection in a [PeerWindow]. The connection knows nothing else of the others that
+/// share the window. Engine-confined.
 public final class WindowShare {
     /// The most packets between two that ask for an ACK.
     private static final int ASK_PACKETS_MAX = 2 * PeerWindow.RUN;

@@ -20,12 +20,12 @@ import verbena.wire.iwarp.RdmapOpcode;
 import verbena.wire.iwarp.StreamTerms;
 import verbena.wire.iwarp.TerminateCode;
 
-/// What arrives. An FPDU goes down the standards' checklist: framing and CRC (RFC 5044), version, queue, number and
-/// offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that fails decides what the TERMINATE
-/// says, and nothing of that FPDU is placed.
+/// The receiving half of an iWARP connection. An FPDU goes down the standards' checklist: framing and CRC (RFC
+/// 5044), version, queue, number and offset (RFC 5041), opcode, key and rights (RFC 5040). The first check that
+/// fails decides what the TERMINATE says, and nothing of that FPDU is placed.
 ///
-/// Payload is placed as it comes when there is no CRC; with one, an FPDU waits until all of it is there. What
-/// makes a message complete happens behind the FPDU's last byte.
+/// Payload is placed as it comes when there is no CRC; with one, an FPDU waits until all of it is there. A
+/// message becomes complete only behind the FPDU's last byte.
 final class Receiver {
     private enum Phase {
         HEADER,

@@ -16,8 +16,9 @@ import verbena.wire.iwarp.ReadRequest;
 import verbena.wire.iwarp.Rtr;
 import verbena.wire.iwarp.StreamTerms;
 
-/// What leaves: the application's requests ([OutstandingRequests]), and the answers that the peer is owed
-/// ([ResponseSender]). A message is sent to its end before the next begins; requests and answers take turns.
+/// The sending half of an iWARP connection: the application's requests ([OutstandingRequests]), and the answers
+/// that the peer is owed ([ResponseSender]). A message is sent to its end before the next begins; requests and
+/// answers take turns.
 final class Sender {
     private final QueuePairCore core;
     private final QueuePairParameters p;

@@ -1,7 +1,7 @@
 package verbena.transport.memory;
 
-/// Is told when what a key opens ends or changes, for those that have passed it on to others. The change is made
-/// before the call, and is complete after it.
+/// Is told when the memory that a key opens ends or changes, for code that has given peers direct access to it.
+/// The change is made before the call, and is complete after it.
 public interface KeyWatch {
     /// A region or window was removed, or its rights have changed. Called while no engine works.
     ///

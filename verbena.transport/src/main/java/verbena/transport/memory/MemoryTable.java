@@ -8,13 +8,13 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 
-/// Which key may touch which memory (IBTA 10.6). The only code that touches user memory.
+/// Decides which key may touch which memory (IBTA 10.6). The only code that touches user memory.
 ///
-/// Every access answers with a [MemoryVerdict]; whatever a peer asks for and whatever the application has freed,
-/// nothing is thrown. Regions are added by any thread. All else is the engine's; each engine has a table of its
-/// own ([#forAnotherEngine()]) over the same keys. What ends or changes a region is done while no engine works, so
-/// that afterwards nothing touches the memory any more. Windows are bound and unbound by one engine while others
-/// work.
+/// Every access returns a [MemoryVerdict]. It never throws, neither at a request of a peer nor at memory that
+/// the application has freed. Regions are added by any thread. All else is done by an engine, and each engine
+/// has a table of its own ([#forAnotherEngine()]) over the same keys. What ends or changes a region is done
+/// while no engine works, so that afterwards nothing touches the memory any more. Windows are bound and unbound
+/// by one engine while others work.
 public final class MemoryTable {
     private static final ValueLayout.OfLong NATIVE_LONG = ValueLayout.JAVA_LONG;
     private static final VarHandle ATOMIC = NATIVE_LONG.varHandle();

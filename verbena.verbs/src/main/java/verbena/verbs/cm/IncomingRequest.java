@@ -9,7 +9,7 @@ import verbena.verbs.spi.ConnectionService.Exchange;
 ///
 /// @param theirs the identifier that it will have
 /// @param at the device that it came to
-/// @param exchange what the device has of it
+/// @param exchange the device's exchange with the peer
 record IncomingRequest(
         ConnectionId listener,
         ConnectionId theirs,

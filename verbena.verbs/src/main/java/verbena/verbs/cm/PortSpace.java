@@ -1,7 +1,7 @@
 package verbena.verbs.cm;
 
-/// What the number of a port belongs to (`enum rdma_port_space`, rdma_create_id(3)). Ports of one space say nothing
-/// about those of another, nor about ports of TCP and UDP.
+/// The space that a port number belongs to (`enum rdma_port_space`, rdma_create_id(3)). Ports of one space say
+/// nothing about those of another, nor about ports of TCP and UDP.
 public enum PortSpace {
     /// Connections, reliable or not.
     TCP(0x0106),

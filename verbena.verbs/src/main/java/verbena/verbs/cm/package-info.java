@@ -1,6 +1,6 @@
 /// Connecting by address and port, as with sockets (rdma_cm(7)).
 ///
-/// [verbena.verbs.cm.Connection] and [verbena.verbs.cm.ConnectionListener] are all that a program needs which takes
-/// one step after the other. [verbena.verbs.cm.EventChannel] and [verbena.verbs.cm.ConnectionId] are what they are
-/// built on: identifiers of connections, each with its own parameters, and the events that tell of them.
+/// A program that takes one step after the other needs [verbena.verbs.cm.Connection] and
+/// [verbena.verbs.cm.ConnectionListener] only. They are built on [verbena.verbs.cm.EventChannel] and
+/// [verbena.verbs.cm.ConnectionId]: identifiers of connections, and the events that report on them.
 package verbena.verbs.cm;

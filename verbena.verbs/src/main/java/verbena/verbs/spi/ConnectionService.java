@@ -17,7 +17,7 @@ import verbena.verbs.cm.PrivateData;
 import verbena.verbs.cm.Secret;
 
 /// How the connections of one opened device are made: the wire's part of [verbena.verbs.cm]. Any thread may call
-/// it; nothing blocks for the peer.
+/// it; no call waits for the peer.
 public interface ConnectionService {
     /// Takes a port for itself.
     ///
@@ -62,7 +62,7 @@ public interface ConnectionService {
     /// @param onFailure gets the reason in words, and must not block the calling thread
     Watch watch(Consumer<String> onFailure);
 
-    /// What [#watch] gives.
+    /// A watch that [#watch] has begun; closing ends it.
     interface Watch extends AutoCloseable {
         @Override
         void close();
@@ -109,7 +109,7 @@ public interface ConnectionService {
     }
 
     /// One connection on its way from the first message to the last. Its verbs throw
-    /// [verbena.verbs.InvalidStateException] when it has not come so far.
+    /// [verbena.verbs.InvalidStateException] when it has not reached that step.
     interface Exchange {
         Gid local();
 

@@ -8,8 +8,9 @@ import verbena.verbs.CompletionQueue;
 /// A completion channel whose caller waits by system calls of its own. `verbena.abi` does: a C program sleeps in
 /// C, so that signals, cancellation and long jumps meet no Java method on its stack.
 ///
-/// Such a caller has two ways. It is told of each notification and makes a descriptor readable by that. Or it visits
-/// the device: it attends to the device's work in place of the device's own thread, and sleeps where packets arrive.
+/// Such a caller can wait in two ways. It is told of each notification, and then makes a descriptor readable. Or
+/// it visits the device: it attends to the device's work in place of the device's own thread, and sleeps where
+/// packets arrive.
 public interface WaitableChannel extends CompletionChannel {
     /// What [#visit] and [#goOn] answer when there is a notification to take, or the channel is closed.
     int OVER = 0;
@@ -27,7 +28,7 @@ public interface WaitableChannel extends CompletionChannel {
     /// As [#poll()], without a look at the device.
     Optional<CompletionQueue> take();
 
-    /// Begins a visit. A positive answer is a number of descriptors: the caller polls so many by poll(2), and then
+    /// Begins a visit. A positive answer is a number of descriptors: the caller polls them by poll(2), and then
     /// goes on, or ends the visit. With any other answer the visit has ended. One thread at a time visits.
     ///
     /// @param pollfds where to put what is to be polled, an array of `struct pollfd`; [#ELSEWHERE] is the answer
@@ -36,13 +37,12 @@ public interface WaitableChannel extends CompletionChannel {
 
     /// Goes on with a visit, in the thread that began it; answers as [#visit].
     ///
-    /// @param pollfds with what poll(2) has found; for what is to be polled next
+    /// @param pollfds holds the result of poll(2), and takes what is to be polled next
     int goOn(MemorySegment pollfds);
 
     /// Ends a visit, in the thread that began it, also when the channel is closed.
     void endVisit();
 
-    /// The program has done what it had to do, and is likely to wait for the descriptor now: others look after the
-    /// device.
+    /// Leaves the device to other threads, because the program is about to wait for the descriptor.
     void handOver();
 }

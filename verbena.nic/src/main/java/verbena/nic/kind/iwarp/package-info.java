@@ -1,2 +1,2 @@
-/// iWARP: streams of TCP.
+/// The kind `iwarp`: queue pairs over TCP streams, connections by MPA.
 package verbena.nic.kind.iwarp;
