@@ -75,11 +75,10 @@ class HouseTest {
 
     /// Tables: one row after the other, and no shorter for being cut in two.
     private static final Set<String> TABLES = Set.of(
-            // structs, events, cases, options, checks
+            // structs, events, cases, checks
             "verbena.foreign.rdma.VerbsStructs",
             "verbena.nic.observe.JfrEvents",
             "verbena.conformance.cases.Reliable",
-            "verbena.tools.perf.Options",
             "verbena.lab.Table");
 
     /// One table: ARCHITECTURE's. A new room gets its row there, and its line in [#FLOORS].
