@@ -190,7 +190,7 @@ class ForgedSourceTest {
     void betweenTwoThatSendFromOnePortAnotherPortIsDropped(UdpLinks.Kind kind) throws Exception {
         long[] fates = attack(link(kind, true), link(kind, true), AnotherPort::open);
         assertThat(fates).containsExactly(0, PACKETS);
-        GoalRun.print("item 7", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
+        GoalRun.print("S5", PACKETS + " forged WRITEs from the peer's address and another port: 0 accepted");
     }
 
     /// The remainder: cards and soft-RoCE choose a port for each flow, and promise nothing.
