@@ -242,5 +242,14 @@ int verbena_sleep(struct pollfd *what, size_t count) {
     return 0;
 }
 
+__attribute__((visibility("default"))) int verbena_poll(struct pollfd *what, size_t count, const struct timespec *timeout,
+    const sigset_t *signals) {
+    struct caller *me = &self;
+    me->where = VISITING; /* a handler that makes calls ends the visit */
+    int ready = ppoll(what, count, timeout, signals);
+    me->where = OUTSIDE;
+    return ready;
+}
+
 /* In the child of a fork, which has this thread only. */
 void verbena_call_in_child(void) { self = (struct caller) {0}; }

@@ -39,4 +39,4 @@
     CALL(rsocket, 3) CALL(rbind, 3) CALL(rlisten, 2) CALL(raccept, 3) CALL(rconnect, 3) CALL(rshutdown, 2) \
     CALL(rclose, 1) CALL(rrecvfrom, 6) CALL(rrecvmsg, 3) CALL(rreadv, 3) CALL(rsendto, 6) CALL(rsendmsg, 3) \
     CALL(rwritev, 3) CALL(rname, 4) CALL(rsetsockopt, 5) CALL(rgetsockopt, 5) CALL(rfcntl, 3) CALL(riomap, 6) \
-    CALL(riounmap, 3) CALL(riowrite, 5)
+    CALL(riounmap, 3) CALL(riowrite, 5) CALL(rpoll, 5)

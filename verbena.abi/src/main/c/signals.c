@@ -135,7 +135,7 @@ static int find_jvm(struct dl_phdr_info *library, size_t size, void *address) {
 
 /* Keeps the program's signals from a thread that may run Java. Faults stay: Java's code causes them on purpose, and the kernel
  * ends a process that has blocked the fault it causes. So they are not in `before` either, the mask to return to. */
-void verbena_block_signals(sigset_t *before) {
+__attribute__((visibility("default"))) void verbena_block_signals(sigset_t *before) {
     sigset_t signals;
     sigfillset(&signals);
     pthread_sigmask(SIG_BLOCK, NULL, before);
@@ -144,6 +144,7 @@ void verbena_block_signals(sigset_t *before) {
         sigdelset(before, faults[i]);
     }
     sigdelset(&signals, SIGTRAP);
+    sigdelset(&signals, SIGSTKFLT); /* the JVM's own (start.c) */
     sigdelset(before, SIGTRAP);
     pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }

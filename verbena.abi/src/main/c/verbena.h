@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -36,6 +37,8 @@ void verbena_call_in_child(void);
  * wait: then that is over; 0 when to ask again. */
 int verbena_sleep(struct pollfd *what, size_t count);
 int verbena_may_sleep(void);
+/* ppoll(2) in place of the device's own thread; any signal ends it. */
+int verbena_poll(struct pollfd *what, size_t count, const struct timespec *timeout, const sigset_t *signals);
 void verbena_end_visit(void); /* if there is one: this thread will not ask again */
 int verbena_is_inside(void); /* whether this thread is in one */
 

@@ -5,16 +5,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import verbena.foreign.Memory;
 import verbena.verbs.Access;
 import verbena.verbs.Capability;
-import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.MemoryRegion;
@@ -35,7 +32,7 @@ import verbena.verbs.cm.ConnectionId;
 /// data. A half that has been read is shown again, by a WRITE to the other's list of targets. Immediate data
 /// need receives, so messages have credits: what the other has read of them it gives back.
 ///
-/// Nothing here blocks or waits. Guarded by the lock of its [Rsocket], but for [#sleep].
+/// Nothing here blocks or waits. Guarded by the lock of its [Rsocket].
 final class ByteStream {
     /// Of the send queue, kept for messages that need no credit, so that credits can always be given.
     private static final int CONTROLS = 4;
@@ -53,7 +50,7 @@ final class ByteStream {
 
     private final List<VerbsObject> owned = new ArrayList<>();
     private final ProtectionDomain domain;
-    private final CompletionChannel channel;
+    private final StreamWatch watch;
     private final CompletionQueue cq;
     private final QueuePair qp;
     private final WorkCompletion completion = new WorkCompletion();
@@ -101,7 +98,8 @@ final class ByteStream {
     private boolean isOver;
     private long failure;
 
-    ByteStream(ConnectionId id, RsocketOptions options) {
+    /// @param of is told when something completes
+    ByteStream(ConnectionId id, RsocketOptions options, RsocketState of) {
         boolean done = false;
         try {
             Context context = id.context();
@@ -117,8 +115,8 @@ final class ByteStream {
             int mappingCount = options.get(RsocketOptions.Option.MAPPINGS);
 
             domain = own(context.allocateProtectionDomain());
-            channel = own(context.createCompletionChannel());
-            cq = own(context.createCompletionQueue(sendsMax + receivesMax, Optional.of(channel)));
+            watch = StreamWatch.join(context);
+            cq = own(watch.createQueue(sendsMax + receivesMax, of));
             sendBuffer = own(domain.allocate(
                     sendBytes + (long) CONTROLS * StreamMessage.TARGET_BYTES, EnumSet.of(Access.LOCAL_WRITE)));
             ring = new SendRing(sendBuffer, sendBytes);
@@ -212,6 +210,22 @@ final class ByteStream {
         mappingsClose();
         owned.reversed().forEach(VerbsObject::close);
         owned.clear();
+        watchLeave();
+    }
+
+    @SuppressWarnings("NullAway") // also after a constructor that has not got so far
+    private void watchLeave() {
+        if (watch != null) {
+            if (cq != null) {
+                watch.forget(cq);
+            }
+            watch.leave();
+        }
+    }
+
+    /// The device's, which is told what completes.
+    StreamWatch watch() {
+        return watch;
     }
 
     @SuppressWarnings("NullAway") // also after a constructor that has not got so far
@@ -223,18 +237,11 @@ final class ByteStream {
 
     // ---- completions
 
-    /// Asks that [#sleep] ends at the next completion. Look once more afterwards.
+    /// Asks to be notified of the next completion. Look once more afterwards.
     void arm() {
         if (failure == 0) {
             cq.arm(false);
         }
-    }
-
-    /// Waits for a completion after [#arm]; false when `timeout` passed. Without the lock.
-    ///
-    /// @throws verbena.verbs.InvalidStateException when it is closed, also while waiting
-    boolean sleep(Duration timeout) throws InterruptedException {
-        return channel.await(timeout).isPresent();
     }
 
     /// Takes all completions there are, and does what has become possible by them: gives credits, shows

@@ -53,6 +53,7 @@ final class CompletionCalls {
     /// The thread that was told to poll will not come again.
     static long endVisit() {
         ChannelHandle.endVisit();
+        RsocketPoll.end();
         return 0;
     }
 

@@ -127,6 +127,14 @@ final class Native {
         }
     }
 
+    /// poll(2); a signal ends it, too.
+    ///
+    /// @param nanos `Long.MAX_VALUE` for ever
+    static void poll(MemorySegment pollfds, int count, long nanos) {
+        long millis = nanos == Long.MAX_VALUE ? -1 : Math.min(nanos / 1_000_000 + 1, Integer.MAX_VALUE);
+        long _ = POLL.call(pollfds.address(), count, millis);
+    }
+
     static void close(int fd) {
         long _ = CLOSE.call(fd);
     }

@@ -13,7 +13,7 @@ import verbena.verbs.cm.PrivateData;
 
 /// A socket of rsocket(7): a listener, or a connection with a [ByteStream]. Calls answer as those of sockets
 /// do, with a negative errno when they fail. Safe for use by any thread.
-final class Rsocket extends RsocketState {
+final class Rsocket extends RsocketWaits {
     /// At exit(3) what is on its way gets so long to arrive.
     private static final long LEAVING_NANOS = 1_000_000_000;
 
@@ -101,7 +101,7 @@ final class Rsocket extends RsocketState {
     private void answer(StreamMessage.Hello hello) {
         lock.lock();
         try {
-            var made = new ByteStream(id, options);
+            var made = new ByteStream(id, options, this);
             stream = made;
             phase = Phase.CONNECTING;
             id.accept(parameters(made));
@@ -187,7 +187,7 @@ final class Rsocket extends RsocketState {
             if (id.state() != ConnectionId.State.ROUTE_RESOLVED) {
                 return Errno.EHOSTUNREACH;
             }
-            var made = new ByteStream(id, options);
+            var made = new ByteStream(id, options, this);
             stream = made;
             id.connect(parameters(made));
             phase = Phase.CONNECTING;
@@ -321,8 +321,7 @@ final class Rsocket extends RsocketState {
             } while (wantsAll && !isPeek && done < into.bytes());
             return done;
         } finally {
-            settle();
-            lock.unlock();
+            finish();
         }
     }
 
@@ -350,8 +349,7 @@ final class Rsocket extends RsocketState {
             }
             return done;
         } finally {
-            settle();
-            lock.unlock();
+            finish();
         }
     }
 
@@ -379,8 +377,7 @@ final class Rsocket extends RsocketState {
             }
             return done;
         } finally {
-            settle();
-            lock.unlock();
+            finish();
         }
     }
 
@@ -436,11 +433,11 @@ final class Rsocket extends RsocketState {
         long until = System.nanoTime() + nanos;
         if (isAll || endsWriting) {
             int what = isAll ? StreamMessage.DISCONNECT : StreamMessage.SHUTDOWN;
-            if (awaitUntil(made::hasControl, until)) {
+            if (awaitConnected(made::hasControl, until)) {
                 made.sendControl(what);
                 hasSaidNoMore = true;
             }
-            awaitUntil(made::isSent, until);
+            awaitConnected(made::isSent, until);
         }
         if (isAll) {
             id.disconnect();
@@ -477,7 +474,7 @@ final class Rsocket extends RsocketState {
             }
             phase = Phase.CLOSED;
             orphans = backlog.clear();
-            changed.signalAll();
+            wakeAll();
             Rsockets.remove(this);
             if (stream != null) {
                 stream.close();

@@ -185,6 +185,12 @@ final class RsocketCalls {
                 : withStream(fd, socket -> socket.write(Native.some(from), length, offset, mayNotWait(flags)));
     }
 
+    // ---- waiting
+
+    static long rpoll(long fds, long count, long asleep, long bytes, long isWaiting) {
+        return RsocketPoll.poll(fds, count, asleep, bytes, isWaiting != 0);
+    }
+
     // ---- names and options
 
     static long rname(long fd, long address, long length, long isPeers) {

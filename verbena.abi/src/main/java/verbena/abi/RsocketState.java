@@ -1,21 +1,21 @@
 package verbena.abi;
 
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.RsocketOptions.Option;
 import verbena.foreign.rdma.SocketAddress;
-import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionId;
 
 /// What an [Rsocket] is at the moment, how that changes, and how calls wait for it.
 ///
-/// A call looks at the completions first. A thread of the connection's own looks when no call does, so the file
-/// descriptor is as ready as the socket is, and poll(2) needs to know nothing of rsockets.
+/// A call that waits does the device's work in its own thread, and takes what completes ([StreamWatch]). A
+/// program that asks the kernel instead, by poll(2) or epoll(7), finds the file descriptor as ready as the
+/// rsocket is. That costs a thread and system calls, so it is done only while no call of ours waits, nor
+/// has done so a moment ago.
 abstract class RsocketState implements AnyRsocket {
     /// How far it has got.
     enum Phase {
@@ -29,11 +29,6 @@ abstract class RsocketState implements AnyRsocket {
         ENDED,
         CLOSED
     }
-
-    /// A call that waits looks for so long before it sleeps.
-    private static final long LOOKING_NANOS = 20_000;
-    /// Another thread takes the completions: look again after this, if not asked to before.
-    private static final Duration PAUSE = Duration.ofMillis(1);
 
     final ConnectionId id;
     final RsocketOptions options;
@@ -50,7 +45,23 @@ abstract class RsocketState implements AnyRsocket {
     @Nullable
     ByteStream stream;
 
-    private @Nullable Thread looker;
+    /// What completes next is notified.
+    volatile boolean isArmed;
+    /// The descriptor is kept as ready as the rsocket is, because the program may ask the kernel.
+    volatile boolean isWatched;
+    /// Calls that wait without asking the kernel; and those that wait for the descriptor.
+    final AtomicInteger waiters = new AtomicInteger();
+
+    int kernelWaiters;
+    /// Those who wait do not know yet what has come.
+    private boolean isChanged;
+    /// Left to the looker; and whether a call was made since it looked.
+    private boolean isLeft;
+
+    private boolean isTouched;
+    /// When something came last.
+    private long heardNanos;
+
     boolean mayRead;
     boolean mayWrite;
     /// The peer knows that nothing more is sent.
@@ -84,6 +95,7 @@ abstract class RsocketState implements AnyRsocket {
     }
 
     void closeDescriptor() {
+        StreamLooker.keepAlive(this, false);
         if (descriptor != null) {
             descriptor.close();
         }
@@ -133,7 +145,7 @@ abstract class RsocketState implements AnyRsocket {
             error = 0;
             return (int) -taken;
         } finally {
-            lock.unlock();
+            finish();
         }
     }
 
@@ -142,11 +154,11 @@ abstract class RsocketState implements AnyRsocket {
         lock.lock();
         try {
             long answer = options.set(level, name, value, length, stream != null);
-            if (looker != null
+            if (phase == Phase.CONNECTED
                     && Option.of(level, name)
                             .filter(RsocketState::isOfKeepAlive)
                             .isPresent()) {
-                looker.interrupt(); // it sleeps for so long
+                StreamLooker.keepAlive(this, options.get(Option.KEEP_ALIVE) != 0);
             }
             return answer;
         } finally {
@@ -165,64 +177,16 @@ abstract class RsocketState implements AnyRsocket {
 
     // ---- completions
 
-    /// There is a connection: from now on its thread looks.
+    /// There is a connection. Until a call of the program waits for it, the program may wait by the kernel.
     void connected(ByteStream made) {
         phase = Phase.CONNECTED;
         mayRead = true;
         mayWrite = true;
-        looker = Threads.start("verbena-abi-rsocket", () -> look(made));
-        progress();
-        settle();
-    }
-
-    /// The connection's thread.
-    private void look(ByteStream made) {
-        try {
-            while (true) {
-                lock.lock();
-                try {
-                    if (phase != Phase.CONNECTED) {
-                        return;
-                    }
-                    made.arm();
-                    progress();
-                    settle();
-                } finally {
-                    lock.unlock();
-                }
-                try {
-                    lookOnce(made);
-                } catch (InterruptedException e) {
-                    // other options
-                }
-            }
-        } catch (InvalidStateException e) {
-            // closed
-        }
-    }
-
-    private void lookOnce(ByteStream made) throws InterruptedException {
-        boolean isCompletion = made.sleep(keepAlive());
-        boolean isTaken;
-        lock.lock();
-        try {
-            isTaken = progress() == 0;
-            settle();
-            if (!isCompletion && made.isSent() && made.hasControl() && phase == Phase.CONNECTED) {
-                made.sendControl(StreamMessage.KEEP_ALIVE); // without an answer the connection ends
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (isCompletion && isTaken) {
-            boolean ignored = made.sleep(PAUSE);
-        }
-    }
-
-    private Duration keepAlive() {
-        return options.get(Option.KEEP_ALIVE) != 0
-                ? Duration.ofSeconds(options.get(Option.KEEP_IDLE))
-                : EventPipe.ALWAYS;
+        isWatched = true;
+        isChanged = true;
+        heardNanos = System.nanoTime();
+        StreamLooker.keepAlive(this, options.get(Option.KEEP_ALIVE) != 0);
+        keep();
     }
 
     /// Takes what has completed, and sees what has become of the connection.
@@ -234,6 +198,10 @@ abstract class RsocketState implements AnyRsocket {
             return 0;
         }
         int count = made.progress();
+        if (count > 0) {
+            isChanged = true;
+            heardNanos = System.nanoTime();
+        }
         if (made.peerSendsNoMore()) {
             mayRead = false;
         }
@@ -244,11 +212,103 @@ abstract class RsocketState implements AnyRsocket {
             }
             end();
         }
-        if (count > 0) {
-            changed.signalAll();
-        }
         return count;
     }
+
+    /// By the thread that works for the device: something has come. Whether to
+    /// [#lookAfter] it. A caller that is in a call of this rsocket looks by itself, and without a thread that
+    /// waits there is no need.
+    boolean onNotification() {
+        isArmed = false; // before the look at who waits: that thread says so first, then asks whether it is armed
+        return (isWatched || waiters.get() > 0) && !lock.isHeldByCurrentThread();
+    }
+
+    /// Looks for those who wait.
+    void lookAfter() {
+        lock.lock();
+        try {
+            progress();
+            keep();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// A call is over. Gives the lock back.
+    void finish() {
+        isTouched = true;
+        keep();
+        if (!isWatched && !isLeft && waiters.get() == 0 && phase == Phase.CONNECTED) {
+            isLeft = true;
+            StreamLooker.leave(this);
+        }
+        lock.unlock();
+    }
+
+    /// By the looker, for one that was left behind: whether it need not come again. It watches one that the
+    /// program has not touched since the last time.
+    boolean isDoneWith() {
+        if (!lock.tryLock()) {
+            return false; // a call is under way
+        }
+        try {
+            if (phase == Phase.CONNECTED && !isWatched && waiters.get() == 0) {
+                if (isTouched) {
+                    isTouched = false;
+                    return false;
+                }
+                isWatched = true;
+                keep();
+            }
+            isLeft = false;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// While a thread waits, completions are notified. The descriptor tells what has changed, and calls that
+    /// wait look.
+    void keep() {
+        ByteStream made = stream;
+        if (made != null && phase == Phase.CONNECTED && !isArmed && (isWatched || waiters.get() > 0)) {
+            do {
+                isArmed = true;
+                made.arm();
+                progress();
+            } while (!isArmed && phase == Phase.CONNECTED);
+            if (isWatched) {
+                made.watch().handOver();
+            }
+        }
+        settle();
+    }
+
+    /// Asks a peer that has not been heard of for so long for a sign of life, without which the connection
+    /// ends. In how many nanoseconds it is time for that again.
+    long keepAlive(long now) {
+        lock.lock();
+        try {
+            ByteStream made = stream;
+            if (made == null || phase != Phase.CONNECTED) {
+                return Long.MAX_VALUE;
+            }
+            progress();
+            long idle = options.get(Option.KEEP_IDLE) * 1_000_000_000L;
+            if (now - heardNanos >= idle) {
+                heardNanos = now;
+                if (made.isSent() && made.hasControl()) {
+                    made.sendControl(StreamMessage.KEEP_ALIVE);
+                }
+            }
+            keep();
+            return Math.max(1, heardNanos + idle - now);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the descriptor
 
     /// The file descriptor tells what has changed, and calls that wait look.
     void settle() {
@@ -259,63 +319,55 @@ abstract class RsocketState implements AnyRsocket {
             settle(descriptor);
         }
         changed.signalAll();
+        if (isChanged && waiters.get() > 0 && stream != null) {
+            stream.watch().poke();
+        }
+        isChanged = false;
     }
 
+    /// While the program waits in calls of ours, it does not ask the kernel. Only a descriptor that lies is
+    /// corrected.
     private void settle(PollableDescriptor descriptor) {
-        ByteStream made = stream;
-        boolean isEnded = phase == Phase.ENDED;
-        descriptor.readable(hasAccepted()
-                || isEnded
-                || (phase == Phase.CONNECTED && !mayRead)
-                || (made != null && made.available() > 0));
-        if (isWriterWaiting && (isEnded || (phase == Phase.CONNECTED && (!mayWrite || canSend(made))))) {
+        boolean isReadable = isReadable();
+        boolean isAsked = isWatched || phase != Phase.CONNECTED;
+        if (isAsked || !isReadable) {
+            descriptor.readable(isReadable);
+        }
+        if (isWriterWaiting && phase != Phase.CONNECTING && isWritable()) {
             isWriterWaiting = false;
         }
-        descriptor.writable(!isWriterWaiting);
-        if (isEnded && (made == null || made.available() == 0)) {
+        if (isAsked || !isWriterWaiting) {
+            descriptor.writable(!isWriterWaiting);
+        }
+        if (isHungUp()) {
             descriptor.hangUp(); // many a program does not read what there is from one that is hung up
         }
     }
 
-    private static boolean canSend(@Nullable ByteStream made) {
-        return made != null && made.canSend();
+    boolean isReadable() {
+        return hasAccepted()
+                || phase == Phase.ENDED
+                || (phase == Phase.CONNECTED && !mayRead)
+                || (stream != null && stream.available() > 0);
     }
 
-    /// Waits, without the lock, until there is what is wanted: false when it may not wait.
-    boolean await(BooleanSupplier wanted, boolean mayNotWait) {
-        progress();
-        if (wanted.getAsBoolean()) {
-            return true;
+    boolean isWritable() {
+        return phase == Phase.ENDED
+                || (phase == Phase.CONNECTED && (!mayWrite || (stream != null && stream.canSend())));
+    }
+
+    boolean isHungUp() {
+        return phase == Phase.ENDED && (stream == null || stream.available() == 0);
+    }
+
+    // ---- the end
+
+    /// Calls that wait look, because it is closed.
+    void wakeAll() {
+        changed.signalAll();
+        if (stream != null) {
+            stream.watch().poke();
         }
-        if (mayNotWait) {
-            return false;
-        }
-        ByteStream made = stream;
-        if (made != null && made.hasBegun()) {
-            long until = System.nanoTime() + LOOKING_NANOS;
-            while (System.nanoTime() < until) {
-                if (progress() > 0 && wanted.getAsBoolean()) {
-                    return true;
-                }
-                lock.unlock(); // for other threads
-                Thread.onSpinWait();
-                lock.lock();
-            }
-        }
-        while (!wanted.getAsBoolean()) {
-            if (phase != Phase.CLOSED && made != null && made.hasBegun()) {
-                made.arm();
-                progress();
-                if (wanted.getAsBoolean()) {
-                    return true;
-                }
-            }
-            changed.awaitUninterruptibly();
-            if (phase != Phase.CLOSED) {
-                progress();
-            }
-        }
-        return true;
     }
 
     /// Nothing comes any more, and nothing can be sent.
@@ -323,63 +375,7 @@ abstract class RsocketState implements AnyRsocket {
         phase = Phase.ENDED;
         mayRead = false;
         mayWrite = false;
+        isChanged = true;
         settle();
-    }
-
-    // ---- waiting
-
-    long takeErrorOr(long otherwise) {
-        long answer = error == 0 ? otherwise : error;
-        error = 0;
-        return answer;
-    }
-
-    long awaitRoom(ByteStream made, BooleanSupplier hasRoom, boolean nonBlocking) {
-        if (!await(() -> hasRoom.getAsBoolean() || !mayWrite || phase == Phase.CLOSED, nonBlocking)) {
-            isWriterWaiting = true;
-            return Errno.EAGAIN;
-        }
-        if (phase == Phase.CLOSED) {
-            return Errno.EBADF;
-        }
-        return mayWrite ? 0 : takeErrorOr(phase == Phase.ENDED && !made.isOver() ? Errno.ECONNRESET : Errno.EPIPE);
-    }
-
-    /// Waits for what is wanted, while there is a connection.
-    ///
-    /// @param until a time of `System.nanoTime`
-    /// @return false when it has passed, or the connection has ended
-    boolean awaitUntil(BooleanSupplier wanted, long until) {
-        ByteStream made = stream;
-        while (made != null && phase == Phase.CONNECTED && !wanted.getAsBoolean()) {
-            made.arm();
-            if (progress() > 0) {
-                continue;
-            }
-            long left = until - System.nanoTime();
-            if (left <= 0) {
-                return false;
-            }
-            try {
-                long ignored = changed.awaitNanos(left);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
-            }
-            progress();
-        }
-        return phase == Phase.CONNECTED;
-    }
-
-    /// 0 when it is connected, or was.
-    long awaitConnected(boolean nonBlocking) {
-        if (!await(() -> phase != Phase.CONNECTING, nonBlocking)) {
-            return Errno.EAGAIN;
-        }
-        return switch (phase) {
-            case CONNECTED, ENDED -> 0;
-            case CLOSED -> Errno.EBADF;
-            default -> Errno.ENOTCONN;
-        };
     }
 }

@@ -115,6 +115,23 @@ class CProgramsTest {
     }
 
     @Test
+    void rsocketsDoTheirWorkInTheProgramsOwnThread() {
+        run(SOURCES.resolve("handovers.c"));
+    }
+
+    @Test
+    void rsocketsWorkInTheProgramsOwnThreadOverSharedMemoryToo() {
+        programs.close();
+        programs = Programs.over("shm");
+        run(SOURCES.resolve("handovers.c"));
+    }
+
+    @Test
+    void noWayToWaitForRsocketsDisturbsAnother() {
+        run(SOURCES.resolve("attending.c"));
+    }
+
+    @Test
     void datagramsBehaveAsThoseOfUdpDo() {
         run(SOURCES.resolve("datagrams.c"));
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import verbena.foreign.SystemFunction;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;
@@ -135,6 +136,18 @@ class VisitTest {
             answer = channel.goOn(pollfds);
         }
         expect(1);
+    }
+
+    @Test
+    void aVisitorIsWokenFromItsSleepAndGoesOn() {
+        SystemFunction poll = SystemFunction.named("poll");
+        long forever = -1;
+        int count = begin();
+        assertThat(count).isPositive();
+        CompletableFuture.runAsync(channel::wake).join();
+        assertThat(poll.call(pollfds.address(), count, forever)).isPositive();
+        assertThat(channel.goOn(pollfds)).isPositive();
+        channel.endVisit();
     }
 
     /// A visitor whose thread was cancelled, for instance.

@@ -126,6 +126,11 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
     }
 
     @Override
+    public void wake() {
+        context.engine().wakeGuest();
+    }
+
+    @Override
     public void handOver() {
         context.engines().handOver();
     }

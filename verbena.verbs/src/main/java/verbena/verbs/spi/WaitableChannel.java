@@ -40,6 +40,9 @@ public interface WaitableChannel extends CompletionChannel {
     /// @param pollfds holds the result of poll(2), and takes what is to be polled next
     int goOn(MemorySegment pollfds);
 
+    /// Ends the sleep of a thread that visits, which goes on. Any thread.
+    void wake();
+
     /// Ends a visit, in the thread that began it, also when the channel is closed.
     void endVisit();
 
