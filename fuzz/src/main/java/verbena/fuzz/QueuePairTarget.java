@@ -1,6 +1,5 @@
 package verbena.fuzz;
 
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
