@@ -1,7 +1,7 @@
 import org.jspecify.annotations.NullMarked;
 
-/// The software device: its objects, the kinds of device that they stand on, the engine that schedules, the links that
-/// move frames and streams.
+/// The software device: its objects, the kinds of device that they stand on, the engine that schedules, the
+/// links that move frames and streams.
 @NullMarked
 module verbena.nic {
     requires static org.jspecify;
@@ -23,6 +23,7 @@ module verbena.nic {
 
     provides verbena.verbs.spi.Provider with
             verbena.nic.kind.roce.RoceV2Provider,
+            verbena.nic.kind.roce.RoceV1Provider,
             verbena.nic.kind.iwarp.IwarpProvider,
             verbena.nic.kind.shm.ShmProvider;
 }

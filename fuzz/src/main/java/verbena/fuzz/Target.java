@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import verbena.nic.kind.roce.OptionsTarget;
 import verbena.nic.kind.shm.GrantsTarget;
+import verbena.nic.link.EthernetTarget;
 import verbena.nic.link.RingTarget;
 import verbena.tools.files.FilesTarget;
 import verbena.tools.perf.PerfExchangeTarget;
@@ -27,6 +28,7 @@ public enum Target {
     FILES("messages of cp and serve", FilesTarget::run),
     OPTIONS("options of devices, faults, addresses, endpoints, memory, as text", OptionsTarget::run),
     RING("a ring of frames in shared memory, and what the other end writes into it", RingTarget::run),
+    ETHERNET("frames of RoCE v1 and RoCE v2, with headers, tags and padding of any kind", EthernetTarget::run),
     GRANTS("what a neighbour over shared memory tells of grants, and writes into its page", GrantsTarget::run);
 
     private final String purpose;

@@ -41,7 +41,7 @@ import verbena.verbs.Capability;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 
-/// All cases, and a device to try them on. Both ends are in this process, on the same device.
+/// All cases, and a device to try them on. Both ends are in this process, on the same device or on two.
 public final class Suite {
     private static final List<Class<?>> TOPICS = List.of(
             Devices.class,
@@ -75,15 +75,22 @@ public final class Suite {
     private static final long CASE_MILLIS = 60_000;
 
     private final Device device;
+    private final Device peer;
     private final String kind;
     private final boolean twice;
     private final Set<Capability> capabilities;
 
     /// @param kind what [Deviation] calls devices of this kind, for example `rxe`
     public Suite(Device device, String kind) {
+        this(device, device, kind);
+    }
+
+    /// @param peer the device of the second end
+    public Suite(Device device, Device peer, String kind) {
         this.device = device;
+        this.peer = peer;
         this.kind = kind;
-        twice = Fixture.opensTwice(device);
+        twice = Fixture.opensTwice(device, peer);
         try (Context context = device.open()) {
             capabilities = context.attributes().capabilities();
         }
@@ -136,7 +143,7 @@ public final class Suite {
 
     private Outcome outcome(Case each) throws InterruptedException {
         var declared = Deviation.of(kind, each);
-        var fixture = new Fixture(device, twice, declared.isPresent() ? Fixture.SHORT_TIMEOUT : Fixture.TIMEOUT);
+        var fixture = new Fixture(device, peer, twice, declared.isPresent() ? Fixture.SHORT_TIMEOUT : Fixture.TIMEOUT);
         Throwable failure = attempt(each, fixture);
         if (failure == null) {
             return new Outcome.Kept(declared.isPresent());

@@ -6,6 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.link.Link;
 import verbena.nic.link.Seal;
+import verbena.nic.link.UdpSeal;
 import verbena.transport.Protocol;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -35,7 +36,7 @@ final class SimLink implements Link {
     private final List<GidEntry> gids;
     private final int packetMax;
     private final int slot;
-    private final Seal seal = new Seal(SOURCE_PORT);
+    private final Seal seal = new UdpSeal(SOURCE_PORT);
     private final Set<Gid> groups = new HashSet<>();
     private final Flight[] arrivals = new Flight[ARRIVALS_MAX];
     private int arrivalsFirst;

@@ -144,6 +144,7 @@ public final class QueuePairCore {
         frame.sourcePort = path.sourcePort();
         frame.trafficClass = path.trafficClass();
         frame.hopLimit = path.hopLimit();
+        frame.serviceLevel = path.serviceLevel();
     }
 
     // ---- requests that never leave this side

@@ -15,8 +15,9 @@ import java.nio.ByteOrder;
 ///
 /// A frame belongs to one owner at a time; it is not safe for use by several threads.
 public final class Frame {
-    /// Bytes before the packet: room for 8 bytes of ones, an IPv6 header or GRH (40) and UDP (8).
-    public static final int HEADROOM = 64;
+    /// Bytes before the packet: room for an Ethernet header (14), two VLAN tags (8), an IPv6 header or GRH (40) and UDP
+    /// (8). The masked headers need less, with 8 bytes of ones.
+    public static final int HEADROOM = 80;
     /// The largest packet, BTH through ICRC: 4096 bytes of payload and every header that can precede it.
     public static final int PACKET_MAX = 4096 + 160;
     /// Bytes of one slot.
@@ -50,6 +51,16 @@ public final class Frame {
     public int trafficClass;
     /// Time to live; 0 lets the link choose.
     public int hopLimit;
+    /// On the way out: 0 to 15; its low three bits are the priority in a VLAN tag.
+    public int serviceLevel;
+    /// Whether a GRH stands before the packet (RoCE v1), and not IP and UDP. Links write it, both ways.
+    public boolean isRoceV1;
+    /// The Ethernet addresses that it travels between, 48 bits each; both 0 where no link knows them.
+    public long sourceMac;
+
+    public long destinationMac;
+    /// The VLAN tag beside them, 16 bits; -1 for none.
+    public int vlanTag = -1;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
     /// On the way out: the bit, counted from the first byte's lowest, that is flipped after the ICRC was
@@ -129,7 +140,7 @@ public final class Frame {
         damagedBit = other.damagedBit;
     }
 
-    /// Takes over addresses, source port, traffic class and hop limit of `other`.
+    /// Takes over what the headers around the packet of `other` say.
     public void copyWay(Frame other) {
         sourceHigh = other.sourceHigh;
         sourceLow = other.sourceLow;
@@ -138,6 +149,11 @@ public final class Frame {
         sourcePort = other.sourcePort;
         trafficClass = other.trafficClass;
         hopLimit = other.hopLimit;
+        serviceLevel = other.serviceLevel;
+        isRoceV1 = other.isRoceV1;
+        sourceMac = other.sourceMac;
+        destinationMac = other.destinationMac;
+        vlanTag = other.vlanTag;
     }
 
     /// Turns over one bit of the packet, counted from the first byte's lowest.

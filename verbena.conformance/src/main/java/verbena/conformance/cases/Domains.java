@@ -194,7 +194,10 @@ public final class Domains {
     }
 
     public static void aCompletionQueueOfAnotherContextIsRefused(Fixture fixture) {
-        var elsewhere = fixture.own(fixture.device().open());
+        var elsewhere = fixture.b();
+        if (elsewhere.equals(fixture.a())) {
+            return; // a device that opens once has no other context
+        }
         var cq = fixture.own(elsewhere.createCompletionQueue(16));
         var domain = fixture.own(fixture.a().allocateProtectionDomain());
         var options = QueuePairOptions.rc(cq).withSizes(fixture.wire(QpType.RC).sizes());

@@ -258,7 +258,10 @@ public final class SharedQueues {
 
     public static void aQueueOfAnotherContextIsRefused(Fixture fixture) {
         TestEnd end = fixture.end();
-        var elsewhere = fixture.own(fixture.device().open());
+        var elsewhere = fixture.b();
+        if (elsewhere.equals(fixture.a())) {
+            return; // a device that opens once has no other context
+        }
         var other = fixture.own(elsewhere.allocateProtectionDomain());
         SharedReceiveQueue queue = fixture.own(other.createSharedReceiveQueue(4, 1));
         var options = fixture.wire(QpType.RC).options(end).withSharedReceiveQueue(queue);

@@ -44,7 +44,7 @@ class ChaosTest {
     }
 
     private static void storms(Device device, long storms) throws Exception {
-        boolean twice = Fixture.opensTwice(device);
+        boolean twice = Fixture.opensTwice(device, device);
         Map<String, Long> done = new TreeMap<>();
         // What the process opens once and keeps is open now; the JDK keeps a socket after the first channel.
         DatagramChannel.open().close();

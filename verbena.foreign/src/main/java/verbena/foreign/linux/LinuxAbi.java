@@ -7,6 +7,7 @@ public final class LinuxAbi {
     public static final int AF_INET = 2;
     public static final int AF_INET6 = 10;
     public static final int AF_NETLINK = 16;
+    public static final int AF_PACKET = 17;
     public static final int SOCK_STREAM = 1;
     public static final int SOCK_DGRAM = 2;
     public static final int SOCK_RAW = 3;
@@ -23,6 +24,7 @@ public final class LinuxAbi {
     public static final int SO_LINGER = 13;
     public static final int SO_REUSEPORT = 15;
     public static final int SO_PEERCRED = 17;
+    public static final int SO_ATTACH_FILTER = 26;
     public static final int SO_SNDBUFFORCE = 32;
     public static final int SO_RCVBUFFORCE = 33;
     /// Also the type of the control message that it brings: a `struct timespec`.
@@ -42,6 +44,8 @@ public final class LinuxAbi {
     public static final int IP_MULTICAST_LOOP = 34;
     /// Also a name of IPPROTO_IPV6's (RFC 3678).
     public static final int MCAST_JOIN_GROUP = 42;
+
+    public static final int MCAST_LEAVE_GROUP = 45;
 
     public static final int IPPROTO_IPV6 = 41;
     public static final int IPV6_UNICAST_HOPS = 16;
@@ -73,10 +77,48 @@ public final class LinuxAbi {
     /// Also the type of the control message that tells of it: an int.
     public static final int UDP_GRO = 104;
 
+    public static final int SOL_PACKET = 263;
+    public static final int PACKET_ADD_MEMBERSHIP = 1;
+    public static final int PACKET_DROP_MEMBERSHIP = 2;
+    public static final int PACKET_RX_RING = 5;
+    public static final int PACKET_STATISTICS = 6;
+    public static final int PACKET_VERSION = 10;
+    public static final int PACKET_MR_MULTICAST = 0;
+    public static final int PACKET_OUTGOING = 4;
+    public static final int TPACKET_V2 = 1;
+    public static final int TPACKET_ALIGNMENT = 16;
+    public static final int TP_STATUS_KERNEL = 0;
+    public static final int TP_STATUS_USER = 1;
+    public static final int TP_STATUS_VLAN_VALID = 0x10;
+    public static final int ETH_P_ALL = 3;
+
     public static final int NETLINK_ROUTE = 0;
     public static final int RTMGRP_LINK = 1;
+    public static final int RTMGRP_NEIGH = 4;
     public static final int RTMGRP_IPV4_IFADDR = 0x10;
+    public static final int RTMGRP_IPV4_ROUTE = 0x40;
     public static final int RTMGRP_IPV6_IFADDR = 0x100;
+    public static final int RTMGRP_IPV6_ROUTE = 0x400;
+    public static final int NLM_F_REQUEST = 1;
+    public static final int RTM_NEWROUTE = 24;
+    public static final int RTM_GETROUTE = 26;
+    public static final int RTM_NEWNEIGH = 28;
+    public static final int RTM_DELNEIGH = 29;
+    public static final int RTM_GETNEIGH = 30;
+    public static final int RTN_UNICAST = 1;
+    public static final int RTA_DST = 1;
+    public static final int RTA_OIF = 4;
+    public static final int RTA_GATEWAY = 5;
+    public static final int RTA_VIA = 18;
+    public static final int NDA_DST = 1;
+    public static final int NDA_LLADDR = 2;
+    public static final int NUD_INCOMPLETE = 1;
+    public static final int NUD_REACHABLE = 2;
+    public static final int NUD_STALE = 4;
+    public static final int NUD_DELAY = 8;
+    public static final int NUD_PROBE = 0x10;
+    public static final int NUD_NOARP = 0x40;
+    public static final int NUD_PERMANENT = 0x80;
 
     public static final int MSG_CTRUNC = 8;
     public static final int MSG_TRUNC = 0x20;
@@ -140,6 +182,11 @@ public final class LinuxAbi {
     public static final int BPF_AND = 0x50;
     public static final int BPF_JA = 0x00;
     public static final int BPF_JEQ = 0x10;
+    public static final int BPF_JSET = 0x40;
+    /// Where a program finds what is told of a frame beside its bytes, with the place of its type.
+    public static final int SKF_AD_OFF = -0x1000;
+
+    public static final int SKF_AD_PKTTYPE = 4;
 
     public static final int POLLIN = 1;
     public static final int POLLOUT = 4;
@@ -149,6 +196,7 @@ public final class LinuxAbi {
     public static final int ESRCH = 3;
     public static final int EINTR = 4;
     public static final int EIO = 5;
+    public static final int ENXIO = 6;
     public static final int EBADF = 9;
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
@@ -224,6 +272,98 @@ public final class LinuxAbi {
         public static final int NL_GROUPS = 8; // 32 bits
 
         private SockaddrNl() {}
+    }
+
+    /// `struct sockaddr_ll`.
+    public static final class SockaddrLl {
+        public static final int BYTES = 20;
+        public static final int SLL_FAMILY = 0; // 16 bits, native order
+        public static final int SLL_PROTOCOL = 2; // 16 bits, network order
+        public static final int SLL_IFINDEX = 4; // 32 bits
+
+        private SockaddrLl() {}
+    }
+
+    /// `struct tpacket_req`: the ring of a packet socket.
+    public static final class TpacketReq {
+        public static final int BYTES = 16;
+        public static final int TP_BLOCK_SIZE = 0; // 32 bits
+        public static final int TP_BLOCK_NR = 4; // 32 bits
+        public static final int TP_FRAME_SIZE = 8; // 32 bits
+        public static final int TP_FRAME_NR = 12; // 32 bits
+
+        private TpacketReq() {}
+    }
+
+    /// `struct tpacket2_hdr`, which stands before each frame in the ring.
+    public static final class Tpacket2Hdr {
+        public static final int BYTES = 32;
+        public static final int TP_STATUS = 0; // 32 bits
+        public static final int TP_LEN = 4; // 32 bits
+        public static final int TP_SNAPLEN = 8; // 32 bits
+        public static final int TP_MAC = 12; // 16 bits
+        public static final int TP_VLAN_TCI = 24; // 16 bits
+
+        private Tpacket2Hdr() {}
+    }
+
+    /// `struct tpacket_stats`.
+    public static final class TpacketStats {
+        public static final int BYTES = 8;
+        public static final int TP_DROPS = 4; // 32 bits
+
+        private TpacketStats() {}
+    }
+
+    /// `struct packet_mreq`.
+    public static final class PacketMreq {
+        public static final int BYTES = 16;
+        public static final int MR_IFINDEX = 0; // 32 bits
+        public static final int MR_TYPE = 4; // 16 bits
+        public static final int MR_ALEN = 6; // 16 bits
+        public static final int MR_ADDRESS = 8;
+
+        private PacketMreq() {}
+    }
+
+    /// `struct nlmsghdr`.
+    public static final class Nlmsghdr {
+        public static final int BYTES = 16;
+        public static final int NLMSG_LEN = 0; // 32 bits
+        public static final int NLMSG_TYPE = 4; // 16 bits
+        public static final int NLMSG_FLAGS = 6; // 16 bits
+        public static final int NLMSG_SEQ = 8; // 32 bits
+
+        private Nlmsghdr() {}
+    }
+
+    /// `struct ndmsg`: a neighbour; attributes follow.
+    public static final class Ndmsg {
+        public static final int BYTES = 12;
+        public static final int NDM_FAMILY = 0; // 8 bits
+        public static final int NDM_IFINDEX = 4; // 32 bits
+        public static final int NDM_STATE = 8; // 16 bits
+
+        private Ndmsg() {}
+    }
+
+    /// `struct rtmsg`: a route; attributes follow.
+    public static final class Rtmsg {
+        public static final int BYTES = 12;
+        public static final int RTM_FAMILY = 0; // 8 bits
+        public static final int RTM_DST_LEN = 1; // 8 bits
+        public static final int RTM_TYPE = 7; // 8 bits
+
+        private Rtmsg() {}
+    }
+
+    /// `struct rtattr`; what it holds follows it, and the next one is at a multiple of 4.
+    public static final class Rtattr {
+        public static final int BYTES = 4;
+        public static final int RTA_LEN = 0; // 16 bits; with this header
+        public static final int RTA_TYPE = 2; // 16 bits
+
+        private Rtattr() {}
     }
 
     /// `struct group_req`: an interface and a multicast group, as a socket address, on it.

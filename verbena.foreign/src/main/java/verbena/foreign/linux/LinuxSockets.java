@@ -106,6 +106,11 @@ public final class LinuxSockets {
                 state, LinuxAbi.AF_NETLINK, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, LinuxAbi.NETLINK_ROUTE);
     }
 
+    /// A non-blocking socket for whole frames of an interface (packet(7)); it receives nothing before it is bound.
+    public int packetSocket() {
+        return SOCKET.tryCall(state, LinuxAbi.AF_PACKET, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    }
+
     /// A non-blocking socket of this host (unix(7)) that connects, and keeps messages apart.
     public int localSocket() {
         return SOCKET.tryCall(state, LinuxAbi.AF_UNIX, LinuxAbi.SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -237,6 +242,12 @@ public final class LinuxSockets {
         optionLength.set(JAVA_INT, 0, (int) JAVA_INT.byteSize());
         int result = GETSOCKOPT.tryCall(state, fd, level, name, option.address(), optionLength.address());
         return result < 0 ? result : option.get(JAVA_INT, 0);
+    }
+
+    /// The value of an option that is a struct; the negative error when there is none.
+    public int option(int fd, int level, int name, MemorySegment into) {
+        optionLength.set(JAVA_INT, 0, (int) into.byteSize());
+        return GETSOCKOPT.tryCall(state, fd, level, name, into.address(), optionLength.address());
     }
 
     /// How many messages were sent; an error only when it is the first that failed. A single one goes by sendmsg,

@@ -10,15 +10,16 @@ import verbena.wire.Frame;
 import verbena.wire.pcap.Encapsulation;
 import verbena.wire.pcap.Envelope;
 import verbena.wire.pcap.PcapngBlocks;
+import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV2;
 
-/// Turns the notes in a ring into blocks of packets. It makes up the headers that no socket shows, so that a
+/// Turns the notes in a ring into blocks of packets. It makes up the headers that no link knows, so that a
 /// dissector finds what was on the wire: Ethernet, IP and UDP around a packet of RoCE, TCP around pieces of a
 /// stream. One reader.
 final class CaptureBlocks {
     private static final Kind[] KINDS = Kind.values();
     private static final PacketFate[] FATES = PacketFate.values();
-    private static final int ETHERNET_BYTES = 14;
+    private static final int ETHERNET_BYTES = Ethernet.BYTES + Ethernet.TAG_BYTES;
 
     private final NoteRing ring;
     private final long epochNanos;
@@ -78,6 +79,10 @@ final class CaptureBlocks {
         frame.sourcePort = ring.getInt(note, NoteRing.SOURCE_PORT);
         frame.trafficClass = ring.getInt(note, NoteRing.TRAFFIC_CLASS);
         frame.hopLimit = ring.getInt(note, NoteRing.HOP_LIMIT);
+        frame.sourceMac = ring.getLong(note, NoteRing.SOURCE_MAC);
+        frame.destinationMac = ring.getLong(note, NoteRing.DESTINATION_MAC);
+        frame.vlanTag = ring.getInt(note, NoteRing.VLAN_TAG);
+        frame.isRoceV1 = ring.getInt(note, NoteRing.ROCE_V1) != 0;
         int marks = ring.getInt(note, NoteRing.FLAGS);
         int number = ring.getInt(note, NoteRing.FATE);
         PacketFate fate = number < 0 ? null : FATES[number];

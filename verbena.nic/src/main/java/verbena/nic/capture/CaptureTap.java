@@ -117,6 +117,10 @@ final class CaptureTap implements Tap {
             ring.putInt(NoteRing.SOURCE_PORT, packet.sourcePort);
             ring.putInt(NoteRing.TRAFFIC_CLASS, packet.trafficClass);
             ring.putInt(NoteRing.HOP_LIMIT, packet.hopLimit);
+            ring.putLong(NoteRing.SOURCE_MAC, packet.sourceMac);
+            ring.putLong(NoteRing.DESTINATION_MAC, packet.destinationMac);
+            ring.putInt(NoteRing.VLAN_TAG, packet.vlanTag);
+            ring.putInt(NoteRing.ROCE_V1, packet.isRoceV1 ? 1 : 0);
             ring.putBytes(packet.slot, packet.start, kept);
             ring.publish();
         }

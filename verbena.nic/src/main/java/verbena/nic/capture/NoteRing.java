@@ -34,8 +34,13 @@ final class NoteRing {
     static final int LOST = 80;
     /// How many bytes the packet had: as many as [#BYTES], or more.
     static final int WHOLE_BYTES = 84;
+    static final int SOURCE_MAC = 88;
+    static final int DESTINATION_MAC = 96;
+    static final int VLAN_TAG = 104;
+    /// 1 for RoCE v1.
+    static final int ROCE_V1 = 108;
     /// The length of the header, behind which the bytes begin.
-    static final int HEAD_BYTES = 88;
+    static final int HEAD_BYTES = 112;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;

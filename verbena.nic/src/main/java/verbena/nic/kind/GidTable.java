@@ -13,6 +13,7 @@ import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InvalidAttributesException;
+import verbena.wire.roce.RoceV2;
 
 /// The addresses of a device, and the paths from them to peers. Any thread.
 public final class GidTable {
@@ -109,6 +110,14 @@ public final class GidTable {
             throw new InvalidAttributesException(verb + ": own GID " + own.index() + " is " + own.gid()
                     + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
         }
-        return Path.of(own.gid(), to.destination(), to.trafficClass(), to.hopLimit());
+        return new Path(
+                own.gid().high(),
+                own.gid().low(),
+                to.destination().high(),
+                to.destination().low(),
+                to.trafficClass(),
+                to.hopLimit(),
+                to.flowLabel() == 0 ? 0 : RoceV2.udpSourcePort(to.flowLabel()),
+                to.serviceLevel());
     }
 }

@@ -32,11 +32,16 @@ public abstract class HostProvider implements Provider {
     /// The device on loopback, when its name has no address.
     protected abstract Device onLoopback(HostInterface host, String name, String options);
 
+    /// The interfaces of this host, with the addresses that a device of this family has there.
+    protected List<HostInterface> interfaces() {
+        return Interfaces.all();
+    }
+
     @Override
     public List<Device> devices() {
         var devices = new ArrayList<Device>();
         try {
-            for (HostInterface host : Interfaces.all()) {
+            for (HostInterface host : interfaces()) {
                 if (host.loopback()) {
                     devices.addFirst(onLoopback(host, kind() + "_" + host.name(), ""));
                 } else if (host.up() && !host.gids().isEmpty()) {
@@ -73,7 +78,7 @@ public abstract class HostProvider implements Provider {
     }
 
     private Optional<Device> onInterface(String interfaceName, String name, String options) {
-        for (HostInterface host : Interfaces.all()) {
+        for (HostInterface host : interfaces()) {
             if (host.name().equals(interfaceName)) {
                 if (host.loopback()) {
                     return Optional.of(onLoopback(host, name, options));
@@ -98,7 +103,7 @@ public abstract class HostProvider implements Provider {
         }
         Gid gid = Gid.of(wanted);
         var known = new ArrayList<String>();
-        for (HostInterface host : Interfaces.all()) {
+        for (HostInterface host : interfaces()) {
             for (GidEntry entry : host.gids()) {
                 known.add(entry.gid().toString());
                 if (entry.gid().equals(gid)) {
@@ -117,8 +122,8 @@ public abstract class HostProvider implements Provider {
                 + " and 127.0.0.0/8");
     }
 
-    /// Reads the options of a device, which stand behind the first comma of its name. A part without `=` goes on with
-    /// the option before it.
+    /// Reads the options of a device, which stand behind the first comma of its name. A part without `=` goes
+    /// on with the option before it.
     ///
     /// @param text what stands there; empty for no option
     /// @param none the options of a device that has none
@@ -137,8 +142,8 @@ public abstract class HostProvider implements Provider {
         return options;
     }
 
-    /// How many engines a device gets when its options do not say: one for four processors, because the threads of the
-    /// application drive too.
+    /// How many engines a device gets when its options do not say: one for four processors, because the threads
+    /// of the application drive too.
     public static int fittingEngines() {
         return Math.clamp(Runtime.getRuntime().availableProcessors() / PROCESSORS_OF_ENGINE, 1, ENGINES_UNASKED_MAX);
     }

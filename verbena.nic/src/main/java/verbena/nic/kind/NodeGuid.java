@@ -1,6 +1,7 @@
 package verbena.nic.kind;
 
 import verbena.nic.link.Interfaces.HostInterface;
+import verbena.wire.roce.Ethernet;
 
 /// Node GUIDs (EUI-64) for devices to which no vendor has assigned one.
 public final class NodeGuid {
@@ -13,7 +14,7 @@ public final class NodeGuid {
         if (mac == 0) {
             return of(name);
         }
-        return (((mac >>> 24) ^ 0x02_0000L) << 40) | 0xFF_FE00_0000L | (mac & 0xFF_FFFF);
+        return Ethernet.interfaceId(mac);
     }
 
     /// A locally administered GUID, for a device that has only a name.

@@ -99,6 +99,11 @@ public abstract class ForwardingLink implements Link {
     }
 
     @Override
+    public Seal newSeal() {
+        return link.newSeal();
+    }
+
+    @Override
     public int move(long nowNanos) {
         return link.move(nowNanos);
     }

@@ -56,7 +56,7 @@ public final class Interfaces {
         }
 
         /// The interface with another GID table.
-        HostInterface with(List<GidEntry> entries) {
+        public HostInterface with(List<GidEntry> entries) {
             return new HostInterface(name, index, mtu, mac, up, loopback, bitsPerSecond, entries);
         }
 

@@ -3,6 +3,7 @@ package verbena.nic.link;
 import verbena.transport.DirectPackets;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
 
 /// A carrier of frames: sockets, a wire in the simulator, or a wrapper around another link that traces, captures or
 /// damages packets.
@@ -95,6 +96,11 @@ public interface Link extends Carrier {
     /// Never changes. Any thread.
     default int sourcePort() {
         return 0;
+    }
+
+    /// Makes a seal like that of this link, for a caller that shows packets which have not passed it.
+    default Seal newSeal() {
+        return new UdpSeal(RoceV2.UDP_PORT);
     }
 
     /// How many arrivals were not packets, since creation.

@@ -130,7 +130,7 @@ final class PeerSockets {
     }
 
     /// Names in the abstract namespace begin with a zero byte.
-    private static MemorySegment address(String name) {
+    static MemorySegment address(String name) {
         byte[] path = name.getBytes(StandardCharsets.US_ASCII);
         MemorySegment address = Arena.ofAuto().allocate(SockaddrUn.SUN_PATH + 1L + path.length, 8);
         address.set(JAVA_SHORT, SockaddrUn.SUN_FAMILY, (short) LinuxAbi.AF_UNIX);

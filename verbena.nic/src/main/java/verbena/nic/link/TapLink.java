@@ -5,19 +5,19 @@ import java.util.function.LongSupplier;
 import verbena.transport.DirectPackets;
 import verbena.transport.PacketFate;
 import verbena.wire.Frame;
-import verbena.wire.roce.RoceV2;
 
 /// A link around another that shows a [Tap] every packet.
 ///
-/// An arrival is shown after the engine has judged it, which the engine notes in [Frame#fate]. This link shows it at
-/// the engine's next call. Until then, the packets stay where they are.
+/// An arrival is shown after the engine has judged it, which the engine notes in [Frame#fate]. This link shows
+/// it at the engine's next call. Until then, the packets stay where they are.
 ///
-/// Directly around the sockets, this link shows packets as they are on the wire. Around a [FaultyLink], it shows
-/// what the engine has sent before any faults, and what the faults let through. So a packet that was lost on purpose
-/// is sent and never received. Such a packet has no ICRC yet, because the link below seals a copy; it gets the ICRC
-/// that it would have if it left alone. The fate of an arrival is known only where the engine gets the frames of
-/// this link and not copies: around a [FaultyLink], or inside a [FaultyLink] that leaves arrivals alone. Where packets
-/// carry no ICRC ([Link#carriesIcrc()]), each is shown with the ICRC that it would have on a wire.
+/// Directly around the sockets, this link shows packets as they are on the wire. Around a [FaultyLink], it
+/// shows what the engine has sent before any faults, and what the faults let through. So a packet that was lost
+/// on purpose is sent and never received. Such a packet has no ICRC yet, because the link below seals a copy;
+/// it gets the ICRC that it would have if it left alone. The fate of an arrival is known only where the engine
+/// gets the frames of this link and not copies: around a [FaultyLink], or inside a [FaultyLink] that leaves
+/// arrivals alone. Where packets carry no ICRC ([Link#carriesIcrc()]), each is shown with the ICRC that it
+/// would have on a wire.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet.
 public final class TapLink extends ForwardingLink {
@@ -28,7 +28,7 @@ public final class TapLink extends ForwardingLink {
 
     private final Tap tap;
     private final LongSupplier clock;
-    private final Seal seal = new Seal(RoceV2.UDP_PORT);
+    private final Seal seal;
     private final Frame direct = Frame.allocate(Arena.ofAuto().allocate(Frame.SLOT_BYTES, 64))[0];
     // The frames of the last receive that the tap has not seen yet, and the time of that receive.
     private Frame[] judging = new Frame[0];
@@ -41,6 +41,7 @@ public final class TapLink extends ForwardingLink {
     public TapLink(Link link, Tap tap, LongSupplier clock) {
         super(link);
         this.tap = tap;
+        this.seal = link.newSeal();
         this.clock = clock;
         this.malformedSeen = link.malformed();
     }

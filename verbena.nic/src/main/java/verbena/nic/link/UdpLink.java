@@ -53,7 +53,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
     private final int packetMax;
     private final Mtu pathMtu;
 
-    final Seal seal;
+    final UdpSeal seal;
     final WakeSignal signal = new WakeSignal();
     // Written by the engine on rare paths; read by any thread.
     final AtomicLong malformed = new AtomicLong();
@@ -78,7 +78,7 @@ public abstract sealed class UdpLink implements Link permits LinuxUdpLink, Datag
         // Packets are whole words (IBTA 9.2, PadCnt).
         this.packetMax = packetMax & ~3;
         this.pathMtu = pathMtu;
-        this.seal = new Seal(port);
+        this.seal = new UdpSeal(port);
     }
 
     @Override

@@ -23,7 +23,7 @@ final class UdpOutbox {
 
     private final LinuxSockets linux;
     private final MessageBlock outgoing;
-    private final Seal seal;
+    private final UdpSeal seal;
     private final UdpSocket[] sockets;
     private final Consumer<Frame> refused;
     /// The number of packets in each message of `outgoing`.
@@ -44,7 +44,7 @@ final class UdpOutbox {
     UdpOutbox(
             LinuxSockets linux,
             MessageBlock outgoing,
-            Seal seal,
+            UdpSeal seal,
             UdpSocket[] sockets,
             boolean segmenting,
             Consumer<Frame> refused) {

@@ -47,7 +47,7 @@ class LinuxAbiTest {
 
     private static String expression(String className, String name) {
         String struct =
-                "struct " + className.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
+                "struct " + className.replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
         String field = name.toLowerCase(Locale.ROOT);
         return switch (name) {
             case "BYTES" -> "sizeof(" + struct + ")";
@@ -84,6 +84,8 @@ class LinuxAbiTest {
                 #include <sys/un.h>
                 #include <sys/vfs.h>
                 #include <linux/filter.h>
+                #include <linux/if_ether.h>
+                #include <linux/if_packet.h>
                 #include <linux/magic.h>
                 #include <linux/rtnetlink.h>
                 #include <linux/udp.h>

@@ -160,7 +160,8 @@ final class Setup {
                         path.destinationLow(),
                         trafficClass,
                         hopLimit,
-                        sourcePort));
+                        sourcePort,
+                        path.serviceLevel()));
     }
 
     static void attach(End end, Words words) {

@@ -27,7 +27,7 @@ import verbena.verbs.Device;
         header = "Try on a device every promise of the verbs.",
         description = {
             "",
-            "Both ends are in this process and use the same device. A device has to refuse what it does not declare;"
+            "Both ends are in this process and use the same device, unless --peer names another. A device has to refuse what it does not declare;"
                     + " known deviations are listed with their reasons. The status is 0 when every promise is"
                     + " kept or declared not to be, and 1 when one is broken. Then the report tells what was expected, what"
                     + " happened, and what was done before.",
@@ -45,6 +45,12 @@ public final class ConformCommand extends ToolCommand {
 
     @Option(names = "--list", description = "List the cases, what each needs of a device, and end.")
     private boolean list;
+
+    @Option(
+            names = "--peer",
+            paramLabel = "DEVICE",
+            description = "The device of the second end, which the first one reaches. Default: the same.")
+    private @Nullable String peer;
 
     @Option(
             names = "--kind",
@@ -92,7 +98,9 @@ public final class ConformCommand extends ToolCommand {
     }
 
     private Judgement judge(PrintWriter out, String name, List<Case> cases) throws InterruptedException {
-        var suite = new Suite(Device.named(name), kind == null ? Suite.kindOf(name) : kind);
+        Device device = Device.named(name);
+        var suite =
+                new Suite(device, peer == null ? device : Device.named(peer), kind == null ? Suite.kindOf(name) : kind);
         long started = System.nanoTime();
         var topic = new Topic(out);
         out.println(name + ": " + cases.size() + " cases");

@@ -75,7 +75,8 @@ class HouseTest {
 
     /// Tables: one row after the other, and no shorter for being cut in two.
     private static final Set<String> TABLES = Set.of(
-            // structs, events, cases, checks
+            // numbers, structs, events, cases, checks
+            "verbena.foreign.linux.LinuxAbi",
             "verbena.foreign.rdma.VerbsStructs",
             "verbena.nic.observe.JfrEvents",
             "verbena.conformance.cases.Reliable",

@@ -8,6 +8,7 @@ import verbena.verbs.Gid;
 /// @param trafficClass IPv4 TOS or IPv6 traffic class
 /// @param hopLimit time to live
 /// @param sourcePort UDP source port to claim; 0 leaves it to the link
+/// @param serviceLevel 0 to 15
 public record Path(
         long sourceHigh,
         long sourceLow,
@@ -15,11 +16,13 @@ public record Path(
         long destinationLow,
         int trafficClass,
         int hopLimit,
-        int sourcePort) {
+        int sourcePort,
+        int serviceLevel) {
     /// The path that leads nowhere.
-    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0);
+    public static final Path NONE = new Path(0, 0, 0, 0, 0, 64, 0, 0);
 
     public static Path of(Gid source, Gid destination, int trafficClass, int hopLimit) {
-        return new Path(source.high(), source.low(), destination.high(), destination.low(), trafficClass, hopLimit, 0);
+        return new Path(
+                source.high(), source.low(), destination.high(), destination.low(), trafficClass, hopLimit, 0, 0);
     }
 }

@@ -92,16 +92,14 @@ public final class UnreliableDatagram extends Unreliable {
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;
         }
-        int flags = RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)
-                ? WorkCompletion.GRH | WorkCompletion.IPV4
-                : WorkCompletion.GRH;
+        int flags = isInIpv4(frame) ? WorkCompletion.GRH | WorkCompletion.IPV4 : WorkCompletion.GRH;
         receive.complete(frame, opcode, WcOpcode.RECV, (long) Grh.BYTES + bytes, sourceQpn, flags);
         return PacketFate.ACCEPTED;
     }
 
     /// Writes the network header of the datagram, as far as it is known (IBTA A17.4.5.1).
     private static void writeGrhArea(Frame frame) {
-        if (RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow)) {
+        if (isInIpv4(frame)) {
             Grh.writeIpv4Area(
                     frame.slot,
                     0,
@@ -116,13 +114,17 @@ public final class UnreliableDatagram extends Unreliable {
                     0,
                     frame.trafficClass,
                     0,
-                    RoceV2.UDP_BYTES + frame.length,
-                    RoceV2.PROTOCOL_UDP,
+                    frame.isRoceV1 ? frame.length : RoceV2.UDP_BYTES + frame.length,
+                    frame.isRoceV1 ? Grh.NEXT_HEADER_BTH : RoceV2.PROTOCOL_UDP,
                     frame.hopLimit,
                     frame.sourceHigh,
                     frame.sourceLow,
                     frame.destinationHigh,
                     frame.destinationLow);
         }
+    }
+
+    private static boolean isInIpv4(Frame frame) {
+        return !frame.isRoceV1 && RoceV2.isIpv4(frame.sourceHigh, frame.sourceLow);
     }
 }

@@ -11,6 +11,7 @@ import verbena.wire.ib.Grh;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.pcap.Unwrapped.Reason;
+import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV1;
 import verbena.wire.roce.RoceV2;
 
@@ -30,6 +31,7 @@ public final class Encapsulation {
     private static final int IPV4_BYTES = 20;
     private static final int IPV6_BYTES = 40;
     private static final int UDP_BYTES = 8;
+    private static final long MADE_UP_MAC = 0x0200_0000_0000L;
     private static final int PROTOCOL_UDP = 17;
     private static final int PROTOCOL_TCP = 6;
     private static final int TCP_BYTES = 20;
@@ -224,6 +226,7 @@ public final class Encapsulation {
         fillFromGrh(bytes, at, frame);
         frame.sourcePort = 0;
         boolean isWhole = fillPacket(bytes, at + Grh.BYTES, packetBytes, frame);
+        frame.isRoceV1 = true;
         frame.icrcValid = !isWhole || roceV1.verify(frame);
         return roce(isWhole, new Envelope(linkType, linkHeader(bytes, at), true, 0, 0, Grh.flowLabel(bytes, at), 0));
     }
@@ -273,6 +276,7 @@ public final class Encapsulation {
 
     private static boolean fillFromUdp(MemorySegment bytes, long udp, Frame frame) {
         frame.sourcePort = BigEndian.u16(bytes, udp);
+        frame.isRoceV1 = false;
         return fillPacket(bytes, udp + UDP_BYTES, BigEndian.u16(bytes, udp + 4) - UDP_BYTES, frame);
     }
 
@@ -338,28 +342,35 @@ public final class Encapsulation {
         BigEndian.put16(out, at + 10, InternetChecksum.of(out, at, IPV4_BYTES));
     }
 
-    /// An Ethernet envelope for a RoCE v2 frame that never had one, or whose headers a socket has hidden. The
-    /// Ethernet addresses are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4
+    /// The Ethernet envelope of a frame whose headers no capture has shown. Where no link knows the Ethernet
+    /// addresses, they are made up from the last four bytes of the GIDs (`02:00:a:b:c:d`). The IPv4
     /// identification is the one that makes the frame's ICRC right, 0 with DF when none does.
     public Envelope envelope(Frame frame) {
-        boolean isIpv4 = RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
-        long hidden = isIpv4 ? roceV2.hiddenFields(frame) : 0;
-        return madeUp(frame, isIpv4, hidden < 0 ? RoceV2.DONT_FRAGMENT : hidden);
+        long hidden = isIpv4(frame) ? roceV2.hiddenFields(frame) : 0;
+        return madeUp(frame, hidden < 0 ? RoceV2.DONT_FRAGMENT : hidden);
     }
 
     /// The same for a frame that has not all of its packet's bytes: with the identification 0 and DF.
     public static Envelope envelopeOfPart(Frame frame) {
-        boolean isIpv4 = RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
-        return madeUp(frame, isIpv4, isIpv4 ? RoceV2.DONT_FRAGMENT : 0);
+        return madeUp(frame, isIpv4(frame) ? RoceV2.DONT_FRAGMENT : 0);
     }
 
-    private static Envelope madeUp(Frame frame, boolean isIpv4, long hidden) {
-        MemorySegment header = MemorySegment.ofArray(new byte[2 * MAC_BYTES + 2]);
-        BigEndian.put16(header, 0, 0x0200);
-        BigEndian.put32(header, 2, (int) frame.destinationLow);
-        BigEndian.put16(header, MAC_BYTES, 0x0200);
-        BigEndian.put32(header, MAC_BYTES + 2, (int) frame.sourceLow);
-        BigEndian.put16(header, 2 * MAC_BYTES, isIpv4 ? TYPE_IPV4 : TYPE_IPV6);
-        return new Envelope(LinkType.ETHERNET, header, false, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
+    private static boolean isIpv4(Frame frame) {
+        return !frame.isRoceV1 && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
+    }
+
+    private static Envelope madeUp(Frame frame, long hidden) {
+        boolean isKnown = frame.destinationMac != 0 || frame.sourceMac != 0;
+        int tag = isKnown ? frame.vlanTag : Ethernet.NO_TAG;
+        MemorySegment header = MemorySegment.ofArray(new byte[Ethernet.bytes(tag)]);
+        Ethernet.write(
+                header,
+                0,
+                isKnown ? frame.destinationMac : MADE_UP_MAC | (frame.destinationLow & 0xFFFF_FFFFL),
+                isKnown ? frame.sourceMac : MADE_UP_MAC | (frame.sourceLow & 0xFFFF_FFFFL),
+                tag,
+                frame.isRoceV1 ? RoceV1.ETHER_TYPE : isIpv4(frame) ? TYPE_IPV4 : TYPE_IPV6);
+        return new Envelope(
+                LinkType.ETHERNET, header, frame.isRoceV1, (int) (hidden >>> 16), (int) hidden & 0xFFFF, 0, 0);
     }
 }

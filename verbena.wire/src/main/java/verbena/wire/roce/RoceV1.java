@@ -11,6 +11,7 @@ public final class RoceV1 {
     public static final int ETHER_TYPE = 0x8915;
 
     private final Icrc icrc = new Icrc();
+    private final Preserved before = new Preserved();
 
     /// A checker for one owner.
     public RoceV1() {}
@@ -22,7 +23,10 @@ public final class RoceV1 {
 
     /// Whether the ICRC is right; exact.
     public boolean verify(Frame frame) {
-        return Icrc.stored(frame) == compute(frame);
+        before.keep(frame);
+        boolean right = Icrc.stored(frame) == compute(frame);
+        before.restore(frame);
+        return right;
     }
 
     // Ones in place of traffic class, flow label and hop limit.

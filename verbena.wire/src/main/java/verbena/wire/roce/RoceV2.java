@@ -1,7 +1,5 @@
 package verbena.wire.roce;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.ib.Transport;
@@ -48,8 +46,7 @@ public final class RoceV2 {
     private static final int HIDDEN_OTHERWISE = 0x0040_FFFF;
 
     private final Icrc icrc = new Icrc();
-    // What a packet's predecessor has where its network headers are laid.
-    private final MemorySegment before = Arena.ofAuto().allocate(Frame.HEADROOM);
+    private final Preserved before = new Preserved();
 
     /// A checker for one owner.
     public RoceV2() {}
@@ -101,20 +98,19 @@ public final class RoceV2 {
 
     /// The same, quicker when the IPv4 identification is the one that was guessed.
     public boolean verify(Frame frame, int likelyIdentification) {
-        if (frame.isOwn()) {
-            return hiddenFields(frame, likelyIdentification) >= 0;
-        }
-        // What stands before the packet is another packet.
-        MemorySegment.copy(frame.slot, frame.start - Frame.HEADROOM, before, 0, Frame.HEADROOM);
+        before.keep(frame);
         boolean right = hiddenFields(frame, likelyIdentification) >= 0;
-        MemorySegment.copy(before, 0, frame.slot, frame.start - Frame.HEADROOM, Frame.HEADROOM);
+        before.restore(frame);
         return right;
     }
 
     /// Whether the ICRC is right for this IPv4 identification and fragment field; exact. For IPv6 they mean
     /// nothing.
     public boolean verify(Frame frame, int ipv4Identification, int flagsFragment) {
-        return Icrc.stored(frame) == compute(frame, ipv4Identification, flagsFragment);
+        before.keep(frame);
+        boolean right = Icrc.stored(frame) == compute(frame, ipv4Identification, flagsFragment);
+        before.restore(frame);
+        return right;
     }
 
     /// The IPv4 identification (bits 16 to 31) and fragment field (low 16 bits: 0x4000 or 0) that make the ICRC

@@ -1,52 +1,105 @@
 package verbena.nic.kind.roce;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.capture.CaptureFile;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Faults;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Mtu;
+import verbena.wire.roce.Ethernet;
 
 /// The options behind the first comma of a device's name.
 ///
 /// @param engines how many share its queue pairs, 0 for what the processors suggest
 /// @param link how its sockets are made
+/// @param raw whether it has no sockets but frames of its own making
+/// @param vlan the number of the VLAN of these frames, [Ethernet#NO_TAG] for none
 /// @param mtu path MTU not to exceed, null for what the interface carries
 /// @param faults what is done to its packets, null for nothing
 /// @param capture where its packets are written, null for nowhere
 record DeviceOptions(
         int engines,
         UdpLinks.Options link,
+        boolean raw,
+        int vlan,
         @Nullable Mtu mtu,
         @Nullable Faults faults,
         @Nullable CaptureFile capture) {
-    static final DeviceOptions NONE = new DeviceOptions(0, UdpLinks.Options.DEFAULT, null, null, null);
+    private static final Set<String> ON_ETHERNET = Set.of("capture", "faults", "mtu", "vlan");
+    /// 4095 is reserved (IEEE 802.1Q, table 9-2).
+    private static final int VLAN_LAST = 4_094;
+
+    static final DeviceOptions NONE =
+            new DeviceOptions(0, UdpLinks.Options.DEFAULT, false, Ethernet.NO_TAG, null, null, null);
+    /// Those of a device that is on Ethernet itself, whatever its options.
+    private static final DeviceOptions NONE_ON_ETHERNET =
+            new DeviceOptions(0, UdpLinks.Options.DEFAULT, true, Ethernet.NO_TAG, null, null, null);
 
     /// Reads the options of `name`. A part without `=` goes on with the option before it.
     ///
     /// @throws IllegalArgumentException when there is no such option or it has no such value
     static DeviceOptions parse(String name) {
         int comma = name.indexOf(',');
-        return HostProvider.options(name, comma < 0 ? "" : name.substring(comma + 1), NONE, DeviceOptions::with);
+        DeviceOptions options =
+                HostProvider.options(name, comma < 0 ? "" : name.substring(comma + 1), NONE, DeviceOptions::with);
+        if (!options.raw && options.vlan != Ethernet.NO_TAG) {
+            throw new IllegalArgumentException("device " + name + ": option \"vlan=" + options.vlan
+                    + "\" needs link=raw; sockets use the VLAN's own interface");
+        }
+        if (options.raw && options.engines > 1) {
+            throw new IllegalArgumentException(
+                    "device " + name + ": option \"engines=" + options.engines + "\": link=raw has one engine");
+        }
+        return options;
+    }
+
+    /// Reads the options of a device that is on Ethernet itself.
+    ///
+    /// @throws IllegalArgumentException when there is no such option or it has no such value
+    static DeviceOptions parseOnEthernet(String name, String text) {
+        return HostProvider.options(name, text, NONE_ON_ETHERNET, (options, setting) -> {
+            String option = setting.split("=", 2)[0];
+            if (!ON_ETHERNET.contains(option)) {
+                throw new IllegalArgumentException(
+                        "there is no option \"" + option + "\"; there are capture, faults, mtu and vlan");
+            }
+            return options.with(setting);
+        });
     }
 
     private DeviceOptions with(String setting) {
         String[] pair = setting.split("=", 2);
         String value = pair.length == 2 ? pair[1] : "";
         return switch (pair[0]) {
-            case "link" -> new DeviceOptions(engines, link.with(UdpLinks.Kind.parse(value)), mtu, faults, capture);
-            case "mtu" -> new DeviceOptions(engines, link, Mtu.ofBytes(Integer.parseInt(value)), faults, capture);
-            case "faults" -> new DeviceOptions(engines, link, mtu, Faults.parse(value), capture);
-            case "engines" -> new DeviceOptions(HostProvider.parseEngines(value), link, mtu, faults, capture);
-            case "capture" -> new DeviceOptions(engines, link, mtu, faults, CaptureFile.parse(value));
+            case "link" ->
+                value.equals("raw")
+                        ? new DeviceOptions(engines, link, true, vlan, mtu, faults, capture)
+                        : new DeviceOptions(
+                                engines, link.with(UdpLinks.Kind.parse(value)), false, vlan, mtu, faults, capture);
+            case "mtu" ->
+                new DeviceOptions(engines, link, raw, vlan, Mtu.ofBytes(Integer.parseInt(value)), faults, capture);
+            case "faults" -> new DeviceOptions(engines, link, raw, vlan, mtu, Faults.parse(value), capture);
+            case "engines" ->
+                new DeviceOptions(HostProvider.parseEngines(value), link, raw, vlan, mtu, faults, capture);
+            case "capture" -> new DeviceOptions(engines, link, raw, vlan, mtu, faults, CaptureFile.parse(value));
+            case "vlan" -> new DeviceOptions(engines, link, raw, parseVlan(value), mtu, faults, capture);
             default ->
-                throw new IllegalArgumentException(
-                        "there is no option \"" + pair[0] + "\"; there are capture, engines, faults, link and mtu");
+                throw new IllegalArgumentException("there is no option \"" + pair[0]
+                        + "\"; there are capture, engines, faults, link, mtu and vlan");
         };
     }
 
-    /// How many engines a device gets: as the options say, else as many as fit. Several need the Linux link: without it
-    /// they cannot have sockets at one address.
+    private static int parseVlan(String value) {
+        int vlan = Integer.parseInt(value);
+        if (vlan < 0 || vlan > VLAN_LAST) {
+            throw new IllegalArgumentException("0 to " + VLAN_LAST + ", got " + vlan);
+        }
+        return vlan;
+    }
+
+    /// How many engines a device gets: as the options say, else as many as fit. Several need the Linux link:
+    /// without it they cannot have sockets at one address.
     ///
     /// @throws IllegalArgumentException when several are asked for and cannot be had
     int enginesToOpen() {

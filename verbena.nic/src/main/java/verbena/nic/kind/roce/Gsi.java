@@ -182,6 +182,7 @@ final class Gsi implements Protocol {
         frame.sourcePort = 0;
         frame.trafficClass = 0;
         frame.hopLimit = HOP_LIMIT;
+        frame.serviceLevel = 0;
         return true;
     }
 
@@ -205,8 +206,8 @@ final class Gsi implements Protocol {
         }
     }
 
-    /// Queue pair 1 at the other engines: the kernel gives a request for a service that no process has claimed to any
-    /// of them.
+    /// Queue pair 1 at the other engines: the kernel gives a request for a service that no process has claimed
+    /// to any of them.
     private final class Relay implements Protocol {
         @Override
         public PacketFate onPacket(Frame frame, Opcode opcode, long nowNanos) {

@@ -4,6 +4,7 @@ import java.util.List;
 import verbena.nic.kind.HostProvider;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Device;
+import verbena.verbs.GidType;
 
 /// Provides `rocev2` devices: one on loopback, one for each network interface with an address, and one for any
 /// local address by name. [Device] tells the names; the options are
@@ -12,7 +13,8 @@ import verbena.verbs.Device;
 /// |---|---|
 /// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
 /// | `icrc` | `always` (default); `optional`: on loopback, not between two ends that both say so |
-/// | `link` | `auto` (default), `linux` for system calls, `portable` for the JDK's channels |
+/// | `link` | `auto` (default), `linux`: system calls, `portable`: the JDK's channels, `raw`: Ethernet frames |
+/// | `vlan` | with `link=raw`: the VLAN of all frames, 1 to 4094, or 0 for a tag that has a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV2Provider extends HostProvider {
@@ -26,7 +28,10 @@ public final class RoceV2Provider extends HostProvider {
 
     @Override
     protected Device on(HostInterface host, String name, String options) {
-        return new RoceV2Device(name, host, DeviceOptions.parse(name));
+        DeviceOptions parsed = DeviceOptions.parse(name);
+        return parsed.raw()
+                ? new EthernetDevice(name, host, GidType.ROCE_V2, parsed)
+                : new RoceV2Device(name, host, parsed);
     }
 
     /// It gets an address of its own when it is opened, because a UDP port is one per address.

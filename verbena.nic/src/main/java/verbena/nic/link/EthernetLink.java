@@ -1,0 +1,476 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.nic.link.Interfaces.HostInterface;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.verbs.Mtu;
+import verbena.wire.Frame;
+import verbena.wire.ib.Grh;
+import verbena.wire.roce.Ethernet;
+import verbena.wire.roce.GrhHeaders;
+import verbena.wire.roce.NetworkHeaders;
+import verbena.wire.roce.RoceV2;
+import verbena.wire.roce.UdpHeaders;
+
+/// RoCE in Ethernet frames of its own making, over a [Wire]: RoCE v1, or RoCE v2 with IP and UDP headers that
+/// no socket writes ([decision 0086](../../../../../../../docs/decisions/0086-raw-ethernet.md)).
+///
+/// A packet is sealed, gets its true headers where the masked ones were, and leaves from its own slot. The
+/// Ethernet address of a peer comes from its GID or from a [Resolver]; packets wait for it, up to
+/// [WaitingFrames#CAPACITY] of them. What this link sends to its own addresses, and to groups that it has
+/// joined, does not leave the process.
+///
+/// Threads as in [Link]. Linux only. Allocates nothing for a packet, except for the first one to a peer.
+public final class EthernetLink implements Link {
+    /// How many groups a link can be a member of at once, as on a [UdpLink].
+    public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
+
+    private static final int SELF_BYTES = 1 << 18;
+    /// After this many calls of [#receive], the link looks for news of addresses even if nothing has told of
+    /// some.
+    private static final int LOOKS = 4_096;
+
+    private static final int LOOKS_WAITING = 64;
+
+    /// Who a link is on its wire.
+    ///
+    /// @param gids of one interface; their type decides between RoCE v1 and RoCE v2
+    /// @param mac the address of the interface
+    /// @param mtu of the interface
+    /// @param vlan the number of the VLAN, 0 for tags that have a priority only, [Ethernet#NO_TAG] for no tags
+    public record Station(List<GidEntry> gids, long mac, int mtu, int vlan) {
+        public Station {
+            if (gids.isEmpty()) {
+                throw new IllegalArgumentException("gids: at least one");
+            }
+            gids = List.copyOf(gids);
+        }
+
+        boolean isRoceV1() {
+            return gids.getFirst().type() == GidType.ROCE_V1;
+        }
+
+        NetworkHeaders headers() {
+            return isRoceV1() ? new GrhHeaders() : new UdpHeaders();
+        }
+    }
+
+    private final Station station;
+    private final Occupancy occupancy = new Occupancy();
+    private final Arena arena = Arena.ofShared();
+    private final LinuxSockets linux = new LinuxSockets(arena);
+    private final Wire wire;
+    private final Resolver resolver;
+    private final EthernetSleep sleep;
+    private final EthernetInbox inbox;
+
+    private final NetworkHeaders headers;
+    private final Seal seal;
+    private final int packetMax;
+    private final WaitingFrames waiting = new WaitingFrames();
+    private final WaitingFrames.Visitor sender = this::stillWaits;
+    /// Frames from this link to itself.
+    private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
+
+    private int untilLook = LOOKS;
+    private boolean mayHaveMore;
+
+    // Written here, read by any thread.
+    private final AtomicLong unsendable = new AtomicLong();
+    private final AtomicLong unresolved = new AtomicLong();
+    private final AtomicLong selfFull = new AtomicLong();
+
+    /// Opens a link on an interface of this host.
+    ///
+    /// @param gids its addresses, of one type
+    /// @param vlan as in [Station]
+    /// @throws LinkException when the system does not permit it, or another link has the interface or an address
+    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan) {
+        var station = new Station(gids, host.mac(), host.mtu(), vlan);
+        PacketWire wire = PacketWire.open(host, station.isRoceV1(), gids);
+        Resolver resolver = null;
+        EthernetLink link = null;
+        try {
+            resolver = new KernelNeighbours(host.index());
+            link = new EthernetLink(station, wire, resolver);
+            return link;
+        } finally {
+            if (link == null) {
+                wire.close();
+                if (resolver != null) {
+                    resolver.close();
+                }
+            }
+        }
+    }
+
+    /// A link over any wire; closes both when it is closed.
+    EthernetLink(Station station, Wire wire, Resolver resolver) {
+        this.station = station;
+        this.wire = wire;
+        this.resolver = resolver;
+        headers = station.headers();
+        seal = new HeaderSeal(headers);
+        NetworkHeaders arriving = station.headers();
+        inbox = new EthernetInbox(wire, station.mac(), station.vlan(), arriving, station.gids());
+        boolean isOnlyIpv4 =
+                station.gids().stream().allMatch(entry -> entry.gid().isIpv4());
+        int overhead = station.isRoceV1() ? Grh.BYTES : isOnlyIpv4 ? RoceV2.IPV4_OVERHEAD : RoceV2.IPV6_OVERHEAD;
+        packetMax = Math.min(Frame.PACKET_MAX, station.mtu() - overhead) & ~3; // whole words (IBTA 9.2, PadCnt)
+        boolean isOpen = false;
+        try {
+            sleep = new EthernetSleep(linux, arena, occupancy);
+            isOpen = true;
+        } finally {
+            if (!isOpen) {
+                arena.close();
+            }
+        }
+    }
+
+    // ---- receiving
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
+            wire.release();
+            if (sleep.takeNews() || --untilLook <= 0) {
+                look();
+            }
+            int received = self.take(frames, from, count);
+            for (int i = from; i < from + received; i++) {
+                describeOwn(frames[i]);
+            }
+            received += inbox.take(frames, from + received, count - received);
+            mayHaveMore = received == count && wire.hasNext();
+            return received;
+        }
+    }
+
+    /// The headers that a packet to this link itself would have had.
+    private void describeOwn(Frame frame) {
+        frame.isRoceV1 = station.isRoceV1();
+        frame.sourcePort = frame.isRoceV1 ? 0 : RoceV2.UDP_PORT;
+        describe(frame, station.mac());
+    }
+
+    private void describe(Frame frame, long destinationMac) {
+        frame.sourceMac = station.mac();
+        frame.destinationMac = destinationMac;
+        frame.vlanTag =
+                station.vlan() == Ethernet.NO_TAG ? Ethernet.NO_TAG : Ethernet.tag(station.vlan(), frame.serviceLevel);
+    }
+
+    @Override
+    public boolean mayHaveMore() {
+        return mayHaveMore;
+    }
+
+    /// Also gives the memory of the last arrivals back: as long as some is held, the wire's descriptor is
+    /// readable.
+    @Override
+    public boolean hasArrivals() {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return false;
+            }
+            wire.release();
+            return self.hasRecords();
+        }
+    }
+
+    // ---- sending
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (stay == null) {
+                return 0;
+            }
+            int sent = send(frames, from, count);
+            boolean _ = self.publish();
+            return sent;
+        }
+    }
+
+    private int send(Frame[] frames, int from, int count) {
+        int sent = 0;
+        int put = 0;
+        for (int i = 0; i < count; i++) {
+            Frame frame = frames[from + i];
+            long mac = macOf(frame);
+            boolean isApart = mac < 0 || isForSelf(frame);
+            if (!isApart) {
+                put(frame, mac);
+                put++;
+            }
+            if (isApart || put == wire.batch() || i == count - 1) {
+                sent += wire.transmit();
+                put = 0;
+                if (sent < (isApart ? i : i + 1) || (isApart && !sendApart(frame, mac))) {
+                    return sent;
+                }
+                sent = i + 1;
+            }
+        }
+        return sent;
+    }
+
+    /// Whether a packet goes to this link itself, alone or as one of a group.
+    private boolean isForSelf(Frame frame) {
+        return RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)
+                ? inbox.isMember(frame.destinationHigh, frame.destinationLow)
+                : inbox.isOwn(frame.destinationHigh, frame.destinationLow);
+    }
+
+    /// The address of the frame's destination, or what the resolver says instead.
+    private long macOf(Frame frame) {
+        long high = frame.destinationHigh;
+        long low = frame.destinationLow;
+        if (RoceV2.isMulticast(high, low)) {
+            return Ethernet.groupMac(high, low);
+        }
+        if (inbox.isOwn(high, low)) {
+            return station.mac();
+        }
+        return station.isRoceV1() && Ethernet.isOfMac(high, low) ? Ethernet.macOf(low) : resolver.mac(high, low, true);
+    }
+
+    /// Sends a frame that this link gets too, or whose address is not known; false when there is no room.
+    private boolean sendApart(Frame frame, long mac) {
+        if (mac == Resolver.NONE) {
+            refuse(frame);
+        } else if (mac == Resolver.UNKNOWN) {
+            if (!waiting.add(frame)) {
+                unresolved.incrementAndGet();
+            }
+        } else {
+            if (RoceV2.isMulticast(frame.destinationHigh, frame.destinationLow)) {
+                put(frame, mac);
+                if (wire.transmit() == 0) {
+                    return false;
+                }
+            }
+            sendToSelf(frame);
+        }
+        return true;
+    }
+
+    private void sendToSelf(Frame frame) {
+        if (!station.isRoceV1()) {
+            frame.sourcePort = RoceV2.UDP_PORT;
+        }
+        seal.seal(frame, 0);
+        describe(frame, station.mac());
+        if (!self.put(frame)) {
+            selfFull.incrementAndGet();
+        }
+    }
+
+    /// Completes a frame and puts it on the wire.
+    private void put(Frame frame, long mac) {
+        frame.moveToOwn();
+        seal.seal(frame, 0);
+        headers.write(frame);
+        describe(frame, mac);
+        int before = headers.bytes(frame) + Ethernet.bytes(frame.vlanTag);
+        int start = frame.start - before;
+        Ethernet.write(frame.slot, start, mac, station.mac(), frame.vlanTag, headers.etherType(frame));
+        wire.put(frame, before);
+    }
+
+    private void refuse(Frame frame) {
+        frame.unsendable = true;
+        unsendable.incrementAndGet();
+    }
+
+    // ---- addresses
+
+    /// Looks for news of addresses, and sends what has waited for them.
+    private void look() {
+        untilLook = waiting.isEmpty() ? LOOKS : LOOKS_WAITING;
+        if (resolver.hasNews() && !waiting.isEmpty()) {
+            waiting.visit(sender);
+        }
+    }
+
+    private boolean stillWaits(Frame frame) {
+        long mac = resolver.mac(frame.destinationHigh, frame.destinationLow, false);
+        if (mac == Resolver.UNKNOWN) {
+            return true;
+        }
+        if (mac == Resolver.NONE) {
+            unresolved.incrementAndGet();
+        } else {
+            put(frame, mac);
+            if (wire.transmit() == 0) {
+                unresolved.incrementAndGet();
+            }
+        }
+        return false;
+    }
+
+    // ---- groups
+
+    @Override
+    public void join(Gid group) {
+        if (!group.isMulticast()) {
+            throw new IllegalArgumentException("group: " + group + " is not a multicast address");
+        }
+        if (inbox.groups().contains(group)) {
+            return;
+        }
+        if (inbox.groups().size() == GROUPS_MAX) {
+            throw new LinkException(
+                    LinkException.Kind.FAILED,
+                    "multicast group " + group + ": this link is in " + GROUPS_MAX + " groups, and no more fit");
+        }
+        // A GRH carries any group; IP does not.
+        if (!station.isRoceV1()
+                && station.gids().stream().noneMatch(entry -> entry.gid().isIpv4() == group.isIpv4())) {
+            throw new LinkException(
+                    LinkException.Kind.UNSUPPORTED,
+                    "multicast group " + group + ": none of this link's addresses is "
+                            + (group.isIpv4() ? "an IPv4 one" : "an IPv6 one"));
+        }
+        wire.join(group, Ethernet.groupMac(group.high(), group.low()));
+        inbox.groups().add(group);
+    }
+
+    @Override
+    public void leave(Gid group) {
+        if (inbox.groups().remove(group)) {
+            wire.leave(group, Ethernet.groupMac(group.high(), group.low()));
+        }
+    }
+
+    // ---- what it is
+
+    @Override
+    public List<GidEntry> gids() {
+        return station.gids();
+    }
+
+    /// The address that is made from the Ethernet address is there as long as the interface is up.
+    @Override
+    public List<GidEntry> liveGids() {
+        List<GidEntry> live = UdpLink.live(station.gids());
+        return station.gids().stream()
+                .filter(entry -> live.contains(entry)
+                        || (entry.gid().low() == Ethernet.interfaceId(station.mac())
+                                && entry.gid().isLinkLocal()
+                                && isUp(entry)))
+                .toList();
+    }
+
+    private static boolean isUp(GidEntry entry) {
+        try {
+            NetworkInterface at = NetworkInterface.getByIndex(entry.interfaceIndex());
+            return at != null && at.isUp();
+        } catch (SocketException e) {
+            return false; // the interface has just gone
+        }
+    }
+
+    @Override
+    public int packetMax() {
+        return packetMax;
+    }
+
+    /// The largest path MTU that the interface has room for.
+    public Mtu pathMtu() {
+        return PathMtu.ofInterface(station.mtu());
+    }
+
+    @Override
+    public Seal newSeal() {
+        return new HeaderSeal(station.headers());
+    }
+
+    @Override
+    public long malformed() {
+        return inbox.malformed();
+    }
+
+    @Override
+    public long unsendable() {
+        return unsendable.get() + wire.refused();
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        var counters = new TreeMap<>(wire.counters());
+        counters.put("ethernet.dropped.foreign", inbox.foreign());
+        counters.put("ethernet.dropped.unresolved", unresolved.get());
+        counters.put("ethernet.dropped.self", selfFull.get());
+        return counters;
+    }
+
+    // ---- sleeping
+
+    @Override
+    public void await(long timeoutNanos) {
+        int count = fallAsleep(timeoutNanos);
+        if (count == 0) {
+            return;
+        }
+        try {
+            // A signal may end the poll: await may return early.
+            int _ = LinuxSockets.poll(sleep.pollfds(), count, MemorySegment.NULL);
+        } finally {
+            awake();
+        }
+    }
+
+    @Override
+    public boolean canBePolled() {
+        return true;
+    }
+
+    @Override
+    public MemorySegment pollfds() {
+        return sleep.pollfds();
+    }
+
+    @Override
+    public int fallAsleep(long timeoutNanos) {
+        return sleep.begin(timeoutNanos, wire, resolver, self);
+    }
+
+    @Override
+    public void awake() {
+        sleep.end();
+    }
+
+    @Override
+    public void wakeup() {
+        sleep.wakeup();
+    }
+
+    // ---- the end
+
+    /// Closes as [Link#close()] says; returns when the sleeping thread has left, and sockets and memory are
+    /// released.
+    @Override
+    public void close() {
+        if (occupancy.close(sleep::ring)) {
+            sleep.close();
+            resolver.close();
+            wire.close();
+            arena.close();
+        }
+    }
+}

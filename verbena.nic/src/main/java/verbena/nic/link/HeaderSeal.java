@@ -1,0 +1,29 @@
+package verbena.nic.link;
+
+import verbena.wire.Frame;
+import verbena.wire.roce.NetworkHeaders;
+
+/// The seal where Verbena writes the network headers itself: nothing is hidden, so the judgement of an arrival
+/// is exact.
+final class HeaderSeal implements Seal {
+    private final NetworkHeaders headers;
+
+    /// @param headers of the frame that is judged next, or fresh ones for packets that were sent
+    HeaderSeal(NetworkHeaders headers) {
+        this.headers = headers;
+    }
+
+    /// Also writes what of the headers is in the frame: which kind they are, and the source port.
+    @Override
+    public void seal(Frame frame, int identification) {
+        headers.seal(frame);
+        if (frame.damagedBit >= 0) {
+            frame.flip(frame.damagedBit);
+        }
+    }
+
+    @Override
+    public void judge(Frame frame, int likelyIdentification) {
+        frame.icrcValid = headers.verify(frame);
+    }
+}

@@ -1,0 +1,37 @@
+package verbena.nic.link;
+
+import verbena.wire.Frame;
+import verbena.wire.roce.RoceV2;
+
+/// The seal of RoCE v2 through sockets. The ICRC covers the source port and the IPv4 identification. So a link
+/// seals when both are certain: when it knows which packets leave in one message of the operating system.
+public final class UdpSeal implements Seal {
+    private final RoceV2 roce = new RoceV2();
+    private final int sourcePort;
+
+    /// @param sourcePort the UDP port that every packet leaves from
+    public UdpSeal(int sourcePort) {
+        assert sourcePort > 0 && sourcePort <= 0xFFFF;
+        this.sourcePort = sourcePort;
+    }
+
+    /// The UDP port that every packet leaves from.
+    public int sourcePort() {
+        return sourcePort;
+    }
+
+    /// Also writes the source port.
+    @Override
+    public void seal(Frame frame, int identification) {
+        frame.sourcePort = sourcePort;
+        roce.seal(frame, identification);
+        if (frame.damagedBit >= 0) {
+            frame.flip(frame.damagedBit);
+        }
+    }
+
+    @Override
+    public void judge(Frame frame, int likelyIdentification) {
+        frame.icrcValid = roce.verify(frame, likelyIdentification);
+    }
+}
