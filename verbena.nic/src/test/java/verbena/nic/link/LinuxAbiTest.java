@@ -32,7 +32,7 @@ class LinuxAbiTest {
     private static Map<String, Integer> numbers() throws IllegalAccessException {
         var numbers = new LinkedHashMap<String, Integer>();
         for (Field field : LinuxAbi.class.getDeclaredFields()) {
-            numbers.put(field.getName(), field.getInt(null));
+            numbers.put(constant(field.getName()), field.getInt(null));
         }
         for (Class<?> struct : LinuxAbi.class.getDeclaredClasses()) {
             for (Field field : struct.getDeclaredFields()) {
@@ -43,6 +43,11 @@ class LinuxAbiTest {
             }
         }
         return numbers;
+    }
+
+    /// Numbers of system calls have small letters.
+    private static String constant(String name) {
+        return name.startsWith("SYS_") ? "SYS_" + name.substring(4).toLowerCase(Locale.ROOT) : name;
     }
 
     private static String expression(String className, String name) {
@@ -79,10 +84,12 @@ class LinuxAbiTest {
                 #include <sys/eventfd.h>
                 #include <sys/mman.h>
                 #include <sys/socket.h>
+                #include <sys/syscall.h>
                 #include <sys/timerfd.h>
                 #include <sys/uio.h>
                 #include <sys/un.h>
                 #include <sys/vfs.h>
+                #include <linux/close_range.h>
                 #include <linux/filter.h>
                 #include <linux/if_ether.h>
                 #include <linux/if_packet.h>

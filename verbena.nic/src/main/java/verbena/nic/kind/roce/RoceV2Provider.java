@@ -12,7 +12,6 @@ import verbena.verbs.GidType;
 /// | option | value |
 /// |---|---|
 /// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
-/// | `icrc` | `always` (default); `optional`: on loopback, not between two ends that both say so |
 /// | `link` | `auto` (default), `linux`: system calls, `portable`: the JDK's channels, `raw`: Ethernet frames |
 /// | `vlan` | with `link=raw`: the VLAN of all frames, 1 to 4094, or 0 for a tag that has a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
