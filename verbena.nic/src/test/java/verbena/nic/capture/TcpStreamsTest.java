@@ -30,14 +30,16 @@ class TcpStreamsTest {
     });
 
     private void note(Kind kind, long position, int bytes, long nanos) {
-        assertThat(ring.begin(kind.ordinal(), bytes)).isTrue();
-        ring.putInt(NoteRing.STREAM, 1);
-        ring.putLong(NoteRing.NANOS, nanos);
-        ring.putLong(NoteRing.POSITION, position);
-        ring.putLong(NoteRing.SOURCE_LOW, LOCAL);
-        ring.putLong(NoteRing.DESTINATION_LOW, REMOTE);
-        ring.putBytes(MemorySegment.ofArray(new byte[bytes]), 0, bytes);
-        ring.publish();
+        synchronized (ring) {
+            assertThat(ring.begin(kind.ordinal(), bytes)).isTrue();
+            ring.putInt(NoteRing.STREAM, 1);
+            ring.putLong(NoteRing.NANOS, nanos);
+            ring.putLong(NoteRing.POSITION, position);
+            ring.putLong(NoteRing.SOURCE_LOW, LOCAL);
+            ring.putLong(NoteRing.DESTINATION_LOW, REMOTE);
+            ring.putBytes(MemorySegment.ofArray(new byte[bytes]), 0, bytes);
+            ring.publish();
+        }
         int note = ring.peek();
         streams.add(kind, ring, note);
         ring.remove(note);
