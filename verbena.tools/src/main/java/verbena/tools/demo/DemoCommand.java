@@ -73,7 +73,7 @@ public final class DemoCommand extends ToolCommand {
         boolean anyDevice = false;
         var results = new LinkedHashMap<String, DemoFigures.Result>();
         for (Provider provider : ServiceLoader.load(Provider.class)) {
-            if (!provider.devices().isEmpty()) {
+            if (provider.devices().stream().anyMatch(each -> provider.isOfSystem() || isOnLoopback(each))) {
                 anyDevice = true;
                 DemoFigures.Result result = new Demo(output(), provider.kind(), provider.kind(), seconds).run();
                 if (result != null) {
@@ -89,6 +89,12 @@ public final class DemoCommand extends ToolCommand {
             sideBySide(results);
         }
         return 0;
+    }
+
+    /// Without an address, it gets one of loopback when it is opened.
+    private static boolean isOnLoopback(Device device) {
+        return device.gids().isEmpty()
+                || device.gids().stream().anyMatch(entry -> entry.gid().address().isLoopbackAddress());
     }
 
     private static boolean isListed(String name) {

@@ -23,8 +23,11 @@ class EthernetTest {
             trap 'kill $other $server 2> /dev/null || true' EXIT
             own=$(readlink /proc/self/ns/net)
             while [ "$(readlink /proc/$other/ns/net)" = "$own" ]; do :; done
-            ip link add west mtu 9000 type veth peer name east mtu 9000 netns $other
             there="nsenter -t $other --net"
+            # An address of IPv6 that the kernel still asks for on the cable cannot be used.
+            echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad
+            $there sh -c 'echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad'
+            ip link add west mtu 9000 type veth peer name east mtu 9000 netns $other
             ip address add 10.7.0.1/24 dev west
             ip address add fd07::1/64 dev west nodad
             ip link set west up

@@ -17,7 +17,7 @@ class DeviceCommandsTest {
         assertThat(cli.outLines()).hasSizeGreaterThan(2);
         assertThat(cli.outLines().subList(2, cli.outLines().size()))
                 .allSatisfy(
-                        line -> assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\t(rocev2|iwarp|shm) +\t\\S.*"));
+                        line -> assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\t(rocev2|rocev1|iwarp|shm) +\t\\S.*"));
     }
 
     @Test
