@@ -94,7 +94,8 @@ public final class DemoCommand extends ToolCommand {
     /// Without an address, it gets one of loopback when it is opened.
     private static boolean isOnLoopback(Device device) {
         return device.gids().isEmpty()
-                || device.gids().stream().anyMatch(entry -> entry.gid().address().isLoopbackAddress());
+                || device.gids().stream()
+                        .anyMatch(entry -> entry.gid().address().isLoopbackAddress());
     }
 
     private static boolean isListed(String name) {

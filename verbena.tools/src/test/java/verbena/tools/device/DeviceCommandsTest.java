@@ -16,8 +16,8 @@ class DeviceCommandsTest {
         assertThat(cli.outLines().get(1)).startsWith("    ------          \t----------------");
         assertThat(cli.outLines()).hasSizeGreaterThan(2);
         assertThat(cli.outLines().subList(2, cli.outLines().size()))
-                .allSatisfy(
-                        line -> assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\t(rocev2|rocev1|iwarp|shm) +\t\\S.*"));
+                .allSatisfy(line ->
+                        assertThat(line).matches("    \\S+ *\t\\p{XDigit}{16}\t(rocev2|rocev1|iwarp|shm) +\t\\S.*"));
     }
 
     @Test
