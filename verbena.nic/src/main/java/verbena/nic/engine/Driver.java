@@ -229,20 +229,17 @@ final class Driver {
         attendance.parked(change);
     }
 
-    /// See [Engine#attend] and [Engine#attendGivingWay].
-    boolean attend(BooleanSupplier isOver, long nanos, boolean givesWay) throws InterruptedException {
+    /// See [Engine#attend].
+    boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
         Thread me = Thread.currentThread();
         long now = clock.getAsLong();
         long untilNanos = nanos < Protocol.NEVER - Math.max(0, now) ? now + nanos : Protocol.NEVER;
-        if (!hasThread()
-                || me.isVirtual()
-                || ownership.isMine()
-                || !attendance.takeOver(me, isOver, untilNanos, givesWay)) {
+        if (!hasThread() || me.isVirtual() || ownership.isMine() || !attendance.takeOver(me, isOver, untilNanos)) {
             return false;
         }
         interruptBell.expect();
         try {
-            attend(givesWay ? () -> attendance.isWanted() || isOver.getAsBoolean() : isOver, untilNanos, null);
+            attend(isOver, untilNanos, null);
         } finally {
             interruptBell.forget();
             attendance.leave();
@@ -265,7 +262,7 @@ final class Driver {
                     || me.isVirtual()
                     || ownership.isMine()
                     || !work.link().canBePolled()
-                    || !attendance.takeOver(me, isOver, Protocol.NEVER, false)) {
+                    || !attendance.takeOver(me, isOver, Protocol.NEVER)) {
                 return Engine.ELSEWHERE;
             }
             beginAttending(false);

@@ -215,13 +215,7 @@ public final class Engine implements AutoCloseable {
     /// @return false when the caller cannot attend: other threads wait or attend, or the caller is a virtual
     ///     thread, which must not block in the kernel
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return driver.attend(isOver, nanos, false);
-    }
-
-    /// Attends as [#attend] does, for a caller that waits for something rare. It gives the place away, and
-    /// returns, when a thread wants it that waits for completions.
-    public boolean attendGivingWay(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return driver.attend(isOver, nanos, true);
+        return driver.attend(isOver, nanos);
     }
 
     /// The result of [#visit] when the caller has to wait in another way.

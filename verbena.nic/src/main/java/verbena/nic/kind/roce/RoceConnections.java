@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -68,16 +67,6 @@ final class RoceConnections implements ConnectionService {
     }
 
     // ---- the device
-
-    @Override
-    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return host.engines().attendGivingWay(isOver, nanos);
-    }
-
-    @Override
-    public void wakeAttendant() {
-        host.engine().wakeGuest();
-    }
 
     @Override
     public Watch watch(Consumer<String> onFailure) {
