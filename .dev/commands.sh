@@ -228,6 +228,9 @@ developer_bench() {
   elif [ "${1:-}" = shm ]; then
     main=verbena.bench.ShmBench
     shift
+  elif [ "${1:-}" = ethernet ]; then
+    main=verbena.bench.EthernetBench
+    shift
   elif [ "${1:-}" = waiting ]; then
     main=verbena.bench.Waiting
     shift
@@ -244,7 +247,7 @@ developer_bench() {
   fi
   build_room bench "the benchmarks"
   java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -cp "$(class_path bench)")
-  if [ "$main" = verbena.bench.BesideTcp ]; then
+  if [ "$main" = verbena.bench.BesideTcp ] || [ "$main" = verbena.bench.EthernetBench ]; then
     in_network_of_its_own "${java[@]}" "$main" "$@"
   fi
   exec "${java[@]}" "$main" "$@"

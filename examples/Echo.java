@@ -3,8 +3,8 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// SEND and RECEIVE: messages, as with a socket that keeps their boundaries. The server sends each one back until the
-/// client leaves.
+/// SEND and RECEIVE: messages, as with a socket that keeps their boundaries. The server sends each one back
+/// until the client leaves.
 ///
 /// Prints: one, two, three
 public class Echo {
@@ -35,13 +35,9 @@ public class Echo {
     private static void ask(int port) throws InterruptedException {
         var answers = new StringBuilder();
         try (var connection = Connection.connect("127.0.0.1", port)) {
-            var question = connection.allocate(1000);
-            var answer = connection.allocate(1000);
             for (String word : new String[] {"one", ", two", ", three"}) {
-                question.segment().setString(0, word);
-                connection.send(question, 0, word.length() + 1);
-                connection.receive(answer, 0, 1000);
-                answers.append(answer.segment().getString(0));
+                connection.send(word);
+                answers.append(connection.receiveText(1000));
             }
         }
         System.out.println(answers);

@@ -6,8 +6,8 @@ import verbena.verbs.RemoteMemory;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// A hash table that clients look up by READ. The server fills it once and then does nothing. For each lookup, the
-/// client reads the server's memory, from the slot of the key's hash on.
+/// A hash table that clients look up by READ. The server fills it once and then does nothing. For each lookup,
+/// the client reads the server's memory, from the slot of the key's hash on.
 ///
 /// Prints: rose is red, violet is blue, nettle is unknown
 public class KeyValueLookup {
@@ -22,9 +22,7 @@ public class KeyValueLookup {
             var server = threads.submit(() -> serve(listener, done));
             var found = new StringBuilder();
             try (var connection = Connection.connect("127.0.0.1", listener.localAddress().getPort())) {
-                var note = connection.allocate(SLOT_BYTES * 4);
-                connection.receive(note, 0, SLOT_BYTES * 4);
-                var table = RemoteMemory.parse(note.segment().getString(0));
+                var table = RemoteMemory.parse(connection.receiveText(100));
                 for (String key : new String[] {"rose", "violet", "nettle"}) {
                     found.append(found.isEmpty() ? "" : ", ").append(key + " is " + look(connection, table, key));
                 }
@@ -40,9 +38,7 @@ public class KeyValueLookup {
             var table = connection.allocate(SLOTS * SLOT_BYTES, Access.remoteAll());
             put(table.segment(), "rose", "red");
             put(table.segment(), "violet", "blue");
-            var note = connection.allocate(SLOT_BYTES * 4);
-            note.segment().setString(0, table.remote().format());
-            connection.send(note, 0, SLOT_BYTES * 4);
+            connection.send(table.remote().format());
             done.await(); // the lookups need no work of the server
             return null;
         }

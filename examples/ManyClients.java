@@ -5,8 +5,8 @@ import verbena.verbs.ConnectionException;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
-/// A server with a virtual thread for each client. A virtual thread that waits for a message occupies no thread of
-/// the operating system, so the code reads as if there were one client only.
+/// A server with a virtual thread for each client. A virtual thread that waits for a message occupies no thread
+/// of the operating system, so the code reads as if there were one client only.
 ///
 /// Prints: 30 clients, sum 465
 public class ManyClients {
@@ -35,11 +35,9 @@ public class ManyClients {
 
     private static Void serve(Connection connection, AtomicInteger sum) throws InterruptedException {
         try (connection) {
-            var message = connection.allocate(100);
             while (true) {
-                connection.receive(message, 0, 100);
-                sum.addAndGet(Integer.parseInt(message.segment().getString(0)));
-                connection.send(message, 0, 1); // counted
+                sum.addAndGet(Integer.parseInt(connection.receiveText(100)));
+                connection.send("counted");
             }
         } catch (ConnectionException e) {
             return null; // the client has left
@@ -48,10 +46,8 @@ public class ManyClients {
 
     private static Void add(int port, int number) throws InterruptedException {
         try (var connection = Connection.connect("127.0.0.1", port)) {
-            var message = connection.allocate(100);
-            message.segment().setString(0, String.valueOf(number));
-            connection.send(message, 0, 100);
-            connection.receive(message, 0, 100);
+            connection.send(String.valueOf(number));
+            connection.receiveText(100);
             return null;
         }
     }

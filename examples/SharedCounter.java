@@ -2,12 +2,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 import verbena.verbs.Access;
 import verbena.verbs.RemoteMemory;
-import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 
@@ -41,10 +39,8 @@ public class SharedCounter {
     private static Void serve(ConnectionListener listener, MemorySegment place) throws InterruptedException {
         try (var connection = listener.accept();
                 var region = connection.protectionDomain().register(place, Access.remoteAll())) {
-            var note = connection.allocate(100);
-            note.segment().setString(0, region.remote().format());
-            connection.send(note, 0, 100);
-            connection.receive(note, 0, 100); // the client is done
+            connection.send(region.remote().format());
+            connection.receiveText(100); // the client is done
             return null;
         }
     }
@@ -52,28 +48,13 @@ public class SharedCounter {
     /// Whether this client became the leader.
     private static boolean count(int port, int number) throws InterruptedException {
         try (var connection = Connection.connect("127.0.0.1", port)) {
-            var note = connection.allocate(100);
-            connection.receive(note, 0, 100);
-            var place = RemoteMemory.parse(note.segment().getString(0));
-
-            var before = connection.allocate(8); // each request returns the value before it
-            var queuePair = connection.queuePair();
+            var place = RemoteMemory.parse(connection.receiveText(100));
             for (int i = 0; i < COUNTS; i++) {
-                queuePair.postFetchAdd(i, before, 0, place.address(), place.rkey(), 1);
-                await(connection);
+                connection.fetchAdd(place, 0, 1);
             }
-            queuePair.postCompareSwap(COUNTS, before, 0, place.address() + LEADER, place.rkey(), 0, number);
-            await(connection);
-            boolean leads = before.segment().get(JAVA_LONG, 0) == 0;
-            connection.send(note, 0, 1);
+            boolean leads = connection.compareSwap(place, LEADER, 0, number) == 0;
+            connection.send("done");
             return leads;
-        }
-    }
-
-    private static void await(Connection connection) throws InterruptedException {
-        var done = new WorkCompletion();
-        if (!connection.sendCompletions().await(done, Duration.ofSeconds(10)) || !done.ok()) {
-            throw new IllegalStateException("an atomic failed: " + done);
         }
     }
 }

@@ -6,4 +6,5 @@ module verbena.abi {
     requires static org.jspecify;
     requires verbena.verbs;
     requires verbena.foreign;
+    requires verbena.stream;
 }

@@ -11,6 +11,7 @@ module verbena.nic {
     requires transitive verbena.wire;
     requires verbena.transport;
     requires verbena.cm;
+    requires verbena.subnet;
     requires jdk.jfr;
     requires jdk.net;
     requires java.management;
@@ -25,5 +26,6 @@ module verbena.nic {
             verbena.nic.kind.roce.RoceV2Provider,
             verbena.nic.kind.roce.RoceV1Provider,
             verbena.nic.kind.iwarp.IwarpProvider,
-            verbena.nic.kind.shm.ShmProvider;
+            verbena.nic.kind.shm.ShmProvider,
+            verbena.nic.kind.ib.IbProvider;
 }

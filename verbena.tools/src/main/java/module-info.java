@@ -8,6 +8,7 @@ module verbena.tools {
     requires verbena.wire;
     requires verbena.transport;
     requires verbena.nic;
+    requires verbena.subnet;
     requires verbena.ibverbs;
     requires verbena.sim;
     requires verbena.conformance;
@@ -33,6 +34,8 @@ module verbena.tools {
     opens verbena.tools.doctor to
             info.picocli;
     opens verbena.tools.explain to
+            info.picocli;
+    opens verbena.tools.fabric to
             info.picocli;
     opens verbena.tools.files to
             info.picocli;

@@ -9,6 +9,7 @@ module verbena.wire {
     exports verbena.wire.cm;
     exports verbena.wire.ib;
     exports verbena.wire.iwarp;
+    exports verbena.wire.mad;
     exports verbena.wire.notation;
     exports verbena.wire.pcap;
     exports verbena.wire.roce;

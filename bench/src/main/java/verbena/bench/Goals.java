@@ -29,6 +29,9 @@ final class Goals {
     /// Far less than the smallest object, and more than the difference of two runs.
     private static final double ALLOCATED_BYTES = 0.1;
 
+    private static final double XDP_RATE = 2;
+    private static final double XDP_LATENCY = 0.6;
+
     private static final double OF_MEMCPY = 0.8;
     private static final double AWAITED_US = 3;
     private static final double ATOMIC_US = 0.3;
@@ -58,6 +61,21 @@ final class Goals {
         goals.inMemory();
         goals.costs(costs);
         goals.values("an idle connection, at its dearer end", "B", IDLE_BYTES, true, costs.bytes());
+        return goals;
+    }
+
+    /// The goals of `bench ethernet`.
+    static Goals overACable(Collection<Entry> entries, List<Double> allocated) {
+        var goals = new Goals(entries);
+        goals.ratio(
+                XDP_RATE,
+                false,
+                result -> Objects.requireNonNull(result.messageRateMpps()),
+                goals.find(CablePair.XDP + CablePair.BATCHES, Bench.SMALL),
+                goals.find(CablePair.UDP + CablePair.BATCHES, Bench.SMALL),
+                "8-byte WRITEs in batches, AF_XDP over UDP sockets");
+        goals.latency(XDP_LATENCY, CablePair.XDP + CablePair.WRITE, CablePair.UDP + CablePair.WRITE);
+        goals.values("allocated for each WRITE over AF_XDP, by both ends", "B", ALLOCATED_BYTES, true, allocated);
         return goals;
     }
 

@@ -34,16 +34,15 @@ final class VerbenaPair implements Contender {
     private static final long FIRST_LARGE = 2_000;
     private static final long FIRST_SMALL = 100_000;
     private static final long FIRST_ROUND_TRIPS = 20_000;
-    /// The allocation of an operation is the difference of two runs, because making and closing a connection costs
-    /// both the same.
+    /// The allocation of an operation is the difference of two runs, because making and closing a connection
+    /// costs both the same.
     private static final long ALLOCATION_FEW = 12_800;
     private static final long ALLOCATION_MANY = 1_280_000;
     /// So many that they take as long: in less time, what else a process allocates would count.
     private static final long ALLOCATION_MANY_IN_MEMORY = 12_800_000;
 
     private final Devices devices;
-    private final Child server = Worker.start("verbena");
-    private final Child client = Worker.start("verbena");
+    private final PerfEnds ends = new PerfEnds(Worker.start("verbena"), Worker.start("verbena"), "127.0.0.1");
 
     private VerbenaPair(Devices devices) throws Exception {
         this.devices = devices;
@@ -97,46 +96,27 @@ final class VerbenaPair implements Contender {
         String sized = series.equals(FETCH_ADD) ? command : command + " -s " + size;
         return new Entry(series, size, first, (_, iterations) -> {
             long each = Math.max(1, iterations / queuePairs / BATCH) * BATCH;
-            JsonNode report = Bench.JSON.readTree(run(over, sized + " -n " + each).out);
+            JsonNode report =
+                    Bench.JSON.readTree(run(over, sized + " -n " + each).out());
             return Bench.JSON.treeToValue(report.at("/results/0"), Result.class);
         });
     }
 
-    /// The client's output, and how much both ends allocated.
-    private record Answer(String out, long allocated) {}
-
-    private Answer run(Devices over, String command) throws Exception {
-        // These processes are warm, and stay warm.
-        Worker.order(server, "perf " + command + over.server + " --warm-up 0 -p 0 --source_ip 127.0.0.1 --json");
-        String port = server.hear();
-        if (!port.startsWith(VerbenaEnd.LISTENING)) {
-            Worker.read(port, JsonNode.class); // throws with the reason
-        }
-        Worker.order(
-                client,
-                "perf " + command + over.client + " --warm-up 0 -p " + port.substring(VerbenaEnd.LISTENING.length())
-                        + " --json 127.0.0.1");
-        String hereSaid = client.hear();
-        String thereSaid = server.hear(); // read even when the client has failed: the next order needs its own answer
-        JsonNode here = Worker.read(hereSaid, JsonNode.class);
-        JsonNode there = Worker.read(thereSaid, JsonNode.class);
-        return new Answer(
-                here.get("out").textValue(),
-                here.get("allocated").longValue() + there.get("allocated").longValue());
+    private PerfEnds.Answer run(Devices over, String command) throws Exception {
+        return ends.run(command, over.server, over.client);
     }
 
     /// The bytes that both ends together allocate for one WRITE.
     double allocatedPerOperation() throws Exception {
         String command = BATCHES_COMMAND + " -s " + Bench.SMALL + " -n ";
         long count = devices == SHM ? ALLOCATION_MANY_IN_MEMORY : ALLOCATION_MANY;
-        long few = run(devices, command + ALLOCATION_FEW).allocated;
-        long many = run(devices, command + count).allocated;
+        long few = run(devices, command + ALLOCATION_FEW).allocated();
+        long many = run(devices, command + count).allocated();
         return Math.max(0, (double) (many - few) / (count - ALLOCATION_FEW));
     }
 
     @Override
     public void close() {
-        client.close();
-        server.close();
+        ends.close();
     }
 }

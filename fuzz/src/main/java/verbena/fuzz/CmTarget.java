@@ -17,14 +17,14 @@ import verbena.cm.SidrInquiry;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.IpCmHeader;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Req;
+import verbena.wire.mad.Mad;
 import verbena.wire.notation.CmText;
 
-/// Management datagrams: each is read, printed, written and read again, and given to a communication manager that
-/// is at work. The input is a program of datagrams, decisions and time.
+/// Management datagrams: each is read, printed, written and read again, and given to a communication manager
+/// that is at work. The input is a program of datagrams, decisions and time.
 final class CmTarget {
     private static final Gid SERVER = Gid.parse("10.0.0.2");
     private static final long SERVICE = IpCmHeader.serviceId(IpCmHeader.PORT_SPACE_TCP, 7_471);

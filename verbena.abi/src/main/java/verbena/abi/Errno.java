@@ -1,7 +1,9 @@
 package verbena.abi;
 
 import java.io.UncheckedIOException;
+import org.jspecify.annotations.Nullable;
 import verbena.foreign.linux.LinuxAbi;
+import verbena.stream.protocol.StreamFailure;
 import verbena.verbs.ConnectionException;
 import verbena.verbs.DeviceException;
 import verbena.verbs.InUseException;
@@ -42,6 +44,17 @@ final class Errno {
     static final long EHOSTUNREACH = -LinuxAbi.EHOSTUNREACH;
     static final long EALREADY = -LinuxAbi.EALREADY;
     static final long EINPROGRESS = -LinuxAbi.EINPROGRESS;
+
+    /// 0 when there is none.
+    static long of(@Nullable StreamFailure failure) {
+        return switch (failure) {
+            case null -> 0;
+            case PROTOCOL -> EPROTO;
+            case RESET -> ECONNRESET;
+            case TIMED_OUT -> ETIMEDOUT;
+            case DEVICE -> EIO;
+        };
+    }
 
     /// Set by `verbena run --explain`: each call that fails is explained on standard error, one line each.
     private static final boolean EXPLAIN = System.getenv("VERBENA_EXPLAIN") != null;

@@ -9,9 +9,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
-/// A file descriptor on which a program waits for events of ours: a pipe, written by a thread that waits for them.
-/// poll(2), epoll(7) and `O_NONBLOCK` are then the kernel's business. Events in the pipe are pointers: the thread
-/// that takes one asks whether it still means anything.
+/// A file descriptor on which a program waits for events of ours: a pipe, written by a thread that waits for
+/// them. poll(2), epoll(7) and `O_NONBLOCK` are then the kernel's business. Events in the pipe are pointers: the
+/// thread that takes one asks whether it still means anything.
+///
+/// Closing does not wait for the writing thread. A program may close a pipe in the destructor of a library,
+/// while it holds the lock of the dynamic loader (dlclose(3)). The virtual machine needs that lock when a thread
+/// calls a native method for the first time, so the caller would wait for ever.
 final class EventPipe implements AutoCloseable {
     /// Sources wait without an end.
     static final Duration ALWAYS = Duration.ofSeconds(Long.MAX_VALUE);
@@ -31,6 +35,8 @@ final class EventPipe implements AutoCloseable {
     /// Held while an event is written; its holder may read too.
     private final ReentrantLock placing = new ReentrantLock();
     private final Thread writer;
+    /// Whether nothing more is written, because the writer has closed its end. Under the lock.
+    private boolean isEnded;
 
     /// @param eventBytes what the program reads at once
     EventPipe(String name, long eventBytes, Source source) {
@@ -44,6 +50,8 @@ final class EventPipe implements AutoCloseable {
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt(); // closed
+            } finally {
+                end();
             }
         });
     }
@@ -70,7 +78,17 @@ final class EventPipe implements AutoCloseable {
 
     /// Puts an event behind all that are there, while it is held. False when no program reads any more.
     boolean put(MemorySegment event) {
-        return Native.write(ends[1], event);
+        return !isEnded && Native.write(ends[1], event);
+    }
+
+    private void end() {
+        placing.lock();
+        try {
+            isEnded = true;
+            Native.close(ends[1]);
+        } finally {
+            placing.unlock();
+        }
     }
 
     /// Takes out all pointers that are there, and keeps events from being written until [#release].
@@ -97,16 +115,15 @@ final class EventPipe implements AutoCloseable {
         return ends[0];
     }
 
-    /// What has not been read is gone.
+    /// What has not been read is gone. The thread that writes ends soon.
     @Override
     public void close() {
         Native.close(ends[0]);
         writer.interrupt();
-        try {
-            writer.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        Native.close(ends[1]);
+    }
+
+    /// Whether the thread that writes ends within a time. For tests.
+    boolean endsWithin(Duration time) throws InterruptedException {
+        return writer.join(time);
     }
 }

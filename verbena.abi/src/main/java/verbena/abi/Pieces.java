@@ -1,9 +1,11 @@
 package verbena.abi;
 
 import verbena.foreign.Memory;
-/// Memory of the program's in pieces: `struct iovec`, of readv(2) and sendmsg(2).
+import verbena.stream.protocol.SendRing;
+import verbena.stream.protocol.StreamSource;
 
-final class Pieces {
+/// Memory of the program's in pieces: `struct iovec`, of readv(2) and sendmsg(2).
+final class Pieces implements StreamSource {
     private static final int IOVEC_BYTES = 16;
     private static final long COUNT_MAX = 1_024; // IOV_MAX
 
@@ -57,6 +59,15 @@ final class Pieces {
 
     long bytes() {
         return bytes;
+    }
+
+    @Override
+    public void copy(long from, int length, SendRing into) {
+        long _ = forEach(from, (address, bytes, before) -> {
+            int fits = (int) Math.min(bytes, length - before);
+            into.put(Memory.ALL, address, fits);
+            return fits;
+        });
     }
 
     /// Moves one piece after the other until one does not move as a whole.

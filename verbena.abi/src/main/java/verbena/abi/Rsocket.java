@@ -5,6 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.RsocketOptions.Option;
+import verbena.foreign.Memory;
+import verbena.stream.protocol.ByteStream;
+import verbena.stream.protocol.StreamEnds;
+import verbena.stream.protocol.StreamMessage;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -101,8 +105,7 @@ final class Rsocket extends RsocketWaits {
     private void answer(StreamMessage.Hello hello) {
         lock.lock();
         try {
-            var made = new ByteStream(id, options, this);
-            stream = made;
+            ByteStream made = makeStream();
             phase = Phase.CONNECTING;
             id.accept(parameters(made));
             made.begin(hello); // what comes now is the peer's, which is ready
@@ -187,8 +190,7 @@ final class Rsocket extends RsocketWaits {
             if (id.state() != ConnectionId.State.ROUTE_RESOLVED) {
                 return Errno.EHOSTUNREACH;
             }
-            var made = new ByteStream(id, options, this);
-            stream = made;
+            ByteStream made = makeStream();
             id.connect(parameters(made));
             phase = Phase.CONNECTING;
             isWriterWaiting = true;
@@ -308,7 +310,7 @@ final class Rsocket extends RsocketWaits {
             }
             long done = 0;
             do {
-                if (!await(() -> made.available() > 0 || !mayRead || phase == Phase.CLOSED, nonBlocking)) {
+                if (!await(() -> made.available() > 0 || !ends.mayRead() || phase == Phase.CLOSED, nonBlocking)) {
                     return done > 0 ? done : Errno.EAGAIN;
                 }
                 if (phase == Phase.CLOSED) {
@@ -317,7 +319,8 @@ final class Rsocket extends RsocketWaits {
                 if (made.available() == 0) {
                     return done > 0 ? done : takeErrorOr(0);
                 }
-                done += into.forEach(done, (at, length, before) -> made.receive(at, length, isPeek, before));
+                done += into.forEach(
+                        done, (at, length, before) -> made.receive(Memory.ALL, at, length, isPeek, before));
             } while (wantsAll && !isPeek && done < into.bytes());
             return done;
         } finally {
@@ -345,7 +348,7 @@ final class Rsocket extends RsocketWaits {
                 if (refused != 0) {
                     return done > 0 ? done : refused;
                 }
-                done += made.send(from, done);
+                done += made.send(from, done, from.bytes());
             }
             return done;
         } finally {
@@ -369,7 +372,7 @@ final class Rsocket extends RsocketWaits {
                 if (refused != 0) {
                     return done > 0 ? done : refused;
                 }
-                long written = made.mappings().write(from + done, length - done, offset + done);
+                long written = made.mappings().write(Memory.ALL, from + done, length - done, offset + done);
                 if (written < 0) {
                     return done;
                 }
@@ -385,9 +388,11 @@ final class Rsocket extends RsocketWaits {
         lock.lock();
         try {
             ByteStream made = stream;
-            return made == null || phase != Phase.CONNECTED
-                    ? Errno.ENOTCONN
-                    : made.mappings().map(address, length, isForPeer, offset);
+            if (made == null || phase != Phase.CONNECTED) {
+                return Errno.ENOTCONN;
+            }
+            long at = offset == -1 ? address : offset;
+            return made.mappings().map(Native.at(address, length), isForPeer, at) ? at : Errno.ENOMEM;
         } finally {
             lock.unlock();
         }
@@ -397,7 +402,7 @@ final class Rsocket extends RsocketWaits {
         lock.lock();
         try {
             ByteStream made = stream;
-            return made == null ? Errno.EINVAL : made.mappings().unmap(address, length);
+            return made != null && made.mappings().unmap(address, length) ? 0 : Errno.EINVAL;
         } finally {
             lock.unlock();
         }
@@ -425,17 +430,12 @@ final class Rsocket extends RsocketWaits {
         if (phase != Phase.CONNECTED || made == null) {
             return Errno.ENOTCONN;
         }
-        boolean endsReading = how != SHUT_WR;
-        boolean endsWriting = how != SHUT_RD && mayWrite;
-        mayRead &= !endsReading;
-        mayWrite &= how == SHUT_RD;
-        boolean isAll = !mayRead && !mayWrite;
+        int what = ends.shutdown(how != SHUT_WR, how != SHUT_RD);
+        boolean isAll = ends.isAll();
         long until = System.nanoTime() + nanos;
-        if (isAll || endsWriting) {
-            int what = isAll ? StreamMessage.DISCONNECT : StreamMessage.SHUTDOWN;
+        if (what != StreamEnds.NOTHING) {
             if (awaitConnected(made::hasControl, until)) {
-                made.sendControl(what);
-                hasSaidNoMore = true;
+                ends.say(what, made);
             }
             awaitConnected(made::isSent, until);
         }
@@ -476,9 +476,7 @@ final class Rsocket extends RsocketWaits {
             orphans = backlog.clear();
             wakeAll();
             Rsockets.remove(this);
-            if (stream != null) {
-                stream.close();
-            }
+            closeStream();
             id.close();
             closeDescriptor();
         } finally {

@@ -7,6 +7,8 @@ import java.util.Arrays;
 import java.util.Optional;
 import verbena.foreign.Memory;
 import verbena.foreign.rdma.SocketAddress;
+import verbena.stream.protocol.StreamMessage;
+import verbena.stream.protocol.StreamSizes;
 
 /// What rsetsockopt and rgetsockopt know (rsocket(7)): each a number, with Linux's levels and names. Those that
 /// have no meaning without TCP are kept, and nothing comes of them.
@@ -110,6 +112,16 @@ final class RsocketOptions {
 
     int get(Option option) {
         return values[option.ordinal()];
+    }
+
+    /// Of the stream of a connection.
+    StreamSizes sizes() {
+        return new StreamSizes(
+                get(Option.SEND_BUFFER),
+                get(Option.RECEIVE_BUFFER),
+                get(Option.SQ_SIZE),
+                get(Option.RQ_SIZE),
+                get(Option.MAPPINGS));
     }
 
     private void put(Option option, int value) {

@@ -135,7 +135,7 @@ final class RsocketPoll {
 
     /// Waits for one of them, if this thread leads at its device; answers that.
     private @Nullable StreamWatch begin(RsocketWaits rsocket) {
-        StreamWatch at = rsocket.watch();
+        StreamWatch at = rsocket.watchUnderWay();
         if (at == null) {
             return led;
         }
@@ -155,7 +155,8 @@ final class RsocketPoll {
         isByKernel = true;
         for (int i = 0; i < count; i++) {
             long pollfd = fds + (long) i * POLLFD_BYTES;
-            if (Rsockets.find(Memory.getInt(pollfd)) instanceof RsocketWaits rsocket && rsocket.watch() != null) {
+            if (Rsockets.find(Memory.getInt(pollfd)) instanceof RsocketWaits rsocket
+                    && rsocket.watchUnderWay() != null) {
                 rsocket.beginKernelWait(Memory.getUnsignedShort(pollfd + EVENTS));
                 byKernel.add(rsocket);
             }

@@ -8,6 +8,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.abi.RsocketOptions.Option;
 import verbena.foreign.rdma.SocketAddress;
+import verbena.stream.protocol.ByteStream;
+import verbena.stream.protocol.StreamEnds;
+import verbena.stream.protocol.StreamMessage;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.cm.ConnectionId;
 
 /// What an [Rsocket] is at the moment, how that changes, and how calls wait for it.
@@ -45,6 +49,12 @@ abstract class RsocketState implements AnyRsocket {
     @Nullable
     ByteStream stream;
 
+    /// Of the stream: the device, which is told what completes, and the queue that it is told by.
+    private @Nullable StreamWatch watch;
+
+    private @Nullable CompletionQueue queue;
+    final StreamEnds ends = new StreamEnds();
+
     /// What completes next is notified.
     volatile boolean isArmed;
     /// The descriptor is kept as ready as the rsocket is, because the program may ask the kernel.
@@ -62,10 +72,6 @@ abstract class RsocketState implements AnyRsocket {
     /// When something came last.
     private long heardNanos;
 
-    boolean mayRead;
-    boolean mayWrite;
-    /// The peer knows that nothing more is sent.
-    boolean hasSaidNoMore;
     /// A call was told to come again when more can be sent.
     boolean isWriterWaiting;
     /// For `SO_ERROR`, or the next call; negative.
@@ -175,13 +181,56 @@ abstract class RsocketState implements AnyRsocket {
         return options.get(level, name, into, lengthPointer, this);
     }
 
+    // ---- the stream
+
+    /// Makes the stream, when the address is resolved.
+    ByteStream makeStream() {
+        StreamWatch at = StreamWatch.join(id.context());
+        watch = at;
+        boolean done = false;
+        try {
+            var made = new ByteStream(id, options.sizes(), entries -> {
+                CompletionQueue its = at.createQueue(entries, this);
+                queue = its;
+                return its;
+            });
+            stream = made;
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                leaveWatch();
+            }
+        }
+    }
+
+    /// Frees all of it. A thread that sleeps wakes.
+    void closeStream() {
+        if (stream != null) {
+            stream.close();
+            leaveWatch();
+        }
+    }
+
+    private void leaveWatch() {
+        if (watch != null) {
+            watch.leave(queue);
+            watch = null;
+        }
+    }
+
+    /// The device that it is connected through, while it has a stream.
+    @Nullable
+    StreamWatch watch() {
+        return watch;
+    }
+
     // ---- completions
 
     /// There is a connection. Until a call of the program waits for it, the program may wait by the kernel.
     void connected(ByteStream made) {
         phase = Phase.CONNECTED;
-        mayRead = true;
-        mayWrite = true;
+        ends.begin();
         isWatched = true;
         isChanged = true;
         heardNanos = System.nanoTime();
@@ -202,13 +251,9 @@ abstract class RsocketState implements AnyRsocket {
             isChanged = true;
             heardNanos = System.nanoTime();
         }
-        if (made.peerSendsNoMore()) {
-            mayRead = false;
-        }
-        boolean bothHaveEnded = hasSaidNoMore && made.peerSendsNoMore() && made.isSent();
-        if (phase == Phase.CONNECTED && (bothHaveEnded || made.isOver() || made.failure() != 0)) {
+        if (ends.look(made) && phase == Phase.CONNECTED) {
             if (!made.isOver()) {
-                error = made.failure();
+                error = Errno.of(made.failure());
             }
             end();
         }
@@ -277,8 +322,8 @@ abstract class RsocketState implements AnyRsocket {
                 made.arm();
                 progress();
             } while (!isArmed && phase == Phase.CONNECTED);
-            if (isWatched) {
-                made.watch().handOver();
+            if (isWatched && watch != null) {
+                watch.handOver();
             }
         }
         settle();
@@ -319,8 +364,8 @@ abstract class RsocketState implements AnyRsocket {
             settle(descriptor);
         }
         changed.signalAll();
-        if (isChanged && waiters.get() > 0 && stream != null) {
-            stream.watch().poke();
+        if (isChanged && waiters.get() > 0 && watch != null) {
+            watch.poke();
         }
         isChanged = false;
     }
@@ -347,13 +392,13 @@ abstract class RsocketState implements AnyRsocket {
     boolean isReadable() {
         return hasAccepted()
                 || phase == Phase.ENDED
-                || (phase == Phase.CONNECTED && !mayRead)
+                || (phase == Phase.CONNECTED && !ends.mayRead())
                 || (stream != null && stream.available() > 0);
     }
 
     boolean isWritable() {
         return phase == Phase.ENDED
-                || (phase == Phase.CONNECTED && (!mayWrite || (stream != null && stream.canSend())));
+                || (phase == Phase.CONNECTED && (!ends.mayWrite() || (stream != null && stream.canSend())));
     }
 
     boolean isHungUp() {
@@ -365,16 +410,15 @@ abstract class RsocketState implements AnyRsocket {
     /// Calls that wait look, because it is closed.
     void wakeAll() {
         changed.signalAll();
-        if (stream != null) {
-            stream.watch().poke();
+        if (watch != null) {
+            watch.poke();
         }
     }
 
     /// Nothing comes any more, and nothing can be sent.
     void end() {
         phase = Phase.ENDED;
-        mayRead = false;
-        mayWrite = false;
+        ends.end();
         isChanged = true;
         settle();
     }

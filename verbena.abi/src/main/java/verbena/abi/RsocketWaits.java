@@ -2,6 +2,7 @@ package verbena.abi;
 
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import verbena.stream.protocol.ByteStream;
 import verbena.verbs.cm.ConnectionId;
 
 /// How calls wait for an [Rsocket]. They take what has completed themselves: in the call, or in rpoll.
@@ -27,12 +28,12 @@ abstract class RsocketWaits extends RsocketState {
 
     // ---- rpoll
 
-    /// The device that it is connected through; null when it is not, or not yet.
+    /// The device to wait at; null when it is not connected, or not yet.
     @Nullable
-    StreamWatch watch() {
+    StreamWatch watchUnderWay() {
         lock.lock();
         try {
-            return isUnderWay() && stream != null ? stream.watch() : null;
+            return isUnderWay() ? watch() : null;
         } finally {
             lock.unlock();
         }
@@ -127,7 +128,7 @@ abstract class RsocketWaits extends RsocketState {
         boolean mayLead = true;
         try {
             while (true) {
-                StreamWatch at = phase == Phase.CONNECTED && stream != null ? stream.watch() : null;
+                StreamWatch at = phase == Phase.CONNECTED ? watch() : null;
                 if (at != null) {
                     isWatched = kernelWaiters > 0;
                 }
@@ -186,14 +187,16 @@ abstract class RsocketWaits extends RsocketState {
     }
 
     long awaitRoom(ByteStream made, BooleanSupplier hasRoom, boolean nonBlocking) {
-        if (!await(() -> hasRoom.getAsBoolean() || !mayWrite || phase == Phase.CLOSED, nonBlocking)) {
+        if (!await(() -> hasRoom.getAsBoolean() || !ends.mayWrite() || phase == Phase.CLOSED, nonBlocking)) {
             isWriterWaiting = true;
             return Errno.EAGAIN;
         }
         if (phase == Phase.CLOSED) {
             return Errno.EBADF;
         }
-        return mayWrite ? 0 : takeErrorOr(phase == Phase.ENDED && !made.isOver() ? Errno.ECONNRESET : Errno.EPIPE);
+        return ends.mayWrite()
+                ? 0
+                : takeErrorOr(phase == Phase.ENDED && !made.isOver() ? Errno.ECONNRESET : Errno.EPIPE);
     }
 
     /// Waits for what is wanted, while there is a connection.

@@ -52,7 +52,13 @@ final class StreamWatch {
         }
     }
 
-    void leave() {
+    /// One of them leaves.
+    ///
+    /// @param queue is none of this device's any more; null when it has not been made
+    void leave(@Nullable CompletionQueue queue) {
+        if (queue != null) {
+            byQueue.remove(queue);
+        }
         synchronized (ALL) {
             if (--streams == 0) {
                 ALL.remove(context);
@@ -65,10 +71,6 @@ final class StreamWatch {
         CompletionQueue made = context.createCompletionQueue(entries, Optional.of(channel));
         byQueue.put(made, of);
         return made;
-    }
-
-    void forget(CompletionQueue queue) {
-        byQueue.remove(queue);
     }
 
     // ---- without a leader

@@ -69,6 +69,12 @@ class CProgramsTest {
     }
 
     @Test
+    void aLibraryThatIsUnloadedGivesItsObjectsBack() {
+        Path library = programs.compileLibrary(SOURCES.resolve("guest.c"));
+        run(SOURCES.resolve("unloading.c"), library.toString());
+    }
+
+    @Test
     void aFaultOfTheProgramIsTheProgramsOwn() {
         run(SOURCES.resolve("crash.c"));
     }

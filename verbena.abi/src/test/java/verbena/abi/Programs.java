@@ -22,15 +22,25 @@ final class Programs implements AutoCloseable {
     private static final Path ROOT = Path.of(System.getProperty("verbena.root"));
     private static final Path NATIVE = ROOT.resolve("verbena.abi/target/native");
     private static final String MODULES = Stream.of(
-                    "verbs", "foreign", "provider", "wire", "transport", "cm", "nic", "ibverbs", "abi")
+                    "verbs",
+                    "foreign",
+                    "provider",
+                    "wire",
+                    "transport",
+                    "cm",
+                    "subnet",
+                    "nic",
+                    "ibverbs",
+                    "stream",
+                    "abi")
             .map(room -> ROOT.resolve("verbena." + room + "/target/classes").toString())
             .collect(Collectors.joining(":"));
     private static final long PATIENCE_SECONDS = 120;
 
     /// What a program has come to.
     record Ended(List<String> command, int code, String said) {
-        /// Ended as it should. rping now and then ends with 255 after a good run, when its thread for events meets a
-        /// channel that is closed already; over the kernel's devices too.
+        /// Ended as it should. rping now and then ends with 255 after a good run, when its thread for events
+        /// meets a channel that is closed already; over the kernel's devices too.
         boolean isWell() {
             return code == 0 || said.contains("rdma_get_cm_event: Bad file descriptor");
         }
@@ -119,22 +129,24 @@ final class Programs implements AutoCloseable {
     /// Compiles a C program against the system's headers and our libraries. Skips the test where there is no
     /// compiler, or no headers.
     Path compile(Path source) {
+        return compile(source, List.of());
+    }
+
+    /// Compiles a library that a program loads.
+    Path compileLibrary(Path source) {
+        return compile(source, List.of("-shared", "-fPIC"));
+    }
+
+    private Path compile(Path source, List<String> flags) {
         need("cc", "gcc");
         assumeTrue(
                 Files.exists(Path.of("/usr/include/infiniband/verbs.h")),
                 "no infiniband/verbs.h (Debian: libibverbs-dev, librdmacm-dev)");
         Path program = folder.resolve(source.getFileName().toString().replace(".c", ""));
-        Ended ended = run(
-                "cc",
-                "-Wall",
-                "-Werror",
-                "-O1",
-                "-o",
-                program.toString(),
-                source.toString(),
-                "-lrdmacm",
-                "-libverbs",
-                "-lpthread");
+        var command = new ArrayList<>(List.of("cc", "-Wall", "-Werror", "-O1"));
+        command.addAll(flags);
+        command.addAll(List.of("-o", program.toString(), source.toString(), "-lrdmacm", "-libverbs", "-lpthread"));
+        Ended ended = run(command.toArray(String[]::new));
         if (ended.code() != 0) {
             throw new AssertionError(ended.toString());
         }

@@ -9,10 +9,10 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
+import verbena.wire.mad.Mad;
 
 /// That one end of a connection knows the secret of both, and means just this connection: HMAC-SHA256, of which
 /// half is sent (RFC 2104, 5), over the prover's role, both GIDs, the passive side's challenge, and the whole
@@ -41,8 +41,8 @@ public final class CmProof {
     /// Writes nonce and proof into a REQ.
     ///
     /// @param at where its private data have room for them
-    /// @param challenge of the passive side; empty when it is not known: then there is no proof, and the REQ asks
-    ///     for it
+    /// @param challenge of the passive side; empty when it is not known: then there is no proof, and the REQ
+    ///     asks for it
     public static Req prove(Req req, int at, byte[] secret, Gid active, Gid passive, byte[] nonce, byte[] challenge) {
         Req asking =
                 req.withPrivateData(put(put(req.privateData(), at, nonce), at + NONCE_BYTES, new byte[PROOF_BYTES]));

@@ -19,7 +19,6 @@ import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -29,9 +28,10 @@ import verbena.wire.cm.Req;
 import verbena.wire.cm.Rtu;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
+import verbena.wire.mad.Mad;
 
-/// Makes and ends the connections of one device (IBTA 12). Arrivals are pushed, departures are pulled, timers are
-/// asked for, as with a queue pair's protocol; not safe for use by several threads.
+/// Makes and ends the connections of one device (IBTA 12). Arrivals are pushed, departures are pulled, timers
+/// are asked for, as with a queue pair's protocol; not safe for use by several threads.
 ///
 /// A message from a sender that does not know the connection changes nothing: communication IDs are random,
 /// and each message must come from the address that the connection is with. A request gets one answer, and
@@ -70,8 +70,8 @@ public final class CommunicationManager {
     private final Map<CmCounter, LongAdder> counters = new EnumMap<>(CmCounter.class);
 
     /// @param caGuid names this host and device to peers, not 0
-    /// @param slot the 8 high bits of all communication and request IDs that are drawn here, when several managers
-    ///     share an address; or [#NO_SLOT]
+    /// @param slot the 8 high bits of all communication and request IDs that are drawn here, when several
+    ///     managers share an address; or [#NO_SLOT]
     /// @param random unpredictable to peers; in a simulation, seeded
     public CommunicationManager(long caGuid, int slot, RandomGenerator random, CmLimits limits) {
         this.caGuid = caGuid;
@@ -92,8 +92,8 @@ public final class CommunicationManager {
 
     /// Takes requests for a service from now on; false when another listener does already.
     ///
-    /// @param backlog requests that may wait for the owner's decision; more are refused. One peer may have half of
-    ///     it
+    /// @param backlog requests that may wait for the owner's decision; more are refused. One peer may have half
+    ///     of it
     public boolean listen(long serviceId, int backlog, CmEvent.Listener listener) {
         return services.putIfAbsent(serviceId, new CmService(backlog, listener)) == null;
     }
@@ -142,8 +142,8 @@ public final class CommunicationManager {
         return sidr.ask(route, serviceId, responseTimeout, maxRetries, privateData, listener, now);
     }
 
-    /// An established connection of this peer has asked for memory that it may not have. True when that makes the
-    /// peer blocked, which it was not: it gets no connections for a while ([CmSuspects]).
+    /// An established connection of this peer has asked for memory that it may not have. True when that makes
+    /// the peer blocked, which it was not: it gets no connections for a while ([CmSuspects]).
     public boolean onAccessError(Gid peer, long now) {
         return suspects.onAccessError(peer, now);
     }
@@ -245,8 +245,8 @@ public final class CommunicationManager {
 
     // ---- requests
 
-    /// Whether a request is ignored or refused because of its sender. A process that shares this side's address is
-    /// of the same user (decision 0019), and trusted.
+    /// Whether a request is ignored or refused because of its sender. A process that shares this side's address
+    /// is of the same user (decision 0019), and trusted.
     private boolean isSuspected(Req req, CmRoute route, long now) {
         if (route.remote().equals(route.local())) {
             return false;

@@ -7,10 +7,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import verbena.wire.cm.CmMessage;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
+import verbena.wire.mad.Mad;
 
 /// A REQ may name a second path. A connection has one only, and the REP says so (IBTA 12.7.20).
 class AlternatePathTest {

@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import verbena.cm.CmConnection.State;
 import verbena.verbs.Gid;
 import verbena.wire.cm.CmMessage;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.RejectReason;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.Rtu;
+import verbena.wire.mad.Mad;
 
 /// Management datagrams that no peer should send (goal H4), to a manager that is at work: noise, and real
 /// messages with something wrong in them. They come from the attacker's addresses. The attacker sees and

@@ -16,6 +16,7 @@ import verbena.conformance.cases.Channels;
 import verbena.conformance.cases.CompletionQueues;
 import verbena.conformance.cases.Concurrency;
 import verbena.conformance.cases.Connecting;
+import verbena.conformance.cases.Connections;
 import verbena.conformance.cases.Datagrams;
 import verbena.conformance.cases.Devices;
 import verbena.conformance.cases.Domains;
@@ -66,6 +67,7 @@ public final class Suite {
             Extensions.class,
             Draining.class,
             Connecting.class,
+            Connections.class,
             Lifecycle.class,
             Concurrency.class,
             Limits.class);
@@ -110,7 +112,8 @@ public final class Suite {
         return CASES.stream().filter(each -> matches.test(each.name())).toList();
     }
 
-    /// What the name of a device says of its kind: `rxe` of `rxe0`, `mlx5` of `mlx5_0`, `rocev2` of `rocev2_eth0`.
+    /// What the name of a device says of its kind: `rxe` of `rxe0`, `mlx5` of `mlx5_0`, `rocev2` of
+    /// `rocev2_eth0`.
     public static String kindOf(String device) {
         return Deviation.OWN.stream()
                 .filter(device::startsWith)

@@ -42,8 +42,16 @@ final class Table {
         table.kernelDevices();
         table.programsOverOurLibraries();
         table.pingpong();
+        table.rawEthernet();
         table.loss();
-        for (String device : List.of("rocev2@" + OURS4, "rocev2@" + OURS6, "rocev2@" + OURS4 + ",link=portable")) {
+        for (String device : List.of(
+                "rocev2@" + OURS4,
+                "rocev2@" + OURS6,
+                "rocev2@" + OURS4 + ",link=portable",
+                "rocev2@" + OURS4 + ",link=raw",
+                "rocev2@" + OURS6 + ",link=raw",
+                "rocev2@" + OURS4 + ",link=xdp",
+                "rocev2@" + OURS6 + ",link=xdp")) {
             table.add(Check.of(
                     "every operation and error, both ways, " + device,
                     new JUnitInside(device, "SoftRoce*Test", false)));
@@ -221,6 +229,39 @@ final class Table {
 
     private static int perfAttempts(String options) {
         return options.matches(".* (UC|UD)( .*)?") ? DATAGRAM_ATTEMPTS : 1;
+    }
+
+    // ---- frames of our own making: a packet socket, and AF_XDP
+
+    private void rawEthernet() {
+        for (String link : List.of("raw", "xdp")) {
+            rawEthernet("IPv4, link=" + link, "rocev2@" + OURS4 + ",link=" + link, THEIRS4, OURS4);
+            rawEthernet("IPv6, link=" + link, "rocev2@" + OURS6 + ",link=" + link, THEIRS6, OURS6);
+        }
+    }
+
+    private void rawEthernet(String name, String device, String theirs, String ours) {
+        String option = " --device " + device;
+        add(cmConnect("rping, " + name, "rping -s -a " + theirs, "rping -c -a " + theirs + " -C 10 -V" + option));
+        add(cmServe("rping, " + name, "rping -s -V -a " + ours + option, "rping -c -a " + ours + " -C 10 -V"));
+        add(cmConnect("udaddy, " + name, "udaddy -b " + theirs + " -c 3", "udaddy -s " + theirs + " -c 3" + option));
+        add(cmServe("udaddy, " + name, "udaddy -b " + ours + " -c 3" + option, "udaddy -s " + ours + " -c 3"));
+        if (ours.equals(OURS4)) {
+            for (String verb : List.of("write", "read", "send")) {
+                add(Check.of(
+                        "perf, we connect: " + verb + ", " + name,
+                        new ServerAndClient(
+                                theirs(PERF_SECONDS, theirTest(verb + "-bw", "-n 50")),
+                                Ready.guestListens(),
+                                ours("perf " + verb + "-bw --warm-up 0 -p PORT -n 50 -d " + device + " " + theirs))));
+                add(Check.of(
+                        "perf, we serve: " + verb + ", " + name,
+                        new ServerAndClient(
+                                ours("perf " + verb + "-bw --warm-up 0 -p PORT -n 50 -d " + device),
+                                Ready.SAYS_SO,
+                                theirs(PERF_SECONDS, theirTest(verb + "-bw", "-n 50") + " " + ours))));
+            }
+        }
     }
 
     // ---- iWARP: the kernel's soft-iWARP (siw). Both sides' CRC: on with ours, off only when neither wants it; siw's

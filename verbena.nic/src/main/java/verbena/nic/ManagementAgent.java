@@ -3,13 +3,13 @@ package verbena.nic;
 import java.lang.foreign.MemorySegment;
 import verbena.verbs.Gid;
 
-/// Handles the management datagrams of one class that arrive at queue pair 1 (IBTA 13): see [SoftContext#manage].
-/// The engine's owner calls its methods, one call at a time; they must neither wait nor throw. A datagram is not
-/// protected: an attacker may have changed it, or made up its sender's address.
+/// Handles the management datagrams of one class that arrive at queue pair 1 (IBTA 13): see
+/// [SoftContext#manage]. The engine's owner calls its methods, one call at a time; they must neither wait nor
+/// throw. A datagram is not protected: an attacker may have changed it, or made up its sender's address.
 public interface ManagementAgent {
     /// Called when a datagram has arrived.
     ///
-    /// @param mad all 256 bytes of it (see [verbena.wire.cm.Mad]), readable during this call only
+    /// @param mad all 256 bytes of it (see [verbena.wire.mad.Mad]), readable during this call only
     /// @param local the address that it arrived at
     /// @param remote the address that it claims to come from
     /// @param nowNanos the device's time

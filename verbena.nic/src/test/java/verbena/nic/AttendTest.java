@@ -3,9 +3,11 @@ package verbena.nic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,8 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.Gid;
+import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
@@ -28,6 +32,11 @@ import verbena.verbs.QueuePairOptions;
 import verbena.verbs.VerbsObject;
 import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
 
 /// A thread that waits for a completion attends to the engine meanwhile, in place of the engine's thread.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -221,5 +230,110 @@ class AttendTest {
         sleepsInTheLink(threads.getFirst());
         here.qp.postSend(1, here.memory, 0, 8);
         assertThat(result.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.RETRY_EXC_ERR);
+    }
+
+    // ---- threads that wait for connections
+
+    private CompletableFuture<ConnectionEvent> awaiting(EventChannel channel, List<Thread> threads) {
+        var result = new CompletableFuture<ConnectionEvent>();
+        threads.add(Thread.ofPlatform().daemon().start(() -> {
+            try {
+                result.complete(channel.await(LATER).orElseThrow());
+            } catch (InterruptedException | RuntimeException e) {
+                result.completeExceptionally(e);
+            }
+        }));
+        return result;
+    }
+
+    private ConnectionId listening(EventChannel channel, Context at) {
+        ConnectionId id = made(channel.createId(PortSpace.TCP));
+        id.bind(new InetSocketAddress(at.gid(1, 0).gid().address(), 0));
+        id.listen(4);
+        return id;
+    }
+
+    /// A request that will not be decided on.
+    private void ask(Context from, ConnectionId listener) throws InterruptedException {
+        EventChannel channel = made(EventChannel.open(from));
+        ConnectionId id = made(channel.createId(PortSpace.TCP));
+        id.resolveAddress(listener.localAddress().orElseThrow());
+        assertThat(channel.await(SOON)).isPresent();
+        id.resolveRoute();
+        assertThat(channel.await(SOON)).isPresent();
+        QueuePair _ = made(id.createQueuePair(
+                made(from.allocateProtectionDomain()), QueuePairOptions.rc(made(from.createCompletionQueue(4)))));
+        id.connect(ConnectionParameters.defaults());
+    }
+
+    private void expectRequest(CompletableFuture<ConnectionEvent> event) throws Exception {
+        ConnectionEvent first = event.get(SOON.toSeconds(), TimeUnit.SECONDS);
+        assertThat(first).isInstanceOf(ConnectionEvent.ConnectRequest.class);
+        made(first.id());
+    }
+
+    @Test
+    void aThreadThatWaitsForARequestSleepsInTheLink() throws Exception {
+        EventChannel channel = made(EventChannel.open(a));
+        ConnectionId listener = listening(channel, a);
+        var threads = new ArrayList<Thread>();
+        var event = awaiting(channel, threads);
+        sleepsInTheLink(threads.getFirst());
+        ask(b, listener);
+        expectRequest(event);
+        assertThat(channel.poll()).isEmpty();
+    }
+
+    @Test
+    void aThreadThatWaitsForARequestGivesWayToOneThatWaitsForACompletion() throws Exception {
+        EventChannel channel = made(EventChannel.open(a));
+        ConnectionId listener = listening(channel, a);
+        var threads = new ArrayList<Thread>();
+        var event = awaiting(channel, threads);
+        sleepsInTheLink(threads.getFirst());
+        var end = new End(a);
+        var other = new End(b);
+        connect(end, other, ConnectOptions.defaults());
+        end.qp.postReceive(1, end.memory, 0, 8);
+        var status = awaiting(end.cq, threads);
+        sleepsInTheLink(threads.get(1));
+        assertThat(InTheLink.sleeps(threads.getFirst())).isFalse();
+        other.qp.postSend(2, other.memory, 0, 8);
+        assertThat(status.get(SOON.toSeconds(), TimeUnit.SECONDS)).isEqualTo(WcStatus.SUCCESS);
+        ask(b, listener);
+        expectRequest(event);
+    }
+
+    @Test
+    void aThreadInTheLinkOfOneDeviceHearsOfARequestAtAnother() throws Exception {
+        Gid ofA = a.gid(1, 0).gid();
+        EventChannel channel = made(EventChannel.open(local -> Optional.of(local.equals(ofA) ? a : b)));
+        ConnectionId _ = listening(channel, a);
+        ConnectionId atB = listening(channel, b);
+        var threads = new ArrayList<Thread>();
+        var event = awaiting(channel, threads);
+        sleepsInTheLink(threads.getFirst());
+        ask(b, atB);
+        expectRequest(event);
+    }
+
+    @Test
+    void closingTheChannelOrAnInterruptEndsTheWaitForARequest() throws Exception {
+        EventChannel channel = EventChannel.open(a);
+        ConnectionId listener = channel.createId(PortSpace.TCP);
+        listener.bind(new InetSocketAddress(a.gid(1, 0).gid().address(), 0));
+        listener.listen(4);
+        var threads = new ArrayList<Thread>();
+        var interrupted = awaiting(channel, threads);
+        sleepsInTheLink(threads.getFirst());
+        threads.getFirst().interrupt();
+        assertThatThrownBy(() -> interrupted.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .hasCauseInstanceOf(InterruptedException.class);
+        var closed = awaiting(channel, threads);
+        sleepsInTheLink(threads.get(1));
+        listener.close();
+        channel.close();
+        assertThatThrownBy(() -> closed.get(SOON.toSeconds(), TimeUnit.SECONDS))
+                .hasCauseInstanceOf(InvalidStateException.class);
     }
 }

@@ -26,12 +26,12 @@ import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.wire.Frame;
 import verbena.wire.cm.IpCmHeader;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.mad.Mad;
 
 /// Queue pair 1: management datagrams and their agents, in virtual time.
 class GsiTest {

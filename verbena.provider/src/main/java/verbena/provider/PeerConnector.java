@@ -51,7 +51,13 @@ public final class PeerConnector {
         require("endpoint");
         GidEntry own = context.gid(PORT, gidIndex);
         endpointGid = gidIndex;
-        return new Endpoint(own.gid(), own.type(), qp.qpn(), initialPsn, activeMtu());
+        return new Endpoint(
+                own.gid(),
+                own.type(),
+                qp.qpn(),
+                initialPsn,
+                activeMtu(),
+                context.port(PORT).lid());
     }
 
     /// Brings the queue pair to RTS.
@@ -76,7 +82,9 @@ public final class PeerConnector {
         } else {
             qp.modify(new QpModification().access(choices.access()));
         }
-        var path = AddressVector.to(remote.gid(), own.index()).withTrafficClass(choices.trafficClass());
+        var path = AddressVector.to(remote.gid(), own.index())
+                .withTrafficClass(choices.trafficClass())
+                .withDestinationLid(remote.lid());
         toRtr(remote, choices, path, mtu);
         toRts(choices);
     }

@@ -29,6 +29,7 @@ import verbena.tools.device.InfoCommand;
 import verbena.tools.device.StatusCommand;
 import verbena.tools.doctor.DoctorCommand;
 import verbena.tools.explain.ExplainCommand;
+import verbena.tools.fabric.FabricCommand;
 import verbena.tools.files.CpCommand;
 import verbena.tools.files.CpPeerCommand;
 import verbena.tools.files.ServeCommand;
@@ -78,6 +79,7 @@ public final class Verbena implements Runnable {
             XclientCommand.class,
             XserverCommand.class,
             PerfCommand.class,
+            FabricCommand.class,
             ServeCommand.class,
             CpCommand.class,
             DecodeCommand.class,

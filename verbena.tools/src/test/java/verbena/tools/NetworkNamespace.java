@@ -18,13 +18,14 @@ public final class NetworkNamespace {
 
     private NetworkNamespace() {}
 
-    /// Runs a command in a namespace of its own, for a minute at most. Skips the test where none can be made.
+    /// Runs a command in a namespace of its own, for three minutes at most, because programs start slowly on a busy
+    /// machine. Skips the test where none can be made.
     ///
     /// @param hasRun whether this output is the command's, not that of a namespace which could not be made
     public static Ended run(List<String> command, Predicate<String> hasRun) throws IOException, InterruptedException {
         String error = "";
         for (String rights : List.of("--net", "--map-root-user --net")) {
-            var line = new ArrayList<>(List.of("timeout", "60", "unshare"));
+            var line = new ArrayList<>(List.of("timeout", "180", "unshare"));
             line.addAll(List.of(rights.split(" ", -1)));
             line.addAll(command);
             Ended ended;

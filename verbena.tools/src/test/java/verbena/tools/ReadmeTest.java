@@ -53,6 +53,27 @@ class ReadmeTest {
         assertThat(printedBy("docs/verbs.md", "It prints `(.*?)`", classes)).isEqualTo("SUCCESS: written from afar");
     }
 
+    /// What the page shows is part of a program that [#eachExamplePrintsWhatItSays] runs.
+    @Test
+    void thePageOfOrderShowsItsExample() throws Exception {
+        String example = Files.readString(ROOT.resolve("examples/Seqlock.java"));
+        assertThat(Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+                        .matcher(Files.readString(ROOT.resolve("docs/ordering.md")))
+                        .results()
+                        .map(match -> match.group(1).indent(4)))
+                .hasSize(2)
+                .allSatisfy(part -> assertThat(example).contains(part));
+    }
+
+    @Test
+    void thePageOfStreamsShowsItsExample() throws Exception {
+        String example = Files.readString(ROOT.resolve("examples/Streams.java"));
+        var shown = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(ROOT.resolve("docs/stream.md")));
+        assertThat(shown.find()).isTrue();
+        assertThat(example).contains(shown.group(1));
+    }
+
     /// Compiles the programs of a document and runs them at once; what they print is what the document promises.
     private String printedBy(String document, String promise, Path classes) throws Exception {
         String text = Files.readString(ROOT.resolve(document));

@@ -37,6 +37,7 @@ class VerbsDocTest {
             "verbena.wire.cm",
             "verbena.wire.ib",
             "verbena.wire.iwarp",
+            "verbena.wire.mad",
             "verbena.wire.roce",
             "verbena.wire.pcap",
             "verbena.wire.notation",
@@ -49,6 +50,13 @@ class VerbsDocTest {
             "verbena.transport.unreliable",
             "verbena.cm",
             "verbena.cm.mpa",
+            "verbena.subnet",
+            "verbena.subnet.node",
+            "verbena.subnet.routing",
+            "verbena.subnet.manager",
+            "verbena.subnet.fabric",
+            "verbena.subnet.link",
+            "verbena.subnet.topology",
             "verbena.nic",
             "verbena.nic.capture",
             "verbena.nic.device",
@@ -57,11 +65,16 @@ class VerbsDocTest {
             "verbena.nic.kind.iwarp",
             "verbena.nic.kind.roce",
             "verbena.nic.kind.shm",
+            "verbena.nic.kind.ib",
             "verbena.nic.link",
             "verbena.nic.management",
             "verbena.nic.observe",
             "verbena.ibverbs",
+            "verbena.stream",
+            "verbena.stream.protocol",
             "verbena.abi",
+            "verbena.messages",
+            "verbena.messages.protocol",
             "verbena.sim",
             "verbena.sim.script",
             "verbena.sim.traffic",
@@ -78,7 +91,9 @@ class VerbsDocTest {
             "java.lang",
             "java.lang.foreign",
             "java.lang.invoke",
+            "java.net",
             "java.nio.channels",
+            "java.nio.channels.spi",
             "java.nio.file",
             "java.security",
             "java.time",
@@ -108,9 +123,13 @@ class VerbsDocTest {
                 "docs/conformance.md",
                 "docs/connections.md",
                 "docs/explain.md",
+                "docs/messages.md",
+                "docs/ordering.md",
                 "docs/reliability.md",
                 "docs/seeing.md",
-                "docs/simulation.md"
+                "docs/simulation.md",
+                "docs/stream.md",
+                "docs/subnet.md"
             })
     void everyClassAndMemberNamedInADocumentExists(String document) throws IOException {
         assertThat(namesThatDoNotExist(document)).isEmpty();
@@ -158,8 +177,8 @@ class VerbsDocTest {
                 .toList();
     }
 
-    /// Tests of other rooms, the races, the workbench, the fuzz targets and the lab are not on the class path of this
-    /// one.
+    /// Tests of other rooms, the races, the workbench, the fuzz targets and the lab are not on the class path of
+    /// this one.
     private static boolean isElsewhere(String name) {
         try (Stream<Path> rooms = Files.list(ROOT)) {
             return Stream.concat(

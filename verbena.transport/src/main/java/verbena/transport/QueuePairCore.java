@@ -145,6 +145,7 @@ public final class QueuePairCore {
         frame.trafficClass = path.trafficClass();
         frame.hopLimit = path.hopLimit();
         frame.serviceLevel = path.serviceLevel();
+        frame.destinationLid = path.destinationLid();
     }
 
     // ---- requests that never leave this side

@@ -7,7 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Objects;
 
-/// The way to a peer's port (`struct ibv_ah_attr`, ibv_create_ah(3)). RoCE always goes by GID.
+/// The way to a peer's port (`struct ibv_ah_attr`, ibv_create_ah(3)). RoCE always goes by GID,
+/// InfiniBand by LID.
 ///
 /// @param destination GID of the peer
 /// @param sourceGidIndex which of the port's own GIDs to send from
@@ -16,7 +17,7 @@ import java.util.Objects;
 /// @param hopLimit time to live, 1 to 255
 /// @param flowLabel 20 bits that choose the UDP source port on RoCE v2; 0 lets the device choose
 /// @param serviceLevel 0 to 15
-/// @param destinationLid InfiniBand only; 0 otherwise
+/// @param destinationLid InfiniBand only; 0 otherwise. With the GID `::` the packets have no GRH.
 public record AddressVector(
         Gid destination,
         int sourceGidIndex,
@@ -99,5 +100,11 @@ public record AddressVector(
     public AddressVector withServiceLevel(int serviceLevel) {
         return new AddressVector(
                 destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);
+    }
+
+    /// This address vector with another destination LID.
+    public AddressVector withDestinationLid(int lid) {
+        return new AddressVector(
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, lid);
     }
 }

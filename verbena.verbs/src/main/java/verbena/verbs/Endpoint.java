@@ -11,7 +11,8 @@ import java.util.Objects;
 /// @param qpn queue pair number, 24 bits
 /// @param psn first packet sequence number that this end will send, 24 bits
 /// @param mtu largest path MTU that this end can use
-public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
+/// @param lid of the port, InfiniBand only; 0 otherwise
+public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu, int lid) {
     /// The bits of a queue pair number in a field of 32 (IBTA 9.2).
     public static final int QPN_MASK = 0xFF_FFFF;
     /// The bits of a packet sequence number in a field of 32 (IBTA 9.2).
@@ -25,12 +26,20 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
         Objects.requireNonNull(mtu, "mtu");
         Checks.range("qpn", qpn, 0, QPN_MASK);
         Checks.range("psn", psn, 0, PSN_MASK);
+        Checks.range("lid", lid, 0, 0xFFFF);
     }
 
-    /// One line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`.
+    /// An endpoint that has no LID.
+    public Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
+        this(gid, gidType, qpn, psn, mtu, 0);
+    }
+
+    /// One line of text that [#parse(String)] takes back: `gid/type/qpn/psn/mtu`, and `/lid` where
+    /// there is one.
     public String format() {
         var hex = HexFormat.of();
-        return gid + "/" + gidType.name() + "/" + hex.toHexDigits(qpn, 6) + "/" + hex.toHexDigits(psn, 6) + "/" + mtu;
+        return gid + "/" + gidType.name() + "/" + hex.toHexDigits(qpn, 6) + "/" + hex.toHexDigits(psn, 6) + "/" + mtu
+                + (lid == 0 ? "" : "/" + hex.toHexDigits(lid, 4));
     }
 
     /// Reads what [#format()] wrote.
@@ -38,7 +47,7 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
     /// @throws IllegalArgumentException when `text` has another form; the message names the part
     public static Endpoint parse(String text) {
         String[] part = text.strip().split("/", -1);
-        if (part.length != 5) {
+        if (part.length != 5 && part.length != 6) {
             throw new IllegalArgumentException("endpoint: gid/type/qpn/psn/mtu expected, got \"" + text + "\"");
         }
         try {
@@ -47,7 +56,8 @@ public record Endpoint(Gid gid, GidType gidType, int qpn, int psn, Mtu mtu) {
                     GidType.valueOf(part[1]),
                     HexFormat.fromHexDigits(part[2]),
                     HexFormat.fromHexDigits(part[3]),
-                    Mtu.ofBytes(Integer.parseInt(part[4])));
+                    Mtu.ofBytes(Integer.parseInt(part[4])),
+                    part.length == 5 ? 0 : HexFormat.fromHexDigits(part[5]));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("endpoint: \"" + text + "\": " + e.getMessage(), e);
         }

@@ -61,6 +61,10 @@ public final class Frame {
     public long destinationMac;
     /// The VLAN tag beside them, 16 bits; -1 for none.
     public int vlanTag = -1;
+    /// The LIDs that it travels between on a native InfiniBand link, 16 bits each; 0 elsewhere.
+    public int sourceLid;
+
+    public int destinationLid;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
     /// On the way out: the bit, counted from the first byte's lowest, that is flipped after the ICRC was
@@ -154,6 +158,8 @@ public final class Frame {
         sourceMac = other.sourceMac;
         destinationMac = other.destinationMac;
         vlanTag = other.vlanTag;
+        sourceLid = other.sourceLid;
+        destinationLid = other.destinationLid;
     }
 
     /// Turns over one bit of the packet, counted from the first byte's lowest.

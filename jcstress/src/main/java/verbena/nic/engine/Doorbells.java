@@ -140,7 +140,7 @@ public final class Doorbells {
         @Actor
         public void poster() {
             posted = 1;
-            Driven.ENGINE.ring(task, 1, 8);
+            Driven.ENGINE.ring(task, 1, 8, false);
         }
 
         @Actor
@@ -166,13 +166,13 @@ public final class Doorbells {
         @Actor
         public void first() {
             one.posted = 1;
-            Driven.ENGINE.ring(one.task, 1, 8);
+            Driven.ENGINE.ring(one.task, 1, 8, false);
         }
 
         @Actor
         public void second() {
             other.posted = 1;
-            Driven.ENGINE.ring(other.task, 1, 8);
+            Driven.ENGINE.ring(other.task, 1, 8, false);
         }
 
         @Arbiter
@@ -245,13 +245,13 @@ public final class Doorbells {
         @Actor
         public void first() {
             one.posted = 1;
-            Asleep.ENGINE.ring(one.task, 1, 8);
+            Asleep.ENGINE.ring(one.task, 1, 8, false);
         }
 
         @Actor
         public void second() {
             other.posted = 1;
-            Asleep.ENGINE.ring(other.task, 1, 8);
+            Asleep.ENGINE.ring(other.task, 1, 8, false);
         }
 
         @Arbiter
@@ -278,7 +278,7 @@ public final class Doorbells {
         @Actor
         public void poster() {
             posted = 1;
-            Asleep.ENGINE.ring(task, 1, 8);
+            Asleep.ENGINE.ring(task, 1, 8, false);
         }
 
         @Arbiter

@@ -34,7 +34,9 @@ public final class Datagrams {
     /// The way from one side to another.
     static AddressHandle way(TestEnd from, TestEnd to) {
         var gid = to.context.gid(1, TestEnd.gidIndex(to.context)).gid();
-        return from.fixture.own(from.domain.createAddressHandle(AddressVector.to(gid, TestEnd.gidIndex(from.context))));
+        var vector = AddressVector.to(gid, TestEnd.gidIndex(from.context))
+                .withDestinationLid(to.context.port(1).lid());
+        return from.fixture.own(from.domain.createAddressHandle(vector));
     }
 
     /// A signalled datagram from `a` to `b`.
@@ -280,7 +282,9 @@ public final class Datagrams {
     public static void aHandleRemembersItsWay(Fixture fixture) throws InterruptedException {
         Pair pair = pair(fixture);
         var gid = fixture.b().gid(1, TestEnd.gidIndex(fixture.b())).gid();
-        var vector = AddressVector.to(gid, TestEnd.gidIndex(fixture.a())).withTrafficClass(0x20);
+        var vector = AddressVector.to(gid, TestEnd.gidIndex(fixture.a()))
+                .withTrafficClass(0x20)
+                .withDestinationLid(fixture.b().port(1).lid());
         AddressHandle handle = fixture.own(pair.a().domain.createAddressHandle(vector));
         Expect.equal("way", vector, handle.vector());
         Expect.that("its domain", handle.protectionDomain() == pair.a().domain);

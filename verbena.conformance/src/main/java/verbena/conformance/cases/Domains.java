@@ -73,7 +73,9 @@ public final class Domains {
     public static void aDomainStaysOpenForItsAddressHandle(Fixture fixture) throws Exception {
         var domain = fixture.own(fixture.a().allocateProtectionDomain());
         var to = fixture.a().gids(1).getFirst();
-        staysOpenFor(domain, fixture.own(domain.createAddressHandle(AddressVector.to(to.gid(), to.index()))));
+        var vector = AddressVector.to(to.gid(), to.index())
+                .withDestinationLid(fixture.a().port(1).lid());
+        staysOpenFor(domain, fixture.own(domain.createAddressHandle(vector)));
     }
 
     public static void nothingIsMadeInAClosedDomain(Fixture fixture) {
@@ -181,7 +183,9 @@ public final class Domains {
         Pair pair = fixture.wire(QpType.UD).connect();
         var other = fixture.own(pair.a().context.allocateProtectionDomain());
         var to = pair.a().context.gids(1).getFirst();
-        var handle = fixture.own(other.createAddressHandle(AddressVector.to(to.gid(), to.index())));
+        var vector = AddressVector.to(to.gid(), to.index())
+                .withDestinationLid(pair.a().context.port(1).lid());
+        var handle = fixture.own(other.createAddressHandle(vector));
         Expect.thrown(
                 "posting with it",
                 IllegalArgumentException.class,

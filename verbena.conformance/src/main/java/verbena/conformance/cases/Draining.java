@@ -92,7 +92,7 @@ public final class Draining {
         var ofA = a.qp().endpoint(indexOfA);
         b.qp().modify(new Transition.ToInit(Access.remoteAll()));
         b.qp().modify(new Transition.ToRtr(
-                verbena.verbs.AddressVector.to(ofA.gid(), indexOfB),
+                verbena.verbs.AddressVector.to(ofA.gid(), indexOfB).withDestinationLid(ofA.lid()),
                 ofA.mtu().min(b.qp().endpoint(indexOfB).mtu()),
                 ofA.qpn(),
                 ofA.psn(),

@@ -288,8 +288,9 @@ public final class Posting {
     public static void aConnectionTakesNoDestination(Fixture fixture) throws InterruptedException {
         Pair pair = fixture.rc();
         var gid = fixture.a().gids(1).getFirst();
-        var handle = fixture.own(
-                pair.a().domain.createAddressHandle(verbena.verbs.AddressVector.to(gid.gid(), gid.index())));
+        var vector = verbena.verbs.AddressVector.to(gid.gid(), gid.index())
+                .withDestinationLid(fixture.a().port(1).lid());
+        var handle = fixture.own(pair.a().domain.createAddressHandle(vector));
         Expect.thrown(
                 "a SEND to somewhere",
                 IllegalArgumentException.class,

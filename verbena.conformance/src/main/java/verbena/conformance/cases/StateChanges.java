@@ -108,7 +108,9 @@ public final class StateChanges {
             case QKEY -> change.qkey(Wiring.QKEY);
             case AV ->
                 change.path(AddressVector.to(
-                        gid.gid(), TestEnd.gidIndex(qp.protectionDomain().context())));
+                                gid.gid(),
+                                TestEnd.gidIndex(qp.protectionDomain().context()))
+                        .withDestinationLid(gid.lid()));
             case PATH_MTU -> change.pathMtu(Mtu.MTU_256);
             case TIMEOUT -> change.ackTimeout(new AckTimeout(14));
             case RETRY_CNT -> change.retryCount(7);

@@ -1,13 +1,14 @@
 package verbena.foreign.linux;
 
-/// Numbers of the Linux ABI, 64 bits, little-endian, alike on x86-64 and aarch64 and for glibc and musl. Names are
-/// those of the C headers. A test compiles a C program and compares every one of them.
+/// Numbers of the Linux ABI, 64 bits, little-endian, alike on x86-64 and aarch64 and for glibc and musl. Names
+/// are those of the C headers. A test compiles a C program and compares every one of them.
 public final class LinuxAbi {
     public static final int AF_UNIX = 1;
     public static final int AF_INET = 2;
     public static final int AF_INET6 = 10;
     public static final int AF_NETLINK = 16;
     public static final int AF_PACKET = 17;
+    public static final int AF_XDP = 44;
     public static final int SOCK_STREAM = 1;
     public static final int SOCK_DGRAM = 2;
     public static final int SOCK_RAW = 3;
@@ -92,6 +93,39 @@ public final class LinuxAbi {
     public static final int TP_STATUS_VLAN_VALID = 0x10;
     public static final int ETH_P_ALL = 3;
 
+    public static final int SOL_XDP = 283;
+    public static final int XDP_MMAP_OFFSETS = 1;
+    public static final int XDP_RX_RING = 2;
+    public static final int XDP_TX_RING = 3;
+    public static final int XDP_UMEM_REG = 4;
+    public static final int XDP_UMEM_FILL_RING = 5;
+    public static final int XDP_UMEM_COMPLETION_RING = 6;
+    public static final int XDP_STATISTICS = 7;
+    public static final int XDP_OPTIONS = 8;
+    public static final int XDP_OPTIONS_ZEROCOPY = 1;
+    public static final int XDP_USE_NEED_WAKEUP = 8;
+    public static final int XDP_RING_NEED_WAKEUP = 1;
+    /// The room before a frame in its chunk that is an XDP program's.
+    public static final int XDP_PACKET_HEADROOM = 256;
+
+    public static final int XDP_PASS = 2;
+    public static final int XDP_FLAGS_SKB_MODE = 2;
+    public static final int XDP_FLAGS_DRV_MODE = 4;
+    public static final int BPF_MAP_CREATE = 0;
+    public static final int BPF_MAP_LOOKUP_ELEM = 1;
+    public static final int BPF_MAP_UPDATE_ELEM = 2;
+    public static final int BPF_MAP_DELETE_ELEM = 3;
+    public static final int BPF_PROG_LOAD = 5;
+    public static final int BPF_LINK_CREATE = 28;
+    public static final int BPF_MAP_TYPE_HASH = 1;
+    public static final int BPF_MAP_TYPE_ARRAY = 2;
+    public static final int BPF_MAP_TYPE_XSKMAP = 17;
+    public static final int BPF_PROG_TYPE_XDP = 6;
+    /// The type of attachment.
+    public static final int BPF_XDP = 37;
+
+    public static final int BPF_F_XDP_HAS_FRAGS = 0x20;
+
     public static final int NETLINK_ROUTE = 0;
     public static final int RTMGRP_LINK = 1;
     public static final int RTMGRP_NEIGH = 4;
@@ -122,6 +156,7 @@ public final class LinuxAbi {
 
     public static final int MSG_CTRUNC = 8;
     public static final int MSG_TRUNC = 0x20;
+    public static final int MSG_DONTWAIT = 0x40;
     public static final int MSG_NOSIGNAL = 0x4000;
     public static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
     /// The type of the control message that brings descriptors: an int each.
@@ -135,6 +170,9 @@ public final class LinuxAbi {
 
     /// The same on all processors.
     public static final int SYS_CLOSE_RANGE = 436;
+    /// This one is not.
+    public static final int SYS_BPF = System.getProperty("os.arch").equals("aarch64") ? 280 : 321;
+
     public static final int CLOSE_RANGE_UNSHARE = 2;
     public static final int F_ADD_SEALS = 1033;
     public static final int F_GET_SEALS = 1034;
@@ -150,6 +188,7 @@ public final class LinuxAbi {
     public static final int MAP_SHARED = 1;
     public static final int MAP_PRIVATE = 2;
     public static final int MAP_ANONYMOUS = 0x20;
+    public static final int MAP_POPULATE = 0x8000;
     public static final int MAP_FIXED_NOREPLACE = 0x10_0000;
     public static final int MADV_DONTFORK = 10;
     public static final int TMPFS_MAGIC = 0x0102_1994;
@@ -170,19 +209,37 @@ public final class LinuxAbi {
     public static final int EPOLLHUP = 0x10;
 
     public static final int BPF_LD = 0x00;
+    public static final int BPF_LDX = 0x01;
+    public static final int BPF_ST = 0x02;
+    public static final int BPF_STX = 0x03;
     public static final int BPF_ALU = 0x04;
     public static final int BPF_JMP = 0x05;
+    public static final int BPF_ALU64 = 0x07;
     public static final int BPF_RET = 0x06;
     public static final int BPF_W = 0x00;
     public static final int BPF_H = 0x08;
     public static final int BPF_B = 0x10;
+    public static final int BPF_DW = 0x18;
     public static final int BPF_ABS = 0x20;
+    public static final int BPF_MEM = 0x60;
+    public static final int BPF_ATOMIC = 0xC0;
     public static final int BPF_K = 0x00;
+    public static final int BPF_X = 0x08;
     public static final int BPF_A = 0x10;
+    public static final int BPF_ADD = 0x00;
+    public static final int BPF_MOV = 0xB0;
+    public static final int BPF_IMM = 0x00;
     public static final int BPF_AND = 0x50;
     public static final int BPF_JA = 0x00;
     public static final int BPF_JEQ = 0x10;
+    public static final int BPF_JGT = 0x20;
     public static final int BPF_JSET = 0x40;
+    public static final int BPF_JNE = 0x50;
+    public static final int BPF_CALL = 0x80;
+    public static final int BPF_EXIT = 0x90;
+    public static final int BPF_PSEUDO_MAP_FD = 1;
+    public static final int BPF_FUNC_MAP_LOOKUP_ELEM = 1;
+    public static final int BPF_FUNC_REDIRECT_MAP = 51;
     /// Where a program finds what is told of a frame beside its bytes, with the place of its type.
     public static final int SKF_AD_OFF = -0x1000;
 
@@ -203,6 +260,7 @@ public final class LinuxAbi {
     public static final int EACCES = 13;
     public static final int EFAULT = 14;
     public static final int EBUSY = 16;
+    public static final int EEXIST = 17;
     public static final int ENODEV = 19;
     public static final int EINVAL = 22;
     public static final int EMFILE = 24;
@@ -282,6 +340,115 @@ public final class LinuxAbi {
         public static final int SLL_IFINDEX = 4; // 32 bits
 
         private SockaddrLl() {}
+    }
+
+    /// `struct sockaddr_xdp`.
+    public static final class SockaddrXdp {
+        public static final int BYTES = 16;
+        public static final int SXDP_FAMILY = 0; // 16 bits, native order
+        public static final int SXDP_FLAGS = 2; // 16 bits
+        public static final int SXDP_IFINDEX = 4; // 32 bits
+        public static final int SXDP_QUEUE_ID = 8; // 32 bits
+
+        private SockaddrXdp() {}
+    }
+
+    /// `struct xdp_umem_reg`: the memory that frames lie in.
+    public static final class XdpUmemReg {
+        public static final int BYTES = 32;
+        public static final int ADDR = 0; // 64 bits
+        public static final int LEN = 8; // 64 bits
+        public static final int CHUNK_SIZE = 16; // 32 bits
+        public static final int HEADROOM = 20; // 32 bits
+
+        private XdpUmemReg() {}
+    }
+
+    /// `struct xdp_ring_offset`: what of a ring is where in its mapping.
+    public static final class XdpRingOffset {
+        public static final int BYTES = 32;
+        public static final int PRODUCER = 0; // 64 bits
+        public static final int CONSUMER = 8; // 64 bits
+        public static final int DESC = 16; // 64 bits
+        public static final int FLAGS = 24; // 64 bits
+
+        private XdpRingOffset() {}
+    }
+
+    /// `struct xdp_mmap_offsets`: a `struct xdp_ring_offset` for each ring.
+    public static final class XdpMmapOffsets {
+        public static final int BYTES = 128;
+        public static final int RX = 0;
+        public static final int TX = 32;
+        public static final int FR = 64; // fill
+        public static final int CR = 96; // completion
+
+        private XdpMmapOffsets() {}
+    }
+
+    /// `struct xdp_desc`: a frame, or a piece of one, in the rings of arrivals and departures.
+    public static final class XdpDesc {
+        public static final int BYTES = 16;
+        public static final int ADDR = 0; // 64 bits, from the start of the memory
+        public static final int LEN = 8; // 32 bits
+        public static final int OPTIONS = 12; // 32 bits
+
+        private XdpDesc() {}
+    }
+
+    /// `struct xdp_statistics`.
+    public static final class XdpStatistics {
+        public static final int BYTES = 48;
+        public static final int RX_DROPPED = 0; // 64 bits
+        public static final int RX_RING_FULL = 24; // 64 bits
+
+        private XdpStatistics() {}
+    }
+
+    /// `struct xdp_md`, the argument of an XDP program.
+    public static final class XdpMd {
+        public static final int DATA = 0; // 32 bits
+        public static final int DATA_END = 4; // 32 bits
+        public static final int RX_QUEUE_INDEX = 16; // 32 bits
+
+        private XdpMd() {}
+    }
+
+    /// `struct bpf_insn`: an instruction.
+    public static final class BpfInsn {
+        public static final int BYTES = 8;
+        public static final int CODE = 0; // 8 bits; two registers, 4 bits each, are behind it
+        public static final int OFF = 2; // 16 bits
+        public static final int IMM = 4; // 32 bits
+
+        private BpfInsn() {}
+    }
+
+    /// `union bpf_attr`: the arguments of bpf(2).
+    public static final class BpfAttr {
+        public static final int MAP_TYPE = 0; // 32 bits
+        public static final int KEY_SIZE = 4; // 32 bits
+        public static final int VALUE_SIZE = 8; // 32 bits
+        public static final int MAX_ENTRIES = 12; // 32 bits
+        public static final int MAP_FD = 0; // 32 bits
+        public static final int KEY = 8; // 64 bits
+        public static final int VALUE = 16; // 64 bits
+        public static final int PROG_TYPE = 0; // 32 bits
+        public static final int INSN_CNT = 4; // 32 bits
+        public static final int INSNS = 8; // 64 bits
+        public static final int LICENSE = 16; // 64 bits
+        public static final int LOG_LEVEL = 24; // 32 bits
+        public static final int LOG_SIZE = 28; // 32 bits
+        public static final int LOG_BUF = 32; // 64 bits
+        public static final int PROG_FLAGS = 44; // 32 bits
+        public static final int PROG_NAME = 48; // 16 bytes
+        public static final int EXPECTED_ATTACH_TYPE = 68; // 32 bits
+        public static final int LINK_CREATE_PROG_FD = 0; // 32 bits
+        public static final int LINK_CREATE_TARGET_IFINDEX = 4; // 32 bits
+        public static final int LINK_CREATE_ATTACH_TYPE = 8; // 32 bits
+        public static final int LINK_CREATE_FLAGS = 12; // 32 bits
+
+        private BpfAttr() {}
     }
 
     /// `struct tpacket_req`: the ring of a packet socket.

@@ -21,11 +21,12 @@ import verbena.foreign.SystemFunction;
 /// The methods of an instance answer with a negated errno when they fail, as the kernel does. The instance holds
 /// the memory through which errno comes back and belongs to one thread at a time. The static methods know no
 /// errno: the JDK makes a new slice of that memory at each call (25 does, unless the compiler sees through it),
-/// and nothing is to be allocated on the packet path. All but those of the packet path are called in the one shape
-/// of [SystemFunction].
+/// and nothing is to be allocated on the packet path. All but those of the packet path are called in the one
+/// shape of [SystemFunction].
 ///
-/// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop the
-/// garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and more.
+/// None is declared critical. That would save the thread's state transition, some nanoseconds a call, and stop
+/// the garbage collector for as long as the call runs; a batch of 64 packets over loopback runs for 100 µs and
+/// more.
 @SuppressWarnings("restricted") // FFM: this is the class that native access is granted for
 public final class LinuxSockets {
     private static final AddressLayout POINTER = ValueLayout.ADDRESS;
@@ -106,9 +107,15 @@ public final class LinuxSockets {
                 state, LinuxAbi.AF_NETLINK, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, LinuxAbi.NETLINK_ROUTE);
     }
 
-    /// A non-blocking socket for whole frames of an interface (packet(7)); it receives nothing before it is bound.
+    /// A non-blocking socket for whole frames of an interface (packet(7)); it receives nothing before it is
+    /// bound.
     public int packetSocket() {
         return SOCKET.tryCall(state, LinuxAbi.AF_PACKET, LinuxAbi.SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    }
+
+    /// A socket for whole frames of an interface in memory that it shares with the kernel (AF_XDP).
+    public int xdpSocket() {
+        return SOCKET.tryCall(state, LinuxAbi.AF_XDP, LinuxAbi.SOCK_RAW | SOCK_CLOEXEC, 0);
     }
 
     /// A non-blocking socket of this host (unix(7)) that connects, and keeps messages apart.
@@ -164,8 +171,8 @@ public final class LinuxSockets {
         }
     }
 
-    /// How many bytes were read into what the iovecs name; 0 at the end of a stream, -1 when there was nothing, or
-    /// an error. `alive` stays alive meanwhile.
+    /// How many bytes were read into what the iovecs name; 0 at the end of a stream, -1 when there was nothing,
+    /// or an error. `alive` stays alive meanwhile.
     public static long readScattered(int fd, MemorySegment iovecs, int count, MemorySegment alive) {
         try {
             return (long) OfStreams.READV.invokeExact(fd, iovecs, count, alive);
@@ -188,8 +195,8 @@ public final class LinuxSockets {
         return result < 0 ? result : credentials.get(JAVA_INT, LinuxAbi.Ucred.UID);
     }
 
-    /// The process that has connected the socket at the other end, or listened there; 0 when this process cannot see
-    /// it, because it is in another PID namespace. Else the negative error.
+    /// The process that has connected the socket at the other end, or listened there; 0 when this process cannot
+    /// see it, because it is in another PID namespace. Else the negative error.
     public int peerProcess(int fd) {
         int result = peerUser(fd);
         return result < 0 ? result : credentials.get(JAVA_INT, LinuxAbi.Ucred.PID);
@@ -250,8 +257,8 @@ public final class LinuxSockets {
         return GETSOCKOPT.tryCall(state, fd, level, name, into.address(), optionLength.address());
     }
 
-    /// How many messages were sent; an error only when it is the first that failed. A single one goes by sendmsg,
-    /// which is some 150 ns quicker.
+    /// How many messages were sent; an error only when it is the first that failed. A single one goes by
+    /// sendmsg, which is some 150 ns quicker.
     public int sendMessages(int fd, MemorySegment mmsghdrs, int count) {
         try {
             int sent = count == 1

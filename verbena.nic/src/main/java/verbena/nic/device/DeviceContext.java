@@ -361,8 +361,8 @@ public final class DeviceContext extends OwnedObject implements SoftContext, Obs
         return kind.manage(managementClass, agent);
     }
 
-    /// Any thread.
-    void raise(AsyncEvent event) {
+    /// Reports an asynchronous event. Any thread.
+    public void raise(AsyncEvent event) {
         events.raise(event);
     }
 

@@ -74,7 +74,7 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
     /// @param isOpen whether the device is open; the port of a closed device is down
     PortAttributes port(boolean isOpen) {
         boolean active = isOpen && gids.isLive();
-        return new PortAttributes(
+        return kind.port(new PortAttributes(
                 active ? PortState.ACTIVE : PortState.DOWN,
                 Mtu.MTU_4096,
                 mtu,
@@ -88,7 +88,7 @@ record DeviceFacts(Device device, Mtu mtu, DeviceKind kind, Engines engines, Gid
                 1,
                 1,
                 active ? PHYSICALLY_UP : PHYSICALLY_DISABLED,
-                LinkLayer.ETHERNET);
+                LinkLayer.ETHERNET));
     }
 
     /// The counters of all engines and links, summed by name, and those of the kind of device.

@@ -230,9 +230,9 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         return engine;
     }
 
-    /// Rings the doorbell for this many requests, whose messages have this many bytes.
-    void ring(int requests, long bytes) {
-        engine.ring(task, requests, bytes);
+    /// See [Engine#ring].
+    void ring(int requests, long bytes, boolean oneSided) {
+        engine.ring(task, requests, bytes, oneSided);
     }
 
     /// Notes that a poster has closed its batch.
@@ -285,7 +285,7 @@ public final class SoftQueuePair extends OwnedObject implements LocalQueuePair, 
         @Override
         public void posted() {
             if (state == QpState.ERR || driver.isStalled()) {
-                ring(0, 0); // no send
+                ring(0, 0, false); // no send
             }
         }
     }

@@ -26,6 +26,8 @@ final class SoftSends extends Sends implements FaultySends {
     private @Nullable SendRequest current;
     /// The bytes of the messages that are complete and not submitted.
     private long bytes;
+    /// Whether all of them are one-sided.
+    private boolean oneSided = true;
 
     SoftSends(SoftQueuePair qp, SoftProtectionDomain domain, SendQueue queue, QueuePairOptions options) {
         super(qp, domain, options);
@@ -66,7 +68,7 @@ final class SoftSends extends Sends implements FaultySends {
     @Override
     protected void leave() {
         queue.abandon();
-        bytes = 0;
+        forgetMessages();
         turn.unlock();
         qp.onBatchClosed();
     }
@@ -196,16 +198,22 @@ final class SoftSends extends Sends implements FaultySends {
         request.fenced = (flags & FENCED) != 0;
         request.solicited = (flags & SOLICITED) != 0;
         bytes += request.bytes();
+        oneSided &= request.isOneSided();
     }
 
     @Override
     protected int handOver() {
         int n = queue.publish();
         if (n > 0) {
-            qp.ring(n, bytes);
+            qp.ring(n, bytes, oneSided);
         }
-        bytes = 0;
+        forgetMessages();
         return n;
+    }
+
+    private void forgetMessages() {
+        bytes = 0;
+        oneSided = true;
     }
 
     @Override

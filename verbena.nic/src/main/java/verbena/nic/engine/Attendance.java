@@ -32,6 +32,8 @@ final class Attendance {
     private final AtomicReference<@Nullable Thread> heir = new AtomicReference<>();
     /// How many threads wait for completions without attending: each needs another thread to wake it.
     private final AtomicInteger parked = new AtomicInteger();
+    /// Whether the guest leaves as soon as another thread wants the place. Written by the attendant.
+    private volatile boolean isGivingWay;
     /// How many guests have come. Written by the attendant.
     private volatile long visits;
     /// Whether the attendant stays away because a thread polls, or the engine's thread because of a guest.
@@ -97,22 +99,27 @@ final class Attendance {
 
     // ---- guests
 
-    /// Takes the place, and waits until the engine's thread has left it. Does not wait for another guest.
-    boolean takeOver(Thread me, BooleanSupplier isOver, long untilNanos) {
+    /// Takes the place, and waits until the engine's thread has left it. Waits for another guest only when that
+    /// one gives way, and the caller would not.
+    ///
+    /// @param givesWay whether the caller will leave when [#isWanted()]
+    boolean takeOver(Thread me, BooleanSupplier isOver, long untilNanos, boolean givesWay) {
         while (isAlive.getAsBoolean() && parked.get() == 0) {
             Thread now = attendant.get();
             if (now == null && attendant.compareAndSet(null, me)) {
                 long before = visits;
                 visits = before + 1; // only the attendant writes
+                isGivingWay = givesWay;
                 heir.compareAndSet(me, null);
                 return true;
             }
-            if ((now != null && now != thread) || (heir.get() != me && !heir.compareAndSet(null, me))) {
+            boolean hasGuest = now != null && now != thread;
+            if ((hasGuest && (givesWay || !isGivingWay)) || (heir.get() != me && !heir.compareAndSet(null, me))) {
                 break;
             }
             sleep.disturb();
             if (away) {
-                LockSupport.unpark(thread);
+                LockSupport.unpark(hasGuest ? now : thread);
             }
             if (attendant.get() != null) {
                 LockSupport.parkNanos(this, HEIR_NANOS);
@@ -136,6 +143,7 @@ final class Attendance {
         if (othersWait || offDuty) {
             LockSupport.unpark(thread);
         }
+        LockSupport.unpark(heir.get());
     }
 
     /// See [Engine#wakeGuest()].

@@ -27,8 +27,8 @@ import verbena.transport.Protocol;
 ///
 /// # The attendant
 ///
-/// One thread at a time attends to the engine: it handles arrivals and deadlines, and sleeps in the link. [Attendance]
-/// decides which thread that is, and when.
+/// One thread at a time attends to the engine: it handles arrivals and deadlines, and sleeps in the link.
+/// [Attendance] decides which thread that is, and when.
 final class Driver {
     /// Pieces of work that a poster does for its own requests before it leaves the rest to the engine's thread.
     private static final int POSTER_PIECES = 4;
@@ -125,6 +125,26 @@ final class Driver {
         if (!mayWait || sleep.isUnderWay()) {
             workNow();
         }
+    }
+
+    /// Carries out what a thread has posted, as far as it needs neither packet nor time. True when nothing of it is
+    /// left. This leaves no deadline, so no sleep has to be disturbed.
+    boolean doAtOnce(EngineTask task) {
+        if (containment.failure() != null || !ownership.tryOwn()) {
+            return false;
+        }
+        boolean isDone = false;
+        try {
+            isDone = !task.isGone && !task.isLost && task.scheduled.doAtOnce();
+        } catch (RuntimeException | Error e) {
+            containment.contain(task, e);
+        } finally {
+            ownership.disown();
+        }
+        if (work.hasLeft()) {
+            workNow();
+        }
+        return isDone;
     }
 
     /// See [Engine#polled()].
@@ -229,17 +249,20 @@ final class Driver {
         attendance.parked(change);
     }
 
-    /// See [Engine#attend].
-    boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+    /// See [Engine#attend] and [Engine#attendGivingWay].
+    boolean attend(BooleanSupplier isOver, long nanos, boolean givesWay) throws InterruptedException {
         Thread me = Thread.currentThread();
         long now = clock.getAsLong();
         long untilNanos = nanos < Protocol.NEVER - Math.max(0, now) ? now + nanos : Protocol.NEVER;
-        if (!hasThread() || me.isVirtual() || ownership.isMine() || !attendance.takeOver(me, isOver, untilNanos)) {
+        if (!hasThread()
+                || me.isVirtual()
+                || ownership.isMine()
+                || !attendance.takeOver(me, isOver, untilNanos, givesWay)) {
             return false;
         }
         interruptBell.expect();
         try {
-            attend(isOver, untilNanos, null);
+            attend(givesWay ? () -> attendance.isWanted() || isOver.getAsBoolean() : isOver, untilNanos, null);
         } finally {
             interruptBell.forget();
             attendance.leave();
@@ -262,7 +285,7 @@ final class Driver {
                     || me.isVirtual()
                     || ownership.isMine()
                     || !work.link().canBePolled()
-                    || !attendance.takeOver(me, isOver, Protocol.NEVER)) {
+                    || !attendance.takeOver(me, isOver, Protocol.NEVER, false)) {
                 return Engine.ELSEWHERE;
             }
             beginAttending(false);

@@ -137,7 +137,11 @@ public final class Engine implements AutoCloseable {
     ///
     /// @param requests how many requests
     /// @param bytes the total length of their messages
-    public void ring(EngineTask task, int requests, long bytes) {
+    /// @param oneSided whether all of them are ([verbena.transport.queue.SendRequest#isOneSided()])
+    public void ring(EngineTask task, int requests, long bytes, boolean oneSided) {
+        if (oneSided && task.scheduled.hasShortcut() && driver.doAtOnce(task)) {
+            return;
+        }
         doorbells.ring(task);
         driver.posted(requests, bytes);
     }
@@ -215,7 +219,13 @@ public final class Engine implements AutoCloseable {
     /// @return false when the caller cannot attend: other threads wait or attend, or the caller is a virtual
     ///     thread, which must not block in the kernel
     public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
-        return driver.attend(isOver, nanos);
+        return driver.attend(isOver, nanos, false);
+    }
+
+    /// Attends as [#attend] does, for a caller that waits for something rare. It gives the place away, and
+    /// returns, when a thread wants it that waits for completions.
+    public boolean attendGivingWay(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return driver.attend(isOver, nanos, true);
     }
 
     /// The result of [#visit] when the caller has to wait in another way.

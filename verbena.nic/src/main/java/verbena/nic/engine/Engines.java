@@ -143,6 +143,11 @@ public final class Engines {
         return all.size() == 1 && first().attend(isOver, nanos);
     }
 
+    /// The same for a caller that gives way ([Engine#attendGivingWay]).
+    public boolean attendGivingWay(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return all.size() == 1 && first().attendGivingWay(isOver, nanos);
+    }
+
     // ---- all of them at once
 
     /// Runs `command` while no engine works. The engines are stopped in their order, each by a command inside that

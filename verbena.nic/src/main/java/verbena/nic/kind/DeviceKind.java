@@ -4,6 +4,7 @@ import java.util.Map;
 import verbena.nic.ManagementAgent;
 import verbena.nic.ManagementPort;
 import verbena.nic.link.Tap;
+import verbena.verbs.PortAttributes;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpType;
@@ -38,6 +39,11 @@ public interface DeviceKind {
 
     /// The counters of this kind beyond those of engine and link, by name. Any thread.
     Map<String, Long> counters();
+
+    /// The attributes of the port, which are those of an Ethernet port at first. Any thread.
+    default PortAttributes port(PortAttributes ethernet) {
+        return ethernet;
+    }
 
     /// Makes the memory of regions that bring theirs. Called once, when the device is opened; closed with it.
     default RegionMemory regionMemory() {

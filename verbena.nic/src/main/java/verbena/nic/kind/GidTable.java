@@ -12,7 +12,9 @@ import verbena.verbs.AsyncEvent;
 import verbena.verbs.DeviceException;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
 import verbena.verbs.InvalidAttributesException;
+import verbena.wire.ib.NativePacket;
 import verbena.wire.roce.RoceV2;
 
 /// The addresses of a device, and the paths from them to peers. Any thread.
@@ -110,6 +112,9 @@ public final class GidTable {
             throw new InvalidAttributesException(verb + ": own GID " + own.index() + " is " + own.gid()
                     + " and the peer's is " + to.destination() + ": one is IPv4, the other is not");
         }
+        if (own.type() == GidType.IB) {
+            return pathByLid(verb, own, to);
+        }
         return new Path(
                 own.gid().high(),
                 own.gid().low(),
@@ -118,6 +123,29 @@ public final class GidTable {
                 to.trafficClass(),
                 to.hopLimit(),
                 to.flowLabel() == 0 ? 0 : RoceV2.udpSourcePort(to.flowLabel()),
-                to.serviceLevel());
+                to.serviceLevel(),
+                0);
+    }
+
+    /// The path on InfiniBand, which goes by LID. Where the address vector has no GID but `::`, or a LID in the form
+    /// of a GID (`::7`), packets have no GRH.
+    private static Path pathByLid(String verb, GidEntry own, AddressVector to) {
+        Gid gid = to.destination();
+        boolean isLocal = NativePacket.isByLid(gid.high(), gid.low());
+        int lid = to.destinationLid() == 0 && isLocal ? (int) gid.low() : to.destinationLid();
+        if (lid == 0) {
+            throw new InvalidAttributesException(verb + ": destinationLid: InfiniBand needs the LID of " + gid
+                    + "; only connections find it by themselves");
+        }
+        return new Path(
+                own.gid().high(),
+                own.gid().low(),
+                isLocal ? 0 : gid.high(),
+                isLocal ? lid : gid.low(),
+                to.trafficClass(),
+                to.hopLimit(),
+                0,
+                to.serviceLevel(),
+                lid);
     }
 }

@@ -3,19 +3,19 @@ package verbena.nic.link;
 import java.lang.foreign.MemorySegment;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
+import verbena.wire.mad.Mad;
 
-/// Finds which of the links that share an address a packet is for. It reads the fixed places of the headers, before
-/// any other check. A malformed packet is for any link; the device of that link then refuses it.
+/// Finds which of the links that share an address a packet is for. It reads the fixed places of the headers,
+/// before any other check. A malformed packet is for any link; the device of that link then refuses it.
 ///
-/// Numbers that a device has assigned begin with its slot. Management datagrams all go to queue pair 1. A response
-/// names the communication ID or the request ID of the device that asked; a request names a service.
+/// Numbers that a device has assigned begin with its slot. Management datagrams all go to queue pair 1. A
+/// response names the communication ID or the request ID of the device that asked; a request names a service.
 final class Addressee {
     /// The packet is for any link: the one that has received it.
     static final int ANY_LINK = -1;

@@ -1,14 +1,12 @@
 package verbena.nic.link;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
-import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.nic.link.Interfaces.HostInterface;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
@@ -31,9 +29,12 @@ import verbena.wire.roce.UdpHeaders;
 /// joined, does not leave the process.
 ///
 /// Threads as in [Link]. Linux only. Allocates nothing for a packet, except for the first one to a peer.
-public final class EthernetLink implements Link {
+public final class EthernetLink extends PolledLink {
     /// How many groups a link can be a member of at once, as on a [UdpLink].
     public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
+
+    /// In place of a queue: the frames of all queues, by a packet socket.
+    public static final int PACKET_SOCKET = -1;
 
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks for news of addresses even if nothing has told of
@@ -41,6 +42,8 @@ public final class EthernetLink implements Link {
     private static final int LOOKS = 4_096;
 
     private static final int LOOKS_WAITING = 64;
+    /// The second descriptor that ends a sleep.
+    private static final int NEWS = 1;
 
     /// Who a link is on its wire.
     ///
@@ -66,12 +69,8 @@ public final class EthernetLink implements Link {
     }
 
     private final Station station;
-    private final Occupancy occupancy = new Occupancy();
-    private final Arena arena = Arena.ofShared();
-    private final LinuxSockets linux = new LinuxSockets(arena);
     private final Wire wire;
     private final Resolver resolver;
-    private final EthernetSleep sleep;
     private final EthernetInbox inbox;
 
     private final NetworkHeaders headers;
@@ -84,6 +83,8 @@ public final class EthernetLink implements Link {
 
     private int untilLook = LOOKS;
     private boolean mayHaveMore;
+    /// Whether the sleeping thread has seen that the resolver has news.
+    private volatile boolean hasNews;
 
     // Written here, read by any thread.
     private final AtomicLong unsendable = new AtomicLong();
@@ -94,10 +95,13 @@ public final class EthernetLink implements Link {
     ///
     /// @param gids its addresses, of one type
     /// @param vlan as in [Station]
+    /// @param queue of the interface, from 0, for a wire of AF_XDP; [#PACKET_SOCKET] for one that has all queues
     /// @throws LinkException when the system does not permit it, or another link has the interface or an address
-    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan) {
+    public static EthernetLink open(HostInterface host, List<GidEntry> gids, int vlan, int queue) {
         var station = new Station(gids, host.mac(), host.mtu(), vlan);
-        PacketWire wire = PacketWire.open(host, station.isRoceV1(), gids);
+        Wire wire = queue == PACKET_SOCKET
+                ? PacketWire.open(host, station.isRoceV1(), gids)
+                : XdpWire.open(host, station.isRoceV1(), gids, queue);
         Resolver resolver = null;
         EthernetLink link = null;
         try {
@@ -116,6 +120,7 @@ public final class EthernetLink implements Link {
 
     /// A link over any wire; closes both when it is closed.
     EthernetLink(Station station, Wire wire, Resolver resolver) {
+        super(2);
         this.station = station;
         this.wire = wire;
         this.resolver = resolver;
@@ -127,15 +132,6 @@ public final class EthernetLink implements Link {
                 station.gids().stream().allMatch(entry -> entry.gid().isIpv4());
         int overhead = station.isRoceV1() ? Grh.BYTES : isOnlyIpv4 ? RoceV2.IPV4_OVERHEAD : RoceV2.IPV6_OVERHEAD;
         packetMax = Math.min(Frame.PACKET_MAX, station.mtu() - overhead) & ~3; // whole words (IBTA 9.2, PadCnt)
-        boolean isOpen = false;
-        try {
-            sleep = new EthernetSleep(linux, arena, occupancy);
-            isOpen = true;
-        } finally {
-            if (!isOpen) {
-                arena.close();
-            }
-        }
     }
 
     // ---- receiving
@@ -147,7 +143,7 @@ public final class EthernetLink implements Link {
                 return 0;
             }
             wire.release();
-            if (sleep.takeNews() || --untilLook <= 0) {
+            if (hasNews || --untilLook <= 0) {
                 look();
             }
             int received = self.take(frames, from, count);
@@ -301,6 +297,7 @@ public final class EthernetLink implements Link {
 
     /// Looks for news of addresses, and sends what has waited for them.
     private void look() {
+        hasNews = false; // before the look: later news set it again
         untilLook = waiting.isEmpty() ? LOOKS : LOOKS_WAITING;
         if (resolver.hasNews() && !waiting.isEmpty()) {
             waiting.visit(sender);
@@ -422,55 +419,25 @@ public final class EthernetLink implements Link {
     // ---- sleeping
 
     @Override
-    public void await(long timeoutNanos) {
-        int count = fallAsleep(timeoutNanos);
-        if (count == 0) {
-            return;
+    long lastLook(long timeoutNanos) {
+        if (self.hasRecords()) {
+            return 0;
         }
-        try {
-            // A signal may end the poll: await may return early.
-            int _ = LinuxSockets.poll(sleep.pollfds(), count, MemorySegment.NULL);
-        } finally {
-            awake();
+        sleep.watch(wire.descriptor(), wire.wasFull() ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
+        sleep.watch(resolver.descriptor(), LinuxAbi.POLLIN);
+        return timeoutNanos;
+    }
+
+    @Override
+    void afterSleep() {
+        if (sleep.isReadable(NEWS)) {
+            hasNews = true;
         }
     }
 
     @Override
-    public boolean canBePolled() {
-        return true;
-    }
-
-    @Override
-    public MemorySegment pollfds() {
-        return sleep.pollfds();
-    }
-
-    @Override
-    public int fallAsleep(long timeoutNanos) {
-        return sleep.begin(timeoutNanos, wire, resolver, self);
-    }
-
-    @Override
-    public void awake() {
-        sleep.end();
-    }
-
-    @Override
-    public void wakeup() {
-        sleep.wakeup();
-    }
-
-    // ---- the end
-
-    /// Closes as [Link#close()] says; returns when the sleeping thread has left, and sockets and memory are
-    /// released.
-    @Override
-    public void close() {
-        if (occupancy.close(sleep::ring)) {
-            sleep.close();
-            resolver.close();
-            wire.close();
-            arena.close();
-        }
+    void release() {
+        resolver.close();
+        wire.close();
     }
 }

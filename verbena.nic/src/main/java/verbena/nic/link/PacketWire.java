@@ -1,6 +1,5 @@
 package verbena.nic.link;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -18,7 +17,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.Iovec;
 import verbena.foreign.linux.LinuxAbi.Mmsghdr;
-import verbena.foreign.linux.LinuxAbi.PacketMreq;
 import verbena.foreign.linux.LinuxAbi.SockaddrLl;
 import verbena.foreign.linux.LinuxAbi.TpacketStats;
 import verbena.foreign.linux.LinuxSockets;
@@ -54,6 +52,7 @@ public final class PacketWire implements Wire {
     private final HostInterface host;
     private final int fd;
     private final PacketRing ring;
+    private final PacketMembership membership;
     private final EthernetClaim claim;
     private final ByteBuffer bytes;
 
@@ -108,6 +107,7 @@ public final class PacketWire implements Wire {
     private PacketWire(HostInterface host, boolean isRoceV1, List<GidEntry> gids) {
         this.host = host;
         fd = linux.packetSocket();
+        membership = new PacketMembership(linux, fd, host.index());
         boolean isReady = false;
         try {
             if (fd < 0) {
@@ -283,27 +283,14 @@ public final class PacketWire implements Wire {
 
     @Override
     public void join(Gid group, long mac) {
-        require("PACKET_ADD_MEMBERSHIP", member(LinuxAbi.PACKET_ADD_MEMBERSHIP, mac));
+        require("PACKET_ADD_MEMBERSHIP", membership.join(mac));
         claim.join(group);
     }
 
     @Override
     public void leave(Gid group, long mac) {
-        int _ = member(LinuxAbi.PACKET_DROP_MEMBERSHIP, mac); // it fails only when the interface has gone
+        membership.leave(mac);
         claim.leave(group);
-    }
-
-    private int member(int option, long mac) {
-        try (Arena call = Arena.ofConfined()) {
-            MemorySegment request = call.allocate(PacketMreq.BYTES, 4);
-            request.set(JAVA_INT, PacketMreq.MR_IFINDEX, host.index());
-            request.set(JAVA_SHORT, PacketMreq.MR_TYPE, (short) LinuxAbi.PACKET_MR_MULTICAST);
-            request.set(JAVA_SHORT, PacketMreq.MR_ALEN, (short) 6);
-            for (int i = 0; i < 6; i++) {
-                request.set(JAVA_BYTE, PacketMreq.MR_ADDRESS + (long) i, (byte) (mac >>> (40 - 8 * i)));
-            }
-            return linux.setOption(fd, LinuxAbi.SOL_PACKET, option, request);
-        }
     }
 
     @Override

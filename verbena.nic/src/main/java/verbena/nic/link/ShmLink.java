@@ -1,6 +1,5 @@
 package verbena.nic.link;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.List;
@@ -8,43 +7,43 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
-import verbena.foreign.linux.LinuxSockets;
+import verbena.foreign.linux.LinuxAbi;
 import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.ib.Bth;
+import verbena.wire.mad.Mad;
 import verbena.wire.roce.RoceV2;
 
 /// Frames through memory that the processes of one user on this host share.
 ///
-/// Each link of the host's network namespace holds a slot, as on a [SharedAddress], and listens at the slot's name. A
-/// new link connects to all that are there, so each link knows its neighbours, and the kernel tells of the end of a
-/// process. The number in a packet names the slot that the packet is for ([Addressee]); the address in it is only
-/// compared, by the link with that slot. The first frame for a neighbour makes the memory that leads there
-/// ([ShmNeighbour]).
+/// Each link of the host's network namespace holds a slot, as on a [SharedAddress], and listens at the slot's
+/// name. A new link connects to all that are there, so each link knows its neighbours, and the kernel tells of
+/// the end of a process. The number in a packet names the slot that the packet is for ([Addressee]); the address
+/// in it is only compared, by the link with that slot. The first frame for a neighbour makes the memory that
+/// leads there ([ShmNeighbour]).
 ///
-/// Frames carry no ICRC, because memory damages nothing. A frame that finds no room is dropped and counted, as in a
-/// socket's buffer.
+/// Frames carry no ICRC, because memory damages nothing. A frame that finds no room is dropped and counted, as
+/// in a socket's buffer.
 ///
 /// Threads as in [Link]. Allocates nothing for a packet, except for requests of connection management.
-public final class ShmLink implements Link, Neighbours {
+public final class ShmLink extends PolledLink implements Neighbours {
     /// How many groups a link can be a member of at once, as on a [UdpLink].
     public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
 
     private static final int SELF_BYTES = 1 << 18;
     /// After this many calls of [#receive], the link looks at its sockets even if nothing has rung.
     private static final int LOOKS = 64;
+    /// The only descriptor of its own that ends a sleep.
+    private static final int SOCKETS = 0;
+    /// How long to wait before the next try when the process has no descriptor left for a new connection.
+    private static final long STUCK_NANOS = 100_000_000;
 
     private final List<GidEntry> gids;
     private final Gid[] addresses;
-    private final Occupancy occupancy = new Occupancy();
-    private final Arena arena = Arena.ofShared();
-    private final LinuxSockets linux = new LinuxSockets(arena);
-    private final ShmSleep sleep = new ShmSleep(linux, arena, occupancy);
     private final ShmNeighbours neighbours;
+    private final RingWriters writers;
     private final Services services;
     private final Set<Gid> groups = new HashSet<>();
 
@@ -52,6 +51,8 @@ public final class ShmLink implements Link, Neighbours {
     private final FrameRing self = new FrameRing(arena.allocate(FrameRing.bytes(SELF_BYTES), 64));
 
     private int untilLook = LOOKS;
+    /// Whether the sleeping thread has seen that a socket has something.
+    private volatile boolean isRung;
     /// Which neighbour is read first, so that each is the first in its turn.
     private int turn;
 
@@ -80,19 +81,24 @@ public final class ShmLink implements Link, Neighbours {
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException("addresses: at least one");
         }
+        super(1);
         gids = List.copyOf(addresses);
         this.addresses = gids.stream().map(GidEntry::gid).toArray(Gid[]::new);
         services = new Services(this::offer, new EarlyRequests(arena, System::nanoTime));
         ShmNeighbours met = null;
         boolean isOpen = false;
         try {
-            met = new ShmNeighbours(linux, arena, sleep.bell());
+            met = new ShmNeighbours(linux, arena, sleep);
             met.meet();
             neighbours = met;
+            writers = new RingWriters(met, self);
             isOpen = true;
         } finally {
             if (!isOpen) {
-                release(met);
+                if (met != null) {
+                    met.close();
+                }
+                free();
             }
         }
     }
@@ -160,7 +166,7 @@ public final class ShmLink implements Link, Neighbours {
                     }
                 }
             }
-            if (--untilLook <= 0 || sleep.isRung() || neighbours.isStuck()) {
+            if (--untilLook <= 0 || isRung || neighbours.isStuck()) {
                 received += look(frames, from + received, count - received);
             }
             return services.isDue() ? received + services.handOut(frames, from + received, count - received) : received;
@@ -217,14 +223,14 @@ public final class ShmLink implements Link, Neighbours {
 
     /// Reads what waits at the sockets; returns how many requests came with it.
     private int look(Frame[] frames, int from, int count) {
-        sleep.answer(); // before the look: a later message rings again
+        isRung = false; // before the look: a later message rings again
         int ready = neighbours.ready();
         int received = 0;
         for (int i = 0; i < ready; i++) {
             int at = from + received;
             int read = neighbours.read(i, frames, at, count - received);
             for (int j = 0; j < read; j++) {
-                if (!services.keep(frames[at + j])) {
+                if (!isKept(frames[at + j])) {
                     frames[from + received++].copyFrom(frames[at + j]);
                 }
             }
@@ -244,7 +250,9 @@ public final class ShmLink implements Link, Neighbours {
             for (int i = 0; i < count; i++) {
                 route(frames[from + i]);
             }
-            boolean _ = self.publish();
+            if (self.publish()) {
+                sleep.ring();
+            }
             neighbours.publish();
             return count;
         }
@@ -295,9 +303,18 @@ public final class ShmLink implements Link, Neighbours {
     }
 
     private void sendToService(Frame frame) {
-        if (services.isServedHere(frame) || !(services.forward(frame) || services.keep(frame))) {
+        if (services.isServedHere(frame) || !(services.forward(frame) || isKept(frame))) {
             sendToSelf(frame);
         }
+    }
+
+    /// Keeps a request for a service that is not open yet. A thread that sleeps does not know its time.
+    private boolean isKept(Frame frame) {
+        boolean isKept = services.keep(frame);
+        if (isKept) {
+            wakeup();
+        }
+        return isKept;
     }
 
     /// Offers a request as [Services.Ways] says.
@@ -423,61 +440,37 @@ public final class ShmLink implements Link, Neighbours {
 
     // --- sleeping
 
+    /// Asks the writers of all rings to ring the bell, and looks once more whether there is something.
     @Override
-    public void await(long timeoutNanos) {
-        int count = fallAsleep(timeoutNanos);
-        if (count == 0) {
-            return;
+    long lastLook(long timeoutNanos) {
+        boolean isStuck = neighbours.isStuck();
+        long nanos = isStuck ? sooner(timeoutNanos, STUCK_NANOS) : timeoutNanos;
+        if (services.due() != Long.MAX_VALUE) {
+            nanos = sooner(nanos, Math.max(0, services.due() - System.nanoTime()));
         }
-        try {
-            // A signal may end the poll: await may return early.
-            int _ = LinuxSockets.poll(sleep.pollfds(), count, MemorySegment.NULL);
-        } finally {
-            awake();
+        if (nanos == 0 || neighbours.news.isThere() || !writers.ask()) {
+            writers.excuse();
+            return 0;
         }
+        sleep.watch(isStuck ? -1 : neighbours.watcher(), LinuxAbi.POLLIN);
+        return nanos;
+    }
+
+    /// The shorter of two times, of which the first may be negative for ever.
+    private static long sooner(long timeoutNanos, long other) {
+        return timeoutNanos < 0 ? other : Math.min(timeoutNanos, other);
     }
 
     @Override
-    public boolean canBePolled() {
-        return true;
-    }
-
-    @Override
-    public MemorySegment pollfds() {
-        return sleep.pollfds();
-    }
-
-    @Override
-    public int fallAsleep(long timeoutNanos) {
-        return sleep.begin(timeoutNanos, neighbours, self, services);
-    }
-
-    @Override
-    public void awake() {
-        sleep.end(neighbours);
-    }
-
-    @Override
-    public void wakeup() {
-        sleep.wakeup();
-    }
-
-    // --- the end
-
-    /// Closes as [Link#close()] says; returns when the sleeping thread has left, and sockets and memory are
-    /// released.
-    @Override
-    public void close() {
-        if (occupancy.close(sleep::ring)) {
-            release(neighbours);
+    void afterSleep() {
+        writers.excuse();
+        if (sleep.isReadable(SOCKETS)) {
+            isRung = true;
         }
     }
 
-    private void release(@Nullable ShmNeighbours met) {
-        if (met != null) {
-            met.close();
-        }
-        sleep.close();
-        arena.close();
+    @Override
+    void release() {
+        neighbours.close();
     }
 }

@@ -36,7 +36,7 @@ final class ShmNeighbours {
     private final LinuxSockets linux;
     private final ShmMessages messages;
     private final MemorySegment one;
-    private final int bell;
+    private final PolledSleep sleep;
     private final PeerSockets peers;
     private final Presence presence = new Presence();
     private @Nullable PeerSocket slotSocket;
@@ -49,8 +49,8 @@ final class ShmNeighbours {
 
     private int addedCount;
 
-    /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The sleeping
-    /// thread reads it.
+    /// Whether a link has connected and cannot be accepted, because this process has no descriptor left. The
+    /// sleeping thread reads it.
     private volatile boolean isStuck;
 
     final NeighbourNews news = new NeighbourNews();
@@ -58,11 +58,11 @@ final class ShmNeighbours {
     // Written here, read by any thread.
     private final AtomicLong stray = new AtomicLong();
 
-    /// @param bell the event counter that wakes this link
+    /// @param sleep of the link: neighbours ring its bell
     /// @throws LinkException when the system does not permit it, or all slots are taken
-    ShmNeighbours(LinuxSockets linux, Arena arena, int bell) {
+    ShmNeighbours(LinuxSockets linux, Arena arena, PolledSleep sleep) {
         this.linux = linux;
-        this.bell = bell;
+        this.sleep = sleep;
         messages = new ShmMessages(arena);
         one = arena.allocate(JAVA_LONG);
         one.set(JAVA_LONG, 0, 1);
@@ -150,6 +150,7 @@ final class ShmNeighbours {
         closeLifeline(neighbour);
         heard = Arrays.stream(heard).filter(each -> each != neighbour).toArray(ShmNeighbour[]::new);
         news.gone(slot, neighbour);
+        sleep.wakeup(); // a thread that sleeps has not seen the news
     }
 
     int slot() {
@@ -208,7 +209,7 @@ final class ShmNeighbours {
     }
 
     private void giveBell(ShmNeighbour neighbour) {
-        if (!neighbour.hasOurBell && send(neighbour, ShmMessages.BELL, bell)) {
+        if (!neighbour.hasOurBell && send(neighbour, ShmMessages.BELL, sleep.bell())) {
             neighbour.hasOurBell = true;
             int life = Lifeline.descriptor();
             boolean _ = life >= 0 && send(neighbour, ShmMessages.LIFELINE, life);
@@ -401,6 +402,7 @@ final class ShmNeighbours {
             ShmNeighbour[] more = Arrays.copyOf(heard, heard.length + 1);
             more[heard.length] = neighbour;
             heard = more;
+            sleep.wakeup(); // a thread that sleeps has not asked this neighbour to ring
             giveBell(neighbour);
         } else {
             stray.incrementAndGet();

@@ -27,23 +27,23 @@ import verbena.foreign.linux.LinuxAbi.SockFilter;
 import verbena.foreign.linux.LinuxAbi.SockFprog;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.Req;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
+import verbena.wire.mad.Mad;
 
-/// The program by which the kernel chooses the socket that a packet is for, among those that share an address. It is
-/// classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). Its input begins after the UDP
-/// header, and its result is an index in the kernel's group of sockets. If no socket has that index, the kernel
-/// chooses by a hash of the addresses and ports. The program finds the slot as [Addressee] does.
+/// The program by which the kernel chooses the socket that a packet is for, among those that share an address.
+/// It is classic BPF, which needs no privilege (socket(7), SO_ATTACH_REUSEPORT_CBPF). Its input begins after the
+/// UDP header, and its result is an index in the kernel's group of sockets. If no socket has that index, the
+/// kernel chooses by a hash of the addresses and ports. The program finds the slot as [Addressee] does.
 ///
 /// A probe goes to the index that it names. With probes, a [Survey] finds out which link has which index.
 final class Steering {
     /// The index of a slot when it is not known.
     static final int UNKNOWN = -1;
 
-    /// The first bytes of a probe: an opcode that no transport has (IBTA 9.2 leaves it to manufacturers), and two
-    /// more.
+    /// The first bytes of a probe: an opcode that no transport has (IBTA 9.2 leaves it to manufacturers), and
+    /// two more.
     static final int PROBE = 0xFF5642;
 
     /// The position of the index in a probe. [#PROBE] stands before it, and the slot to answer to behind it.

@@ -11,7 +11,6 @@ import verbena.verbs.Gid;
 import verbena.verbs.cm.PortSpace;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.ib.Aeth;
 import verbena.wire.ib.AtomicAckEth;
 import verbena.wire.ib.AtomicEth;
@@ -27,12 +26,13 @@ import verbena.wire.ib.Psn;
 import verbena.wire.ib.Reth;
 import verbena.wire.ib.Syndrome;
 import verbena.wire.ib.Transport;
+import verbena.wire.mad.Mad;
 
 /// Makes hostile packets from a seed: by the grammar with some values wrong, mutated, spliced, replayed,
 /// reflected, or noise. It knows all that a connected peer knows and reads the answers, so that most of its
-/// packets reach the queue pairs' protocol. Now and then it stops answering some queue pairs for a while, or sends
-/// them nothing at all, so that their outstanding packets fill the window that they share. Allocates nothing for a
-/// packet.
+/// packets reach the queue pairs' protocol. Now and then it stops answering some queue pairs for a while, or
+/// sends them nothing at all, so that their outstanding packets fill the window that they share. Allocates
+/// nothing for a packet.
 final class Attacker {
     /// A multicast group that some of the victim's queue pairs are attached to.
     static final Gid GROUP = Gid.parse("239.1.2.3");
@@ -90,8 +90,8 @@ final class Attacker {
         private int first = -1;
         private int newest = -1;
         private int answered = -1;
-        /// How many requests of its application were sent to their last packet, and that packet's PSN for each of
-        /// the newest.
+        /// How many requests of its application were sent to their last packet, and that packet's PSN for each
+        /// of the newest.
         private long ended;
         private final int[] ends = new int[ENDS];
         /// The key of the last READ request, which may be sent in pieces.

@@ -36,13 +36,13 @@ import verbena.wire.Frame;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.CmPath;
 import verbena.wire.cm.IpCmHeader;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.Rep;
 import verbena.wire.cm.Req;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Packet;
+import verbena.wire.mad.Mad;
 
 /// Goal S8: connections whose ends prove to each other that they know a secret (decision 0052). In virtual
 /// time, on a wire that the attacker controls; and over sockets.
@@ -127,8 +127,8 @@ class SecretTest {
         assertRefused(visits.connect(with(SECRET)), "has no secret for its connections", 0);
     }
 
-    /// An attacker hears the whole exchange and sends the request again: at once, after the connection's end, or a
-    /// minute later.
+    /// An attacker hears the whole exchange and sends the request again: at once, after the connection's end, or
+    /// a minute later.
     @ParameterizedTest
     @ValueSource(longs = {0, 1_000_000_000L, 40_000_000_000L, 100_000_000_000L})
     void aProofThatWasHeardIsWorthNothing(long later) {

@@ -9,6 +9,7 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -45,15 +46,23 @@ class LinuxAbiTest {
         return numbers;
     }
 
-    /// Numbers of system calls have small letters.
+    /// Numbers of system calls, and of functions for programs in the kernel, have small letters.
     private static String constant(String name) {
-        return name.startsWith("SYS_") ? "SYS_" + name.substring(4).toLowerCase(Locale.ROOT) : name;
+        for (String prefix : List.of("SYS_", "BPF_FUNC_")) {
+            if (name.startsWith(prefix)) {
+                return prefix + name.substring(prefix.length()).toLowerCase(Locale.ROOT);
+            }
+        }
+        return name;
     }
 
     private static String expression(String className, String name) {
         String struct =
                 "struct " + className.replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_").toLowerCase(Locale.ROOT);
-        String field = name.toLowerCase(Locale.ROOT);
+        if (struct.equals("struct bpf_attr")) {
+            struct = "union bpf_attr";
+        }
+        String field = name.toLowerCase(Locale.ROOT).replace("link_create_", "link_create.");
         return switch (name) {
             case "BYTES" -> "sizeof(" + struct + ")";
             case "LEN_OF_SHORT" -> "CMSG_LEN(sizeof(short))";
@@ -89,10 +98,13 @@ class LinuxAbiTest {
                 #include <sys/uio.h>
                 #include <sys/un.h>
                 #include <sys/vfs.h>
+                #include <linux/bpf.h>
                 #include <linux/close_range.h>
                 #include <linux/filter.h>
                 #include <linux/if_ether.h>
+                #include <linux/if_link.h>
                 #include <linux/if_packet.h>
+                #include <linux/if_xdp.h>
                 #include <linux/magic.h>
                 #include <linux/rtnetlink.h>
                 #include <linux/udp.h>

@@ -31,10 +31,19 @@ final class Namespace {
 
     /// The error output of the program; empty when it ended well.
     String run(Class<?> program, String... arguments) throws InterruptedException {
+        return run("-XX:TieredStopAtLevel=1", program, arguments);
+    }
+
+    /// The same, with both compilers of the virtual machine.
+    String runCompiled(Class<?> program) throws InterruptedException {
+        return run("-XX:+TieredCompilation", program);
+    }
+
+    private String run(String option, Class<?> program, String... arguments) throws InterruptedException {
         var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
-                "-XX:TieredStopAtLevel=1",
+                option,
                 "-cp",
                 System.getProperty("java.class.path"),
                 program.getName()));

@@ -14,8 +14,8 @@ import verbena.nic.link.Services.Offer;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.SidrReq;
+import verbena.wire.mad.Mad;
 
 /// The link that gets a request for a service, in virtual time.
 class ServicesTest {

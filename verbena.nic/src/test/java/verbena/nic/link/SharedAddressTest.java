@@ -37,11 +37,11 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.Drep;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
+import verbena.wire.mad.Mad;
 import verbena.wire.roce.RoceV2;
 
 /// Several links of one process at one address, and a peer at another.

@@ -29,14 +29,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import verbena.foreign.linux.DescriptorMessages;
+import verbena.foreign.linux.LinuxAbi.Timespec;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.verbs.Gid;
 import verbena.wire.BigEndian;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.SidrReq;
 import verbena.wire.ib.Bth;
+import verbena.wire.mad.Mad;
 import verbena.wire.roce.RoceV2;
 
 /// Links of one process, which find and serve each other as those of several processes do.
@@ -45,6 +46,8 @@ import verbena.wire.roce.RoceV2;
 class ShmLinkTest {
     private static final int SMALL = 64;
     private static final long SERVICE = 0x0106_7E57L;
+    /// The bell, the timer and the sockets.
+    private static final int SLEEP_FDS = 3;
 
     private final Arena arena = Arena.ofShared();
     private final List<ShmLink> links = new ArrayList<>();
@@ -188,6 +191,39 @@ class ShmLinkTest {
         long from = System.nanoTime();
         task.run();
         return System.nanoTime() - from;
+    }
+
+    /// Ends a sleep that has begun; returns whether it would have ended by itself.
+    private boolean isOver(ShmLink link) {
+        int ready = LinuxSockets.poll(link.pollfds(), SLEEP_FDS, arena.allocate(Timespec.BYTES, 8));
+        link.awake();
+        return ready > 0;
+    }
+
+    /// Begins a sleep, at a time when nothing waits.
+    private void fallAsleep(ShmLink link) {
+        until(() -> link.fallAsleep(-1) > 0 && !isOver(link), () -> link.receive(buffer, 0, buffer.length));
+        assertThat(link.fallAsleep(-1)).isPositive();
+    }
+
+    /// The sleeper could not ask it to ring the bell. Another thread reads the message that came with it.
+    @Test
+    void aNeighbourWhoseFirstFrameComesDuringASleepEndsIt() {
+        fallAsleep(a);
+        b.transmit(to(a, 1, SMALL), 0, 1);
+        until(() -> a.theirPage(b.slot()).address() != 0, () -> a.receive(buffer, 0, 0));
+        assertThat(isOver(a)).isTrue();
+        assertThat(LinkBench.receiveAll(a, buffer, 1)).isEqualTo(1);
+    }
+
+    /// A thread has sent while another one sleeps, and does not receive.
+    @Test
+    void aFrameToTheLinkItselfEndsASleep() {
+        fallAsleep(a);
+        a.transmit(to(a, 1, SMALL), 0, 1);
+        assertThat(isOver(a)).isTrue();
+        assertThat(LinkBench.receiveAll(a, buffer, 1)).isEqualTo(1);
+        assertThat(a.fallAsleep(0)).isZero();
     }
 
     @Test

@@ -15,11 +15,11 @@ import verbena.wire.BigEndian;
 import verbena.wire.Frame;
 import verbena.wire.cm.CmMessage;
 import verbena.wire.cm.Drep;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rtu;
 import verbena.wire.cm.SidrRep;
 import verbena.wire.cm.SidrReq;
+import verbena.wire.mad.Mad;
 
 /// The program of [Steering], run here as the kernel would run it.
 class SteeringTest {
@@ -32,7 +32,8 @@ class SteeringTest {
         Arrays.setAll(indexOf, slot -> slot % 5 == 0 ? Steering.UNKNOWN : 255 - slot);
     }
 
-    /// The result of the program. Reading beyond the end stops it with 0 (`Documentation/networking/filter.rst`).
+    /// The result of the program. Reading beyond the end stops it with 0
+    /// (`Documentation/networking/filter.rst`).
     private int run(int length) {
         List<Steering.Instruction> program = Steering.program(indexOf);
         int a = 0;

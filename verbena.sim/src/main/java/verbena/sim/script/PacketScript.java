@@ -343,6 +343,7 @@ public final class PacketScript {
             case "attach" -> Setup.attach(end, words);
             case "detach" -> Setup.detach(end, words);
             case "direct" -> Setup.direct(end, words);
+            case "at-once" -> Reports.atOnce(end, words);
             case "shown" -> Reports.shown(ends, end, words);
             default -> throw words.wrong("no end can \"" + verb + "\"");
         }

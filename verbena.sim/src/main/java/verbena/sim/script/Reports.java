@@ -24,6 +24,17 @@ final class Reports {
 
     private Reports() {}
 
+    /// `at-once all`, `at-once some`
+    static void atOnce(End end, Words words) {
+        boolean isAll = words.accept("all");
+        if (!isAll) {
+            words.expect("some");
+        }
+        if (end.protocol.doAtOnce() != isAll) {
+            throw new Mismatch(end.name + (isAll ? " left some of it" : " did all of it"));
+        }
+    }
+
     /// `shown WRITE_ONLY psn 100`, `shown nothing`
     static void shown(Ends ends, End end, Words words) {
         Frame frame = end.shown.poll();

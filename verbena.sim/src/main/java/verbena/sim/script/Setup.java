@@ -161,7 +161,8 @@ final class Setup {
                         trafficClass,
                         hopLimit,
                         sourcePort,
-                        path.serviceLevel()));
+                        path.serviceLevel(),
+                        path.destinationLid()));
     }
 
     static void attach(End end, Words words) {

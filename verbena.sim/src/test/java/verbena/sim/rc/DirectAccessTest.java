@@ -4,8 +4,8 @@ import static verbena.sim.script.PacketScript.rc;
 
 import org.junit.jupiter.api.Test;
 
-/// One-sided requests that are carried out on the peer's memory without a packet, and how they mix with those that go
-/// by packets: order, draining, fences, errors and turns.
+/// One-sided requests that are carried out on the peer's memory without a packet, and how they mix with those that
+/// go by packets: order, draining, fences, errors and turns.
 class DirectAccessTest {
     @Test
     void aWriteThatIsAloneNeedsNoPacket() {
@@ -49,6 +49,71 @@ class DirectAccessTest {
                 a         word  in+16 is 99
                 b         word  r1+16 is 99
                 b         word  r1+24 is 5
+                """);
+    }
+
+    @Test
+    void theThreadThatPostsDoesWhatNeedsNoPacket() {
+        rc().run("""
+                a         direct
+                a         post  write 100 -> r1+0  wr 1 signaled
+                a         post  fetch-add 2 -> r1+104  wr 2 signaled into in+0 len 8
+                a         at-once  all
+                a         completion  wr 1 success
+                a         completion  wr 2 success
+                b         memory  r1+0 len 100 as wr 1
+                nothing ever
+                """);
+    }
+
+    /// Of 70 requests, 64 are done in one turn; the queue pair is polled for the others.
+    @Test
+    void theThreadThatPostsLeavesTheRest() {
+        var script = new StringBuilder("a  direct\n");
+        for (int i = 0; i < 70; i++) {
+            script.append("a  post  write 8 -> r1+%d  wr %d signaled\n".formatted(8 * i, i));
+        }
+        script.append("a  at-once  some\n");
+        for (int i = 0; i < 70; i++) {
+            script.append("a  completion  wr %d success\n".formatted(i));
+        }
+        rc().run(script.append("a  at-once  all\nnothing ever\n").toString());
+    }
+
+    @Test
+    void theThreadThatPostsLeavesWhatNeedsPackets() {
+        rc().run("""
+                a         direct
+                b         post  recv 100
+                a         post  write 10 -> r1+0  wr 1 signaled
+                a         post  send 10  wr 2 signaled
+                a         post  write 10 -> r1+10  wr 3 signaled
+                a         at-once  some
+                a         completion  wr 1 success
+                a         completion  none
+                a -> b    SEND_ONLY   psn 100
+                a         at-once  some
+                a -> b    WRITE_ONLY  psn 101
+                b -> a    ACK  psn 101
+                a         completion  wr 2 success
+                a         completion  wr 3 success
+                a         at-once  all
+                b         completion  success
+                """);
+    }
+
+    @Test
+    void theThreadThatPostsFindsALocalError() {
+        rc().run("""
+                a         direct
+                a         post  write 100 -> r1+0 from out+65500 len 100 wr 2
+                a         at-once  some
+                a         completion  wr 2 loc-prot-err
+                a         state  ERR
+                a         post  write 8 -> r1+0  wr 3
+                a         at-once  some
+                nothing
+                a         completion  wr 3 wr-flush-err
                 """);
     }
 

@@ -41,6 +41,7 @@ public final class Doctor {
                 new Limits(),
                 new SelfTest(),
                 new SharedMemory(),
+                new EthernetRights(),
                 new Hardware());
     }
 

@@ -13,15 +13,15 @@ import verbena.tools.kit.CommandFailed;
 import verbena.verbs.Gid;
 import verbena.wire.Frame;
 import verbena.wire.cm.CmMessage;
-import verbena.wire.cm.Mad;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Malformed;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.mad.Mad;
 
-/// Management datagrams straight through a link, without a device: they have to come through where a device would
-/// not.
+/// Management datagrams straight through a link, without a device: they have to come through where a device
+/// would not.
 final class ManagementQuestions implements Surroundings.Questions {
     private static final int PAYLOAD = Frame.HEADROOM + Bth.BYTES + Deth.BYTES;
     private static final int BATCH = 8;

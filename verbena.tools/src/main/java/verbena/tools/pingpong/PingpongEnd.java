@@ -198,27 +198,36 @@ abstract class PingpongEnd extends ToolCommand {
     }
 
     private boolean connect(String host) throws IOException, InterruptedException {
-        // A wrong device is told before anyone is bothered.
-        @Nullable Device named = deviceName == null ? null : Device.named(deviceName);
-        try (PingpongExchange exchange = PingpongExchange.connect(host, port, timeout())) {
-            Device device = named != null ? named : deviceAt(exchange.localAddress());
-            try (Context context = device.open();
+        if (deviceName == null) {
+            try (PingpongExchange exchange = PingpongExchange.connect(host, port, timeout());
+                    Context context = deviceAt(exchange.localAddress()).open();
                     var pingpong = new Pingpong(context, settings())) {
-                GidEntry gid = gidIndex != null
-                        ? ownGid(context, gidIndex)
-                        : gidTowards(context, exchange.remoteAddress(), exchange.localAddress());
-                List<PingpongPeer> local = pingpong.local(gid);
-                printLocal(local);
-                exchange.send(local, service.messages);
-                List<PingpongPeer> remote = exchange.receive(service.messages);
-                printRemote(remote);
-                checkFit(context, gid, remote);
-                pingpong.connect(remote, gid);
-                exchange.sendDone();
-                exchange.hangUp();
-                return report(pingpong.run(true, check));
+                return play(context, pingpong, exchange);
             }
         }
+        // As the C programs do it. A server takes silence for a failure, and opening a device takes its time.
+        try (Context context = Device.named(deviceName).open();
+                var pingpong = new Pingpong(context, settings());
+                PingpongExchange exchange = PingpongExchange.connect(host, port, timeout())) {
+            return play(context, pingpong, exchange);
+        }
+    }
+
+    private boolean play(Context context, Pingpong pingpong, PingpongExchange exchange)
+            throws IOException, InterruptedException {
+        GidEntry gid = gidIndex != null
+                ? ownGid(context, gidIndex)
+                : gidTowards(context, exchange.remoteAddress(), exchange.localAddress());
+        List<PingpongPeer> local = pingpong.local(gid);
+        printLocal(local);
+        exchange.send(local, service.messages);
+        List<PingpongPeer> remote = exchange.receive(service.messages);
+        printRemote(remote);
+        checkFit(context, gid, remote);
+        pingpong.connect(remote, gid);
+        exchange.sendDone();
+        exchange.hangUp();
+        return report(pingpong.run(true, check));
     }
 
     private boolean serve() throws IOException, InterruptedException {

@@ -27,7 +27,8 @@ class TidyTest {
             .filter(room -> !room.name().equals("verbena.tools"))
             .toList();
 
-    /// Everything that a class refers to: `java/lang/System.nanoTime` for members, `java/net/Socket` for classes.
+    /// Everything that a class refers to: `java/lang/System.nanoTime` for members, `java/net/Socket` for
+    /// classes.
     private record Scanned(String name, Set<String> refers) {}
 
     @Test
@@ -46,7 +47,7 @@ class TidyTest {
                 || reference.startsWith("java/lang/foreign/Linker");
         assertOnly(
                 forbidden,
-                rooms("verbena.wire", "verbena.transport", "verbena.cm"),
+                rooms("verbena.wire", "verbena.transport", "verbena.cm", "verbena.subnet"),
                 // Captures are files.
                 "verbena/wire/pcap/",
                 // Its counters: the engine counts while any thread reads them.
@@ -125,8 +126,8 @@ class TidyTest {
                 && name.matches(".*\\.(java|md|xml|sh|properties)|.*/(verbena|run|lab)");
     }
 
-    /// Classes of these rooms do it only where the name begins with one of those that are excused. An excuse that
-    /// no class needs any more is a failure too.
+    /// Classes of these rooms do it only where the name begins with one of those that are excused. An excuse
+    /// that no class needs any more is a failure too.
     private static void assertOnly(Predicate<String> does, List<Room> rooms, String... excused) throws IOException {
         var guilty = new TreeSet<String>();
         var unneeded = new TreeSet<>(List.of(excused));

@@ -81,6 +81,24 @@ public final class SendRequest {
         return isInline ? inlineBytes : scatter.bytes;
     }
 
+    /// Whether it reads or changes memory of the peer without telling it, so that a device that reaches that
+    /// memory can carry it out. A request of no bytes needs no key, and asks whether the peer takes it: only the
+    /// peer can say.
+    public boolean isOneSided() {
+        return switch (operation) {
+            case WRITE, READ, FETCH_ADD, COMPARE_SWAP -> bytes() != 0;
+            case ATOMIC_WRITE -> true;
+            case SEND,
+                    SEND_WITH_IMMEDIATE,
+                    SEND_WITH_INVALIDATE,
+                    WRITE_WITH_IMMEDIATE,
+                    FLUSH,
+                    LOCAL_INVALIDATE,
+                    BIND_WINDOW,
+                    FAULTY -> false;
+        };
+    }
+
     /// The request in words, for a person who looks for a mistake in it.
     public String describe() {
         return switch (operation) {

@@ -15,8 +15,8 @@ final class DirectRequests {
     private static final int REQUESTS_MAX = 64;
 
     private static final long BYTES_MAX = 1 << 20;
-    /// After so many one-sided requests that went by packets, one behind the other, the next one waits until they are
-    /// done. A stream that began by packets would stay there otherwise, because its queue never becomes empty.
+    /// After so many one-sided requests that went by packets, one behind the other, the next one waits until they
+    /// are done. A stream that began by packets would stay there otherwise, because its queue never becomes empty.
     private static final int STREAM_REQUESTS = 8;
 
     private static final long NOWHERE = -1;
@@ -62,13 +62,16 @@ final class DirectRequests {
 
     /// Whether the current request, which is new, should wait for those before it, because it then needs no packet.
     boolean shouldWait(SendRequest request) {
-        return stream >= STREAM_REQUESTS && !cursor.isCurrentOldest() && isOneSided(request) && memory.isReady(request);
+        return stream >= STREAM_REQUESTS
+                && !cursor.isCurrentOldest()
+                && request.isOneSided()
+                && memory.isReady(request);
     }
 
     /// Carries out the current request, which is new, as far as possible. It is done only after
     /// [PeerMemory.Progress#DONE]. After [PeerMemory.Progress#MORE] the queue pair is polled again.
     PeerMemory.Progress execute(SendRequest request) {
-        if (!cursor.isCurrentOldest() || !isOneSided(request)) {
+        if (!cursor.isCurrentOldest() || !request.isOneSided()) {
             return PeerMemory.Progress.BY_PACKETS;
         }
         if (requests == REQUESTS_MAX || bytes >= BYTES_MAX) {
@@ -106,28 +109,12 @@ final class DirectRequests {
 
     /// The request goes by packets, of which the first is sent.
     void declined(SendRequest request) {
-        if (!isOneSided(request)) {
+        if (!request.isOneSided()) {
             stream = 0;
             return;
         }
         stream++;
         core.counters.count(Counter.DIRECT_DECLINED_REQUESTS);
         core.counters.add(Counter.DIRECT_DECLINED_BYTES, request.bytes());
-    }
-
-    /// A request of no bytes needs no key, and asks whether the peer takes it: only the peer can say.
-    private static boolean isOneSided(SendRequest request) {
-        return switch (request.operation) {
-            case WRITE, READ, FETCH_ADD, COMPARE_SWAP -> request.bytes() != 0;
-            case ATOMIC_WRITE -> true;
-            case SEND,
-                    SEND_WITH_IMMEDIATE,
-                    SEND_WITH_INVALIDATE,
-                    WRITE_WITH_IMMEDIATE,
-                    FLUSH,
-                    LOCAL_INVALIDATE,
-                    BIND_WINDOW,
-                    FAULTY -> false;
-        };
     }
 }

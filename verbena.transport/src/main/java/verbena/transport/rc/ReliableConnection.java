@@ -98,6 +98,16 @@ public final class ReliableConnection extends ReliableProtocol {
     }
 
     @Override
+    public boolean hasShortcut() {
+        return near != null;
+    }
+
+    @Override
+    public boolean doAtOnce() {
+        return requester.doAtOnce();
+    }
+
+    @Override
     public long deadlineNanos() {
         return requester.deadlineNanos();
     }

@@ -33,6 +33,7 @@ import verbena.wire.ib.Transport;
 /// | what an answer means | [Responses] |
 /// | when what is sent again | [LossRecovery] |
 /// | when to ask whether the peer lives | [KeepAlive] |
+/// | what ends when a request fails | [RequestFailures] |
 /// | what needs no packets, where there is such a way | [DirectRequests] |
 ///
 /// A READ asks for no more than there is room for, and goes on asking as the answers come.
@@ -57,6 +58,7 @@ final class Requester {
     private final LossRecovery recovery;
     private final Responses responses;
     private final KeepAlive keepAlive;
+    private final RequestFailures failures;
     /// Null when all requests go by packets.
     private @Nullable DirectRequests direct;
 
@@ -78,7 +80,8 @@ final class Requester {
         this.cursor = new SendCursor(sends);
         this.share = new WindowShare(core.events::onReady);
         this.recovery = new LossRecovery(core, cursor, reads, share, timers);
-        this.responses = new Responses(core, this, cursor, recovery, timers);
+        this.failures = new RequestFailures(core, owner, cursor, this.completions);
+        this.responses = new Responses(core, this, failures, cursor, recovery, timers);
         this.keepAlive = new KeepAlive(p, timers);
     }
 
@@ -190,30 +193,12 @@ final class Requester {
         while (cursor.hasCurrent()) {
             SendRequest request = cursor.current();
             if (cursor.isCurrentNew()) {
-                if (!mayStart(request)) {
-                    return false;
-                }
-                if (request.operation.isLocal()) {
-                    if (!executeLocal(request)) {
-                        return false;
-                    }
+                PeerMemory.Progress progress = begin(request);
+                if (progress == PeerMemory.Progress.DONE) {
                     continue;
                 }
-                if (!prepare(request)) {
+                if (progress == PeerMemory.Progress.MORE) {
                     return false;
-                }
-                if (direct != null) {
-                    if (direct.shouldWait(request)) {
-                        return false;
-                    }
-                    PeerMemory.Progress progress = direct.execute(request);
-                    if (progress == PeerMemory.Progress.DONE) {
-                        checkDrained();
-                        continue;
-                    }
-                    if (progress == PeerMemory.Progress.MORE) {
-                        return false;
-                    }
                 }
             }
             boolean isFirst = cursor.isCurrentNew();
@@ -227,6 +212,45 @@ final class Requester {
         return false;
     }
 
+    /// See [verbena.transport.Scheduled#doAtOnce()].
+    boolean doAtOnce() {
+        if (direct == null || p.state != QpState.RTS || timers.isSet(RcTimer.RNR)) {
+            return false;
+        }
+        direct.beginTurn();
+        while (cursor.hasCurrent()) {
+            if (!cursor.isCurrentNew() || begin(cursor.current()) != PeerMemory.Progress.DONE) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Begins with the current request, which is new. It is done already, or goes by packets, or has to wait
+    /// ([PeerMemory.Progress#MORE]).
+    private PeerMemory.Progress begin(SendRequest request) {
+        if (!mayStart(request)) {
+            return PeerMemory.Progress.MORE;
+        }
+        if (request.operation.isLocal()) {
+            return executeLocal(request) ? PeerMemory.Progress.DONE : PeerMemory.Progress.MORE;
+        }
+        if (!prepare(request)) {
+            return PeerMemory.Progress.MORE;
+        }
+        if (direct == null) {
+            return PeerMemory.Progress.BY_PACKETS;
+        }
+        if (direct.shouldWait(request)) {
+            return PeerMemory.Progress.MORE;
+        }
+        PeerMemory.Progress progress = direct.execute(request);
+        if (progress == PeerMemory.Progress.DONE) {
+            checkDrained();
+        }
+        return progress;
+    }
+
     private boolean mayStart(SendRequest request) {
         if (p.state != QpState.RTS && !(p.state == QpState.SQD && hasBegunDirectly())) {
             return false;
@@ -238,7 +262,7 @@ final class Requester {
 
     private boolean executeLocal(SendRequest request) {
         if (!core.executeLocal(request)) {
-            stall(cursor.currentPosition());
+            failures.stall(cursor.currentPosition());
             return false;
         }
         cursor.skip();
@@ -253,13 +277,13 @@ final class Requester {
                 ? MemoryVerdict.OK
                 : core.memory.checkLocal(request.scatter, p.protectionDomain, request.operation.needsResponse());
         if (verdict != MemoryVerdict.OK) {
-            failLocally(request, cursor.currentPosition(), 0, verdict);
+            failures.failLocally(request, cursor.currentPosition(), 0, verdict);
             return false;
         }
         if (request.operation.needsResponse() && p.readsOutstandingMax == 0) {
             request.localError = WcStatus.LOC_QP_OP_ERR;
             request.localCause = "max_rd_atomic is 0: the queue pair may not have a READ or atomic outstanding";
-            stall(cursor.currentPosition());
+            failures.stall(cursor.currentPosition());
             return false;
         }
         request.psnCount = writer.psnCount(request);
@@ -294,7 +318,7 @@ final class Requester {
         boolean asks = last || request.operation.needsResponse() || share.wantsAck(cursor.underWay());
         MemoryVerdict verdict = writer.write(frame, request, packet, psns, psn, asks);
         if (verdict != MemoryVerdict.OK) {
-            failLocally(request, cursor.currentPosition(), packet, verdict);
+            failures.failLocally(request, cursor.currentPosition(), packet, verdict);
             return false;
         }
         if (asks) {
@@ -360,7 +384,7 @@ final class Requester {
         int index = Psn.distance(request.firstPsn, psn);
         MemoryVerdict verdict = writer.write(frame, request, index, psns(request, index), psn, true);
         if (verdict != MemoryVerdict.OK) {
-            failLocally(request, position, index, verdict);
+            failures.failLocally(request, position, index, verdict);
             return false;
         }
         recovery.probed();
@@ -390,9 +414,7 @@ final class Requester {
         int answered = Psn.distance(cursor.unacked(), psn);
         cursor.answeredBefore(psn);
         recovery.progressed(answered, now);
-        if (cursor.isHeadStalled()) {
-            failStalled();
-        }
+        failures.failStalled();
         checkDrained();
     }
 
@@ -401,10 +423,10 @@ final class Requester {
         if (recovery.retry(why, now)) {
             return;
         }
-        failOldest(
+        failures.failOldest(
                 WcStatus.RETRY_EXC_ERR,
                 0,
-                why.text(cursor.unacked()) + ", the " + describeOldest() + ", after " + p.retryCount
+                why.text(cursor.unacked()) + ", the " + failures.describeOldest() + ", after " + p.retryCount
                         + " retries with an ACK timeout of " + p.ackTimeoutNanos / 1_000 + " microseconds; "
                         + keepAlive.lastSignOfLife(core.peer(), now));
     }
@@ -446,54 +468,9 @@ final class Requester {
     /// No answer will ever come.
     void peerGone(String cause) {
         if (isWorking() && cursor.hasHead()) {
-            failOldest(WcStatus.RETRY_EXC_ERR, 0, cause);
+            failures.failOldest(WcStatus.RETRY_EXC_ERR, 0, cause);
         } else if (p.state == QpState.RTR || isWorking()) {
             owner.fail(cause);
         }
-    }
-
-    /// The oldest request, in words.
-    String describeOldest() {
-        return cursor.isKeepAlive(cursor.oldestPosition())
-                ? "keep-alive"
-                : cursor.oldest().describe();
-    }
-
-    /// Packet `index` of the request at `position` cannot be made: its memory is not there any more, or never was.
-    private void failLocally(SendRequest request, long position, int index, MemoryVerdict verdict) {
-        request.localError = WcStatus.LOC_PROT_ERR;
-        request.localCause = (index == 0 ? "" : "after " + (long) index * p.pathMtu + " bytes: ")
-                + core.memory.explain(request.scatter, p.protectionDomain, request.operation.needsResponse(), verdict);
-        stall(position);
-    }
-
-    private void stall(long position) {
-        cursor.stall(position);
-        if (cursor.isHeadStalled()) {
-            failStalled();
-        }
-    }
-
-    private void failStalled() {
-        SendRequest request = cursor.headRequest();
-        WcStatus status = request.localError;
-        failOldest(status == null ? WcStatus.GENERAL_ERR : status, 0, request.localCause);
-    }
-
-    /// The oldest request of the application fails, and the connection with it. There may be none: a keep-alive
-    /// belongs to no application.
-    PacketFate failOldest(WcStatus status, int vendorError, String cause) {
-        if (!cursor.hasHead()) {
-            owner.fail(status + " on a keep-alive: " + cause);
-            return PacketFate.ACCEPTED;
-        }
-        SendRequest request = cursor.headRequest();
-        long wrId = request.wrId;
-        cursor.dropHead();
-        owner.dropResponses();
-        owner.enterError(status + " on the request with wrId " + wrId + ": " + cause);
-        completions.fail(request, cursor.head(), status, vendorError, cause);
-        owner.flush();
-        return PacketFate.ACCEPTED;
     }
 }

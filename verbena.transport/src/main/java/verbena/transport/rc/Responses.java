@@ -24,14 +24,22 @@ final class Responses {
     private final QueuePairCore core;
     private final QueuePairParameters p;
     private final Requester requester;
+    private final RequestFailures failures;
     private final SendCursor cursor;
     private final LossRecovery recovery;
     private final RcTimers timers;
 
-    Responses(QueuePairCore core, Requester requester, SendCursor cursor, LossRecovery recovery, RcTimers timers) {
+    Responses(
+            QueuePairCore core,
+            Requester requester,
+            RequestFailures failures,
+            SendCursor cursor,
+            LossRecovery recovery,
+            RcTimers timers) {
         this.core = core;
         this.p = core.parameters;
         this.requester = requester;
+        this.failures = failures;
         this.cursor = cursor;
         this.recovery = recovery;
         this.timers = timers;
@@ -69,7 +77,7 @@ final class Responses {
             case RNR_NAK -> onRnrNak(syndrome, psn, now);
             case NAK -> syndrome == Syndrome.NAK_SEQUENCE ? onSequenceNak(psn, now) : onFatalNak(syndrome, psn, now);
             default ->
-                requester.failOldest(
+                failures.failOldest(
                         WcStatus.BAD_RESP_ERR,
                         syndrome,
                         core.peer() + " answered PSN " + psn + " with the reserved syndrome 0x"
@@ -98,10 +106,10 @@ final class Responses {
             return PacketFate.DUPLICATE;
         }
         if (!recovery.waitForReceive(psn, RnrTimer.nanos(Syndrome.value(syndrome)), now)) {
-            return requester.failOldest(
+            return failures.failOldest(
                     WcStatus.RNR_RETRY_EXC_ERR,
                     syndrome,
-                    core.peer() + " had no receive posted for PSN " + psn + ", the " + requester.describeOldest()
+                    core.peer() + " had no receive posted for PSN " + psn + ", the " + failures.describeOldest()
                             + ", after " + p.rnrRetry + " retries");
         }
         return PacketFate.ACCEPTED;
@@ -121,11 +129,11 @@ final class Responses {
             case Syndrome.NAK_INVALID_RD_REQUEST -> WcStatus.REM_INV_RD_REQ_ERR;
             default -> WcStatus.BAD_RESP_ERR;
         };
-        return requester.failOldest(
+        return failures.failOldest(
                 status,
                 syndrome,
                 core.peer() + " answered PSN " + psn + " with " + Syndrome.text(syndrome) + ": it refuses the "
-                        + requester.describeOldest());
+                        + failures.describeOldest());
     }
 
     // ---- responses with a result
@@ -166,7 +174,7 @@ final class Responses {
         int bytes = Packet.payloadBytes(frame, opcode);
         // Position and length decide, not First, Middle or Last: soft-RoCE resumes a READ with a Middle.
         if (bytes != expected) {
-            return requester.failOldest(
+            return failures.failOldest(
                     WcStatus.BAD_RESP_ERR,
                     0,
                     opcode + " at PSN " + psn + " carries " + bytes + " bytes, expected " + expected);
@@ -199,12 +207,12 @@ final class Responses {
     }
 
     private PacketFate unexpected(Opcode opcode, int psn) {
-        return requester.failOldest(
+        return failures.failOldest(
                 WcStatus.BAD_RESP_ERR, 0, opcode + " answers PSN " + psn + ", which it does not fit");
     }
 
     private PacketFate failPlacing(String whose, SendRequest request, MemoryVerdict verdict) {
-        return requester.failOldest(
+        return failures.failOldest(
                 WcStatus.LOC_PROT_ERR,
                 0,
                 whose + core.memory.explain(request.scatter, p.protectionDomain, true, verdict));

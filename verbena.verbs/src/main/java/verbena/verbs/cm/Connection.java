@@ -1,80 +1,78 @@
 package verbena.verbs.cm;
 
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.Access;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.ConnectionException;
-import verbena.verbs.ConnectionException.Reason;
-import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.MemoryRegion;
 import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePair;
-import verbena.verbs.QueuePairOptions;
 import verbena.verbs.RemoteMemory;
-import verbena.verbs.VerbsException;
-import verbena.verbs.WcStatus;
-import verbena.verbs.WorkCompletion;
+import verbena.verbs.SendBatch;
 
 /// A reliable connection with all that belongs to it, as easy as a socket. It has a device, a protection
 /// domain of its own (so that this peer reaches no other peer's memory), completion queues, and a queue
-/// pair in RTS.
+/// pair in RTS. With [ConnectionOptions#withSharing] some of them are the program's.
 ///
-/// [#send], [#receive], [#write] and [#read] take one step at a time and return when it is done; one thread
-/// may send while another receives. When the connection ends, a waiting thread gets a [ConnectionException]
-/// that says why. Interrupting a thread that waits ends the connection, as with a channel of `java.nio`:
-/// the next completion could no longer be told from the one that the thread waited for. For more requests
-/// at once, use [#queuePair()] and the completion queues; do not mix the two on one queue.
+/// Each operation has two forms. The blocking one ([#write]) returns when it is done. The other one
+/// ([#writeAsync]) posts the request and returns a [WorkRequest] to wait for; it waits itself only while the
+/// queue pair has no room. Requests of one direction are carried out in the order in which they were posted.
+///
+/// Any thread may use it, any number at once. When the connection ends, each waiting thread gets a
+/// [ConnectionException] that says why. Interrupting a thread in a blocking form ends the connection, as with a
+/// channel of `java.nio`: its request is under way, and its memory still the device's. A thread that waits for a
+/// [WorkRequest] can be interrupted without that.
+///
+/// Memory is registered ([#allocate]), and nothing is copied. The forms for arrays, buffers, segments and
+/// strings copy once. For requests of other kinds, use [#queuePair()] and the completion queues; do not mix the
+/// two on one queue.
 public final class Connection implements AutoCloseable {
-    /// Longer than any program waits.
-    private static final Duration FOREVER = Duration.ofDays(36_500);
     /// How long closing waits for the peer to know.
     private static final Duration FAREWELL = Duration.ofSeconds(1);
 
     private final ConnectionId id;
-    private final ProtectionDomain domain;
-    private final CompletionQueue sendCompletions;
-    private final CompletionQueue receiveCompletions;
+    private final ConnectionParts parts;
     private final QueuePair queuePair;
-    private final ReentrantLock sending = new ReentrantLock();
-    private final ReentrantLock receiving = new ReentrantLock();
+    private final Outstanding sends;
+    private final Outstanding receives;
+    private final Poster poster;
+    /// Null when the program posts receives.
+    private final @Nullable ReceivesAhead ahead;
     /// Held by the thread that closes. Others wait for it, and find nothing left to do.
     private final ReentrantLock closing = new ReentrantLock();
-    private final WorkCompletion sent = new WorkCompletion();
-    private final WorkCompletion received = new WorkCompletion();
     private final List<MemoryRegion> regions = new ArrayList<>();
-    private long sends;
-    private long receives;
     /// The channel of its events; null while that is a listener's channel.
     private volatile @Nullable EventChannel own;
     private volatile @Nullable PeerParameters peer;
-    private volatile boolean closed;
+    private final Ending ending;
 
-    private Connection(
-            ConnectionId id,
-            ProtectionDomain domain,
-            CompletionQueue sendCompletions,
-            CompletionQueue receiveCompletions,
-            QueuePair queuePair) {
+    Connection(ConnectionId id, ConnectionOptions options, ConnectionParts parts, QueuePair queuePair) {
         this.id = id;
-        this.domain = domain;
-        this.sendCompletions = sendCompletions;
-        this.receiveCompletions = receiveCompletions;
+        this.parts = parts;
         this.queuePair = queuePair;
+        this.ending = new Ending(this, id::disconnect);
+        int sendDepth = parts.ownsSends() ? options.sizes().maxSendWr() : 0;
+        int receiveDepth = parts.ownsReceives() ? options.sizes().maxReceiveWr() : 0;
+        this.sends = new Outstanding(ending, parts.sends(), this::allocate, sendDepth);
+        this.receives = new Outstanding(ending, parts.receives(), this::allocate, receiveDepth);
+        this.poster = new Poster(this, ending, options, sends, receives);
+        int bytes = options.receiveAheadBytes();
+        this.ahead = bytes == 0 ? null : new ReceivesAhead(this, ending, poster, receives, receiveDepth, bytes);
     }
 
-    /// Connects to the program that listens at a port of a host; a host with several addresses is tried at each in
-    /// turn.
+    /// Connects to the program that listens at a port of a host; a host with several addresses is tried at each
+    /// in turn.
     ///
     /// @param host a name or an address
     /// @throws ConnectionException when no connection is made; says why
@@ -83,7 +81,7 @@ public final class Connection implements AutoCloseable {
         if (port < 1 || port > 0xFFFF) {
             throw new IllegalArgumentException("port: 1 to 65535, got " + port);
         }
-        InetAddress[] addresses = addresses("connect", host);
+        InetAddress[] addresses = ConnectionSetup.addresses("connect", host);
         for (int i = 0; ; i++) {
             try {
                 return connect(new InetSocketAddress(addresses[i], port), ConnectionOptions.defaults());
@@ -95,136 +93,30 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /// The addresses of a host: at least one.
-    static InetAddress[] addresses(String verb, String host) {
-        try {
-            return InetAddress.getAllByName(Objects.requireNonNull(host, "host"));
-        } catch (UnknownHostException e) {
-            throw new ConnectionException(Reason.ADDRESS, verb + ": \"" + host + "\" is no known host", e);
-        }
-    }
-
     /// Connects with options.
     ///
     /// @param to its name has to be resolved
     /// @throws ConnectionException when no connection is made; says why
     /// @throws IllegalArgumentException when the name of the address was not resolved
     public static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
-        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
-        ConnectionId id = channel.createId(PortSpace.TCP);
-        Connection made = null;
-        boolean done = false;
-        try {
-            long deadline = System.nanoTime() + EventChannel.nanos(options.timeout());
-            id.resolveAddress(to);
-            expect(id, deadline, ConnectionEvent.AddressResolved.class);
-            id.resolveRoute();
-            expect(id, deadline, ConnectionEvent.RouteResolved.class);
-            made = prepare(id, options);
-            made.own = channel;
-            id.connect(options.parameters());
-            made.peer = expect(id, deadline, ConnectionEvent.Established.class).peer();
-            done = true;
-            return made;
-        } finally {
-            if (!done) {
-                if (made == null) {
-                    id.close();
-                    channel.close();
-                } else {
-                    made.abandon();
-                }
-            }
+        return ConnectionSetup.connect(to, options);
+    }
+
+    /// Posts the receives that it is to have before it is made.
+    void begin() throws InterruptedException {
+        ReceivesAhead posting = ahead;
+        if (posting != null) {
+            posting.begin();
         }
     }
 
-    /// Makes all that a connection needs before it is made.
-    static Connection prepare(ConnectionId id, ConnectionOptions options) {
-        Context context = id.context();
-        ProtectionDomain domain = context.allocateProtectionDomain();
-        CompletionQueue sendCompletions = null;
-        CompletionQueue receiveCompletions = null;
-        boolean done = false;
-        try {
-            QueuePairOptions.Sizes sizes = options.sizes();
-            sendCompletions = context.createCompletionQueue(Math.max(1, sizes.maxSendWr()));
-            receiveCompletions = context.createCompletionQueue(Math.max(1, sizes.maxReceiveWr()));
-            QueuePair queuePair = id.createQueuePair(
-                    domain,
-                    QueuePairOptions.rc(sendCompletions)
-                            .withReceiveCq(receiveCompletions)
-                            .withSizes(sizes));
-            done = true;
-            return new Connection(id, domain, sendCompletions, receiveCompletions, queuePair);
-        } finally {
-            if (!done) {
-                if (receiveCompletions != null) {
-                    receiveCompletions.close();
-                }
-                if (sendCompletions != null) {
-                    sendCompletions.close();
-                }
-                domain.close();
-            }
-        }
-    }
-
-    /// Waits for an event of this kind; any other that ends the attempt is an exception.
-    private static <E extends ConnectionEvent> E expect(ConnectionId id, long deadline, Class<E> wanted)
-            throws InterruptedException {
-        while (true) {
-            long left = deadline - System.nanoTime();
-            Optional<ConnectionEvent> event =
-                    left <= 0 ? Optional.empty() : id.channel().await(Duration.ofNanos(left));
-            if (event.isEmpty()) {
-                throw new ConnectionException(
-                        Reason.TIMEOUT, "connect: " + id + ": the peer did not answer in the time that it was given");
-            }
-            if (wanted.isInstance(event.get())) {
-                return wanted.cast(event.get());
-            }
-            ConnectionException end = failure("connect", event.get());
-            if (end != null) {
-                throw end;
-            }
-        }
-    }
-
-    /// The exception that an event is; null when the connection has not ended with it.
-    static @Nullable ConnectionException failure(String verb, ConnectionEvent event) {
-        return switch (event) {
-            case ConnectionEvent.AddressError error -> failure(Reason.ADDRESS, verb, error.why());
-            case ConnectionEvent.RouteError error -> failure(Reason.ADDRESS, verb, error.why());
-            case ConnectionEvent.ConnectError error -> failure(Reason.FAILED, verb, error.why());
-            case ConnectionEvent.Unreachable silence -> failure(Reason.UNREACHABLE, verb, silence.why());
-            case ConnectionEvent.Rejected no ->
-                failure(
-                        no.reason() == ConnectionEvent.Rejected.CONSUMER_DEFINED ? Reason.REJECTED : Reason.REFUSED,
-                        verb,
-                        no.why());
-            case ConnectionEvent.Disconnected end -> failure(Reason.DISCONNECTED, verb, end.why());
-            case ConnectionEvent.DeviceRemoval gone -> failure(Reason.FAILED, verb, gone.why());
-            case ConnectionEvent.AddressResolved e -> null;
-            case ConnectionEvent.RouteResolved e -> null;
-            case ConnectionEvent.ConnectRequest e -> null;
-            case ConnectionEvent.ConnectResponse e -> null;
-            case ConnectionEvent.Established e -> null;
-            case ConnectionEvent.DatagramEstablished e -> null;
-            case ConnectionEvent.MulticastJoined e -> null;
-            case ConnectionEvent.MulticastError e -> null;
-            case ConnectionEvent.TimewaitExit e -> null;
-        };
-    }
-
-    private static ConnectionException failure(Reason reason, String verb, String why) {
-        return new ConnectionException(reason, verb + ": " + why);
-    }
-
-    /// Passive: it is made, and leaves the listener's channel.
-    void established(PeerParameters with, EventChannel channel) {
-        peer = with;
-        id.migrate(channel);
+    /// Closes this channel with it.
+    void belongsTo(EventChannel channel) {
         own = channel;
+    }
+
+    void established(PeerParameters with) {
+        peer = with;
     }
 
     // ---- what belongs to it
@@ -250,22 +142,22 @@ public final class Connection implements AutoCloseable {
         return id;
     }
 
-    /// Its own, and no other connection's.
+    /// Its own, and no other connection's, unless its options lend it one.
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return parts.domain();
     }
 
     public QueuePair queuePair() {
         return queuePair;
     }
 
-    /// The queue in which sends, writes and reads complete.
+    /// The queue in which sends, writes, reads and atomics complete.
     public CompletionQueue sendCompletions() {
-        return sendCompletions;
+        return parts.sends();
     }
 
     public CompletionQueue receiveCompletions() {
-        return receiveCompletions;
+        return parts.receives();
     }
 
     /// Allocates memory to send from and receive into; peers cannot touch it. Freed with the connection, if not
@@ -277,20 +169,46 @@ public final class Connection implements AutoCloseable {
     /// Allocates memory that the peer may touch as `access` says.
     public MemoryRegion allocate(long bytes, Set<Access> access) {
         synchronized (regions) { // so that none is made behind the back of a close
-            MemoryRegion region = domain.allocate(bytes, access);
+            MemoryRegion region = parts.domain().allocate(bytes, access);
             regions.removeIf(MemoryRegion::isClosed);
             regions.add(region);
             return region;
         }
     }
 
-    // ---- one step after the other
+    // ---- messages
 
     /// Sends a message and waits until the peer has it; longer when it has posted no receive yet.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer refuses the message
     public void send(MemoryRegion region, long offset, int length) throws InterruptedException {
-        request("send", () -> queuePair.postSend(++sends, region, offset, length));
+        poster.finish(poster.start(sends, "send", true, r -> queuePair.postSend(r.wrId, region, offset, length)));
+    }
+
+    /// Posts a message.
+    public WorkRequest sendAsync(MemoryRegion region, long offset, int length) throws InterruptedException {
+        return poster.start(sends, "send", false, r -> queuePair.postSend(r.wrId, region, offset, length));
+    }
+
+    /// Sends a message from memory of any kind, which the connection copies.
+    public void send(MemorySegment data) throws InterruptedException {
+        poster.fromCopy("send", data, SendBatch::send);
+    }
+
+    /// Sends an array as a message.
+    public void send(byte[] data) throws InterruptedException {
+        send(MemorySegment.ofArray(data));
+    }
+
+    /// Sends what remains in a buffer as a message. Afterwards nothing remains.
+    public void send(ByteBuffer data) throws InterruptedException {
+        send(MemorySegment.ofBuffer(data));
+        data.position(data.limit());
+    }
+
+    /// Sends text as a message in UTF-8.
+    public void send(String text) throws InterruptedException {
+        send(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /// Waits for a message, which fills the first of `length` bytes of `region` from `offset` on.
@@ -298,26 +216,102 @@ public final class Connection implements AutoCloseable {
     /// @return bytes received
     /// @throws ConnectionException when the connection has ended, or the message is longer than `length`
     public int receive(MemoryRegion region, long offset, int length) throws InterruptedException {
-        receiving.lockInterruptibly();
-        try {
-            checkOpen("receive");
-            queuePair.postReceive(++receives, region, offset, length);
-            await("receive", receiveCompletions, received, receives);
-            return (int) received.byteLength();
-        } catch (VerbsException e) {
-            throw asConnectionException("receive", e);
-        } finally {
-            receiving.unlock();
+        if (ahead != null) {
+            return ahead.receive(region.segment().asSlice(offset, length));
         }
+        return (int) poster.finish(
+                poster.start(receives, "receive", true, r -> queuePair.postReceive(r.wrId, region, offset, length)));
     }
+
+    /// Posts a receive; several fill in the order in which they were posted. A WRITE with immediate takes one
+    /// too, and leaves its memory as it is.
+    ///
+    /// @throws InvalidStateException when the connection posts receives by itself
+    ///     ([ConnectionOptions#withReceivesAhead])
+    public WorkRequest receiveAsync(MemoryRegion region, long offset, int length) throws InterruptedException {
+        if (ahead != null) {
+            throw new InvalidStateException("receiveAsync: " + this + " posts receives by itself: use receive");
+        }
+        return poster.start(receives, "receive", false, r -> queuePair.postReceive(r.wrId, region, offset, length));
+    }
+
+    /// Waits for a message of up to `maxBytes` bytes.
+    ///
+    /// @throws ConnectionException when the connection has ended, or the message is longer
+    public byte[] receive(int maxBytes) throws InterruptedException {
+        if (ahead != null) {
+            return ahead.receive(maxBytes);
+        }
+        return poster.toCopy(maxBytes, copy -> receive(copy, 0, maxBytes));
+    }
+
+    /// Waits for a message and puts it into a buffer, from its position on; the message has to fit into what
+    /// remains.
+    ///
+    /// @return bytes received
+    public int receive(ByteBuffer into) throws InterruptedException {
+        byte[] message = receive(into.remaining());
+        into.put(message);
+        return message.length;
+    }
+
+    /// Waits for a message of text in UTF-8, of up to `maxBytes` bytes.
+    public String receiveText(int maxBytes) throws InterruptedException {
+        return new String(receive(maxBytes), StandardCharsets.UTF_8);
+    }
+
+    // ---- the peer's memory
 
     /// Writes into the peer's memory, from byte `at` of `to` on, and waits until that is done there.
     ///
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
     public void write(MemoryRegion region, long offset, int length, RemoteMemory to, long at)
             throws InterruptedException {
+        poster.finish(startWrite(true, region, offset, length, to.slice(at, length)));
+    }
+
+    /// Posts a write into the peer's memory.
+    public WorkRequest writeAsync(MemoryRegion region, long offset, int length, RemoteMemory to, long at)
+            throws InterruptedException {
+        return startWrite(false, region, offset, length, to.slice(at, length));
+    }
+
+    private WorkRequest startWrite(boolean reusable, MemoryRegion region, long offset, int length, RemoteMemory to)
+            throws InterruptedException {
+        return poster.start(
+                sends,
+                "write",
+                reusable,
+                r -> queuePair.postWrite(r.wrId, region, offset, length, to.address(), to.rkey()));
+    }
+
+    /// Posts a write into the peer's memory that also takes a receive of the peer, and hands it 32 bits.
+    public WorkRequest writeAsync(MemoryRegion region, long offset, int length, RemoteMemory to, long at, int immediate)
+            throws InterruptedException {
         RemoteMemory part = to.slice(at, length);
-        request("write", () -> queuePair.postWrite(++sends, region, offset, length, part.address(), part.rkey()));
+        return poster.start(
+                sends,
+                "write",
+                false,
+                r -> queuePair.postWriteWithImmediate(
+                        r.wrId, region, offset, length, part.address(), part.rkey(), immediate));
+    }
+
+    /// Writes from memory of any kind, which the connection copies.
+    public void write(MemorySegment data, RemoteMemory to, long at) throws InterruptedException {
+        RemoteMemory part = to.slice(at, data.byteSize());
+        poster.fromCopy("write", data, (batch, wrId) -> batch.write(wrId, part.address(), part.rkey()));
+    }
+
+    /// Writes an array.
+    public void write(byte[] data, RemoteMemory to, long at) throws InterruptedException {
+        write(MemorySegment.ofArray(data), to, at);
+    }
+
+    /// Writes what remains in a buffer. Afterwards nothing remains.
+    public void write(ByteBuffer data, RemoteMemory to, long at) throws InterruptedException {
+        write(MemorySegment.ofBuffer(data), to, at);
+        data.position(data.limit());
     }
 
     /// Reads from the peer's memory, from byte `at` of `from` on.
@@ -325,60 +319,92 @@ public final class Connection implements AutoCloseable {
     /// @throws ConnectionException when the connection has ended, or the peer does not allow it
     public void read(MemoryRegion region, long offset, int length, RemoteMemory from, long at)
             throws InterruptedException {
-        RemoteMemory part = from.slice(at, length);
-        request("read", () -> queuePair.postRead(++sends, region, offset, length, part.address(), part.rkey()));
+        poster.finish(startRead(true, region, offset, length, from.slice(at, length)));
     }
 
-    private void request(String verb, Runnable post) throws InterruptedException {
-        sending.lockInterruptibly();
-        try {
-            checkOpen(verb);
-            post.run();
-            await(verb, sendCompletions, sent, sends);
-        } catch (VerbsException e) {
-            throw asConnectionException(verb, e);
-        } finally {
-            sending.unlock();
-        }
+    /// Posts a read from the peer's memory.
+    public WorkRequest readAsync(MemoryRegion region, long offset, int length, RemoteMemory from, long at)
+            throws InterruptedException {
+        return startRead(false, region, offset, length, from.slice(at, length));
     }
 
-    private void await(String verb, CompletionQueue queue, WorkCompletion done, long wrId) throws InterruptedException {
-        boolean heard = false;
-        try {
-            do {
-                heard = queue.await(done, FOREVER);
-            } while (!heard || done.wrId() != wrId);
-        } finally {
-            if (!heard) {
-                id.disconnect(); // interrupted, or closed
-            }
-        }
-        if (!done.ok()) {
-            throw new ConnectionException(
-                    done.status() == WcStatus.WR_FLUSH_ERR ? Reason.DISCONNECTED : Reason.FAILED,
-                    verb + ": " + this + ": " + (done.cause().isEmpty() ? "it has ended" : done.cause()) + " ("
-                            + done.status() + ")");
-        }
+    private WorkRequest startRead(boolean reusable, MemoryRegion region, long offset, int length, RemoteMemory from)
+            throws InterruptedException {
+        return poster.start(
+                sends,
+                "read",
+                reusable,
+                r -> queuePair.postRead(r.wrId, region, offset, length, from.address(), from.rkey()));
     }
 
-    private void checkOpen(String verb) {
-        if (closed) {
-            throw new ConnectionException(Reason.CLOSED, verb + ": " + this + " is closed");
-        }
+    /// Reads `length` bytes of the peer's memory into a new array.
+    public byte[] read(RemoteMemory from, long at, int length) throws InterruptedException {
+        return poster.toCopy(length, copy -> {
+            read(copy, 0, length, from, at);
+            return length;
+        });
     }
 
-    private VerbsException asConnectionException(String verb, VerbsException e) {
-        return closed && e instanceof InvalidStateException
-                ? new ConnectionException(Reason.CLOSED, verb + ": " + this + " was closed meanwhile", e)
-                : e;
+    /// Fills what remains in a buffer from the peer's memory.
+    public void read(ByteBuffer into, RemoteMemory from, long at) throws InterruptedException {
+        into.put(read(from, at, into.remaining()));
     }
 
-    /// Disconnects and gives everything back, the memory of [#allocate] included. Waits for the peer to know, but
-    /// never longer than a second. Idempotent; threads that wait on it get a [ConnectionException]. When
+    /// Adds to 8 aligned bytes of the peer, from byte `at` of `to` on.
+    ///
+    /// @return what was there before
+    public long fetchAdd(RemoteMemory to, long at, long add) throws InterruptedException {
+        return poster.finish(startFetchAdd(true, to, at, add));
+    }
+
+    /// Posts an addition to 8 aligned bytes of the peer; [WorkRequest#value()] is what was there before.
+    public WorkRequest fetchAddAsync(RemoteMemory to, long at, long add) throws InterruptedException {
+        return startFetchAdd(false, to, at, add);
+    }
+
+    private WorkRequest startFetchAdd(boolean reusable, RemoteMemory to, long at, long add)
+            throws InterruptedException {
+        RemoteMemory part = to.slice(at, Long.BYTES);
+        MemoryRegion words = sends.words("fetchAdd");
+        return poster.start(
+                sends,
+                "fetchAdd",
+                reusable,
+                r -> queuePair.postFetchAdd(r.wrId, words, Outstanding.wordOf(r), part.address(), part.rkey(), add));
+    }
+
+    /// Replaces 8 aligned bytes of the peer by `swap` if they equal `compare`.
+    ///
+    /// @return what was there before: `compare` when they were replaced
+    public long compareSwap(RemoteMemory to, long at, long compare, long swap) throws InterruptedException {
+        return poster.finish(startCompareSwap(true, to, at, compare, swap));
+    }
+
+    /// Posts a comparison and replacement; [WorkRequest#value()] is what was there before.
+    public WorkRequest compareSwapAsync(RemoteMemory to, long at, long compare, long swap) throws InterruptedException {
+        return startCompareSwap(false, to, at, compare, swap);
+    }
+
+    private WorkRequest startCompareSwap(boolean reusable, RemoteMemory to, long at, long compare, long swap)
+            throws InterruptedException {
+        RemoteMemory part = to.slice(at, Long.BYTES);
+        MemoryRegion words = sends.words("compareSwap");
+        return poster.start(
+                sends,
+                "compareSwap",
+                reusable,
+                r -> queuePair.postCompareSwap(
+                        r.wrId, words, Outstanding.wordOf(r), part.address(), part.rkey(), compare, swap));
+    }
+
+    // ---- the end
+
+    /// Disconnects and gives everything back, the memory of [#allocate] included. Waits for the peer to know,
+    /// but never longer than a second. Idempotent; threads that wait on it get a [ConnectionException]. When
     /// several threads close it, each returns when it is closed.
     @Override
     public void close() {
-        closed = true; // threads that wait are told
+        ending.close();
         closing.lock();
         try {
             if (id.state() == ConnectionId.State.CONNECTED) {
@@ -409,12 +435,14 @@ public final class Connection implements AutoCloseable {
     /// Gives everything back.
     void abandon() {
         queuePair.close();
-        sendCompletions.close();
-        receiveCompletions.close();
+        parts.closeQueues();
+        var closedNow = new InvalidStateException("close: " + this + " is closed");
+        sends.breakDown(closedNow);
+        receives.breakDown(closedNow);
         synchronized (regions) {
             regions.forEach(MemoryRegion::close);
             regions.clear();
-            domain.close();
+            parts.closeDomain();
         }
         id.close(); // and with the last of them the device
         EventChannel channel = own;

@@ -96,6 +96,11 @@ public final class ConnectionId implements VerbsObject {
         return ports.context();
     }
 
+    /// Where its events come from; of several devices, the one within this host. Null before it has one.
+    synchronized @Nullable ConnectionService service() {
+        return ports.service();
+    }
+
     /// Own address and port, once an address is bound or resolved. Resolving takes a free port for an identifier
     /// that has none. At a device whose ports are TCP's (iWARP) the port is 0 until the connection is established.
     public Optional<InetSocketAddress> localAddress() {

@@ -45,7 +45,7 @@ public final class ConnectionListener implements AutoCloseable {
         if (port < 0 || port > 0xFFFF) {
             throw new IllegalArgumentException("port: 0 to 65535, got " + port);
         }
-        InetAddress at = Connection.addresses("bind", host)[0];
+        InetAddress at = ConnectionSetup.addresses("bind", host)[0];
         return bind(new InetSocketAddress(at, port), ConnectionOptions.defaults());
     }
 
@@ -110,7 +110,7 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     /// Goes on with whatever connection the event is about; gives it when it is made.
-    private @Nullable Connection work(ConnectionEvent event) {
+    private @Nullable Connection work(ConnectionEvent event) throws InterruptedException {
         if (event instanceof ConnectionEvent.ConnectRequest request) {
             begin(request);
             return null;
@@ -119,7 +119,7 @@ public final class ConnectionListener implements AutoCloseable {
             throw new ConnectionException(Reason.FAILED, "accept: " + gone.why());
         }
         boolean isMade = event instanceof ConnectionEvent.Established;
-        if (!isMade && Connection.failure("accept", event) == null) {
+        if (!isMade && ConnectionSetup.failure("accept", event) == null) {
             return null;
         }
         Connection connection;
@@ -134,8 +134,10 @@ public final class ConnectionListener implements AutoCloseable {
             return null;
         }
         try {
-            connection.established(
-                    established.peer(), options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest));
+            EventChannel its = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+            connection.established(established.peer());
+            connection.id().migrate(its);
+            connection.belongsTo(its);
         } catch (InvalidStateException e) {
             connection.abandon(); // closed at this moment, as the listener was
             throw new ConnectionException(Reason.CLOSED, "accept: the listener is closed", e);
@@ -143,10 +145,10 @@ public final class ConnectionListener implements AutoCloseable {
         return connection;
     }
 
-    private void begin(ConnectionEvent.ConnectRequest request) {
+    private void begin(ConnectionEvent.ConnectRequest request) throws InterruptedException {
         Connection connection = null;
         try {
-            connection = Connection.prepare(request.id(), options);
+            connection = ConnectionSetup.prepare(request.id(), options);
             synchronized (begun) {
                 begun.put(request.id(), connection);
             }

@@ -3,50 +3,136 @@ package verbena.verbs.cm;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
+import verbena.verbs.ProtectionDomain;
 import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SharedReceiveQueue;
 
 /// Choices of [Connection] and [ConnectionListener]. Start with [#defaults()].
 ///
 /// @param parameters what is agreed with the peer
 /// @param sizes of the queue pair
 /// @param timeout how long making a connection may take
-/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else the one
-///     that has the right address
+/// @param requestTimeout how long the blocking forms of SEND, WRITE, READ and atomics may take before they end
+///     the connection; zero for no limit but the device's retries
+/// @param receiveAheadBytes of each receive that the connection posts by itself, see [#withReceivesAhead(int)]; 0
+///     when the program posts receives
+/// @param device to use; empty for the host's memory (`shm`) where both ends are on one host and have it, else
+///     the one that has the right address
+/// @param sharing objects of the program in place of the connection's own; their device is `device` then
 public record ConnectionOptions(
-        ConnectionParameters parameters, QueuePairOptions.Sizes sizes, Duration timeout, Optional<Context> device) {
+        ConnectionParameters parameters,
+        QueuePairOptions.Sizes sizes,
+        Duration timeout,
+        Duration requestTimeout,
+        int receiveAheadBytes,
+        Optional<Context> device,
+        Sharing sharing) {
+    /// @throws IllegalArgumentException when two of them contradict each other; names them
     public ConnectionOptions {
         Objects.requireNonNull(parameters, "parameters");
         Objects.requireNonNull(sizes, "sizes");
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
         }
+        if (requestTimeout.isNegative()) {
+            throw new IllegalArgumentException("requestTimeout: zero or more, got " + requestTimeout);
+        }
+        if (receiveAheadBytes < 0) {
+            throw new IllegalArgumentException("receiveAheadBytes: zero or more, got " + receiveAheadBytes);
+        }
+        if (receiveAheadBytes > 0 && sizes.maxReceiveWr() == 0) {
+            throw new IllegalArgumentException(
+                    "receiveAheadBytes: 0 with a queue pair of no receives, got " + receiveAheadBytes);
+        }
+        if (receiveAheadBytes > 0
+                && (sharing.receiveCompletions().isPresent()
+                        || sharing.receives().isPresent())) {
+            throw new IllegalArgumentException("receiveAheadBytes: 0 when the program lends what receives complete in "
+                    + "or are taken from, got " + receiveAheadBytes);
+        }
+        Context lender = sharing.device().orElse(null);
+        if (device.isPresent() && lender != null && device.orElseThrow() != lender) {
+            throw new IllegalArgumentException("device: that of the shared objects ("
+                    + lender.device().name() + "), got "
+                    + device.orElseThrow().device().name());
+        }
+        device = device.or(sharing::device);
     }
 
-    /// [ConnectionParameters#defaults()] with a keep-alive of 5 s, 64 sends and 64 receives with up to 4 entries
-    /// each, 64 bytes inline, 10 s to connect.
+    /// [ConnectionParameters#defaults()] with a keep-alive of 5 s; 64 sends and 64 receives with up to 4 entries
+    /// each; 64 bytes inline; 10 s to connect. No limit for requests, no receives ahead, nothing shared.
     public static ConnectionOptions defaults() {
         return new ConnectionOptions(
                 ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)),
                 new QueuePairOptions.Sizes(64, 64, 4, 4, 64),
                 Duration.ofSeconds(10),
-                Optional.empty());
+                Duration.ZERO,
+                0,
+                Optional.empty(),
+                Sharing.NONE);
     }
 
     public ConnectionOptions withParameters(ConnectionParameters parameters) {
-        return new ConnectionOptions(parameters, sizes, timeout, device);
+        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     public ConnectionOptions withSizes(QueuePairOptions.Sizes sizes) {
-        return new ConnectionOptions(parameters, sizes, timeout, device);
+        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
     }
 
     public ConnectionOptions withTimeout(Duration timeout) {
-        return new ConnectionOptions(parameters, sizes, timeout, device);
+        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+    }
+
+    public ConnectionOptions withRequestTimeout(Duration requestTimeout) {
+        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+    }
+
+    /// The connection posts receives by itself, as many as its queue pair holds, before it is made and again after
+    /// each message. So a message finds a receive at once, and its sender never waits to try again. The receiving
+    /// forms copy each message out; [Connection#receiveAsync] is not for such a connection.
+    ///
+    /// @param maxBytes of a message, at least 1; a longer one ends the connection. The memory of a connection is
+    ///     this times [QueuePairOptions.Sizes#maxReceiveWr()]
+    public ConnectionOptions withReceivesAhead(int maxBytes) {
+        if (maxBytes < 1) {
+            throw new IllegalArgumentException("maxBytes: at least 1, got " + maxBytes);
+        }
+        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, maxBytes, device, sharing);
     }
 
     public ConnectionOptions withDevice(Context device) {
-        return new ConnectionOptions(parameters, sizes, timeout, Optional.of(device));
+        return new ConnectionOptions(
+                parameters, sizes, timeout, requestTimeout, receiveAheadBytes, Optional.of(device), sharing);
+    }
+
+    /// What the connections of these options share; with a listener, all of its connections do.
+    public ConnectionOptions withSharing(Sharing sharing) {
+        return new ConnectionOptions(parameters, sizes, timeout, requestTimeout, receiveAheadBytes, device, sharing);
+    }
+
+    /// Connections belong to this protection domain: memory that is registered there once serves them all. Each peer
+    /// reaches then what any of these peers may reach; see [Sharing].
+    public ConnectionOptions withProtectionDomain(ProtectionDomain domain) {
+        return withSharing(new Sharing(
+                Optional.of(domain), sharing.sendCompletions(), sharing.receiveCompletions(), sharing.receives()));
+    }
+
+    /// All requests of the connections complete in queues that the program polls; the two may be one. The program
+    /// posts on [Connection#queuePair()], and the completion has its number. The queues need room for all requests
+    /// of all these connections.
+    public ConnectionOptions withCompletionQueues(CompletionQueue sends, CompletionQueue receives) {
+        return withSharing(
+                new Sharing(sharing.domain(), Optional.of(sends), Optional.of(receives), sharing.receives()));
+    }
+
+    /// Connections take receives from this queue, which the program fills; memory for receives does not grow with
+    /// their number then.
+    public ConnectionOptions withSharedReceiveQueue(SharedReceiveQueue receives) {
+        return withSharing(new Sharing(
+                sharing.domain(), sharing.sendCompletions(), sharing.receiveCompletions(), Optional.of(receives)));
     }
 
     /// Both ends prove that they know it: see [ConnectionParameters#withSecret].

@@ -10,11 +10,13 @@ import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.VerbsObject;
+import verbena.verbs.spi.ConnectionService;
 
 /// Where events of connections arrive (rdma_create_event_channel(3)). Any thread may take events; a virtual
 /// thread that waits gives up its carrier. The channel has no thread of its own. The thread that takes an
@@ -41,7 +43,12 @@ public final class EventChannel implements VerbsObject {
     private final Condition changed = lock.newCondition();
     private final ArrayDeque<Pending> events = new ArrayDeque<>();
     private final Set<ConnectionId> ids = new LinkedHashSet<>();
-    private boolean closed;
+    /// Written under the lock; a thread that attends to a device reads both.
+    private volatile boolean hasEvents;
+
+    private volatile boolean closed;
+    /// The device that a thread attends to while it waits here.
+    private volatile @Nullable ConnectionService attended;
 
     private EventChannel(
             Optional<Context> only,
@@ -106,7 +113,7 @@ public final class EventChannel implements VerbsObject {
             Pending next;
             lock.lock();
             try {
-                next = events.poll();
+                next = next();
             } finally {
                 lock.unlock();
             }
@@ -120,12 +127,23 @@ public final class EventChannel implements VerbsObject {
         }
     }
 
+    /// With the lock held.
+    private @Nullable Pending next() {
+        Pending next = events.poll();
+        hasEvents = !events.isEmpty();
+        return next;
+    }
+
     /// Waits for an event and takes it; empty when `timeout` passed.
     ///
     /// @throws InvalidStateException when the channel is closed, also while waiting
     public Optional<ConnectionEvent> await(Duration timeout) throws InterruptedException {
         long left = nanos(timeout);
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
         while (true) {
+            left = attend(left);
             Pending next;
             lock.lockInterruptibly();
             try {
@@ -135,7 +153,7 @@ public final class EventChannel implements VerbsObject {
                 if (events.isEmpty() && closed) {
                     throw new InvalidStateException("await: the event channel is closed");
                 }
-                next = events.poll();
+                next = next();
             } finally {
                 lock.unlock();
             }
@@ -146,6 +164,48 @@ public final class EventChannel implements VerbsObject {
             if (event.isPresent()) {
                 return event;
             }
+        }
+    }
+
+    /// Works for the device whose events are waited for, so that no other thread of this process has to wake
+    /// this one; returns how much of the time is left. Does nothing where that cannot be.
+    private long attend(long nanos) throws InterruptedException {
+        ConnectionService service = isOver() || nanos <= 0 ? null : service();
+        if (service == null) {
+            return nanos;
+        }
+        long start = System.nanoTime();
+        attended = service; // before the look at the events: offer() adds one first, then reads this
+        boolean _ = service.attend(this::isOver, nanos);
+        return Math.max(0, nanos - (System.nanoTime() - start));
+    }
+
+    private boolean isOver() {
+        return hasEvents || closed;
+    }
+
+    /// The device of an identifier, of the first one that has any.
+    private @Nullable ConnectionService service() {
+        List<ConnectionId> all;
+        lock.lock();
+        try {
+            all = List.copyOf(ids);
+        } finally {
+            lock.unlock();
+        }
+        for (ConnectionId id : all) {
+            ConnectionService there = id.service();
+            if (there != null) {
+                return there;
+            }
+        }
+        return null;
+    }
+
+    private void wakeAttendant() {
+        ConnectionService there = attended;
+        if (there != null) {
+            there.wakeAttendant();
         }
     }
 
@@ -200,10 +260,12 @@ public final class EventChannel implements VerbsObject {
         lock.lock();
         try {
             events.add(new Pending(id, step));
+            hasEvents = true;
             changed.signal();
         } finally {
             lock.unlock();
         }
+        wakeAttendant();
     }
 
     /// The identifier is closed, or moves elsewhere; its events go with it.
@@ -219,6 +281,7 @@ public final class EventChannel implements VerbsObject {
                 }
                 return is;
             });
+            hasEvents = !events.isEmpty();
         } finally {
             lock.unlock();
         }
@@ -234,6 +297,7 @@ public final class EventChannel implements VerbsObject {
             return List.copyOf(ids);
         } finally {
             lock.unlock();
+            wakeAttendant();
         }
     }
 
@@ -254,15 +318,11 @@ public final class EventChannel implements VerbsObject {
         } finally {
             lock.unlock();
         }
+        wakeAttendant();
     }
 
     @Override
     public boolean isClosed() {
-        lock.lock();
-        try {
-            return closed;
-        } finally {
-            lock.unlock();
-        }
+        return closed;
     }
 }

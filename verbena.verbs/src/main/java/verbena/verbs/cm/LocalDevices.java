@@ -25,6 +25,7 @@ import verbena.verbs.Gid;
 import verbena.verbs.GidEntry;
 import verbena.verbs.InUseException;
 import verbena.verbs.VerbsException;
+import verbena.verbs.spi.ConnectionService;
 import verbena.verbs.spi.Provider;
 
 /// The devices that connections of this process share: one for each local address that is in use, and one within
@@ -36,6 +37,7 @@ final class LocalDevices {
         private final Gid local;
         private final boolean isOfHost;
         private final Supplier<Lease> again;
+        private @Nullable ConnectionService service;
         private Runnable giveBack;
 
         private Lease(Context context, Gid local, boolean isOfHost, Supplier<Lease> again, Runnable giveBack) {
@@ -48,6 +50,16 @@ final class LocalDevices {
 
         Context context() {
             return context;
+        }
+
+        /// The device's connections. Known from the first call on, also when the device is closed.
+        synchronized ConnectionService service() {
+            ConnectionService there = service;
+            if (there == null) {
+                there = context.connectionService();
+                service = there;
+            }
+            return there;
         }
 
         /// The address that it is about.

@@ -88,7 +88,7 @@ final class OwnPorts {
     }
 
     private int bind(LocalDevices.Lease lease, int port) {
-        BoundPort bound = lease.context().connectionService().bind(space, lease.local(), port);
+        BoundPort bound = lease.service().bind(space, lease.local(), port);
         ports.add(bound);
         return bound.port();
     }
@@ -110,10 +110,7 @@ final class OwnPorts {
         if (port != 0) {
             port = bind(lease, port);
         } else {
-            caller = lease.context()
-                    .connectionService()
-                    .bindCaller(space, lease.local())
-                    .orElse(null);
+            caller = lease.service().bindCaller(space, lease.local()).orElse(null);
             port = caller == null ? 0 : caller.port();
         }
         return new InetSocketAddress(lease.local().address(), port);
@@ -161,7 +158,7 @@ final class OwnPorts {
     /// Uses this device too. From now on its failure is told.
     void hold(LocalDevices.Lease lease) {
         leases.add(lease);
-        watches.add(lease.context().connectionService().watch(onDeviceFailed));
+        watches.add(lease.service().watch(onDeviceFailed));
     }
 
     /// Has all ports take requests.
@@ -183,6 +180,17 @@ final class OwnPorts {
 
     Context context() {
         return lease().context();
+    }
+
+    /// The service of the device within this host, or of the first device; null when there is none.
+    @Nullable
+    ConnectionService service() {
+        for (LocalDevices.Lease lease : leases) {
+            if (lease.isOfHost()) {
+                return lease.service();
+            }
+        }
+        return leases.isEmpty() ? null : lease().service();
     }
 
     /// Gives the ports back: from now on no peer can ask.

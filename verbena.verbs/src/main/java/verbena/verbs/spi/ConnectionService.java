@@ -1,6 +1,7 @@
 package verbena.verbs.spi;
 
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import verbena.verbs.AddressVector;
 import verbena.verbs.Gid;
@@ -41,6 +42,19 @@ public interface ConnectionService {
     /// @throws IllegalArgumentException when the private data are too long
     /// @throws verbena.verbs.UnsupportedException when there is a secret, and this device cannot prove it
     Exchange connect(Call call, End own, Listener listener);
+
+    /// Waits for news as a thread of the device: the caller works for the device and sleeps where messages
+    /// arrive, so no other thread has to wake it. Returns when `isOver` is true, after `nanos`, or when the
+    /// device needs its place. A change that makes `isOver` true and does not come from this device is followed
+    /// by [#wakeAttendant()].
+    ///
+    /// @return false, at once, when the caller has to wait in another way
+    default boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return false;
+    }
+
+    /// Has a thread in [#attend] look whether its wait is over.
+    default void wakeAttendant() {}
 
     /// Has `onFailure` told, once, when the device fails, or at once when it has; on any thread. Closing what this
     /// gives ends that.

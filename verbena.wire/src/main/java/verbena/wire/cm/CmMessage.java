@@ -2,6 +2,8 @@ package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.wire.mad.Field;
+import verbena.wire.mad.Mad;
 
 /// A message of the communication manager. Offsets in its tables count from the end of the [Mad] header.
 public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep {
@@ -18,7 +20,7 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
 
     /// Writes the whole management datagram, [Mad#BYTES].
     default void write(MemorySegment mad) {
-        Mad.writeCm(mad, transactionId(), attributeId());
+        Mad.write(mad, Mad.CLASS_CM, Mad.CM_VERSION, Mad.METHOD_SEND, transactionId(), attributeId(), 0);
         writeBody(mad.asSlice(Mad.HEADER_BYTES, Mad.BYTES - Mad.HEADER_BYTES));
     }
 
@@ -47,8 +49,9 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
         };
     }
 
-    /// Whether [#read] does not know it only because it is a REQ of another version of the class. That deserves an
-    /// answer (IBTA 12.6.7.2, reason 31), because the header and the communication ID lie where they always did.
+    /// Whether [#read] does not know it only because it is a REQ of another version of the class. That deserves
+    /// an answer (IBTA 12.6.7.2, reason 31), because the header and the communication ID lie where they always
+    /// did.
     static boolean isRequestOfOtherVersion(MemorySegment mad) {
         return Mad.baseVersion(mad) == 1
                 && Mad.managementClass(mad) == Mad.CLASS_CM
@@ -59,6 +62,7 @@ public sealed interface CmMessage permits Req, Mra, Rej, Rep, Rtu, Dreq, Drep, S
 
     /// What the sender of a management datagram of this class calls the connection, whatever the message is.
     static int localCommId(MemorySegment mad) {
-        return Mad.LOCAL_COMM_ID.getInt(mad);
+        // Where every message of the class but those of SIDR has it.
+        return Field.of(Mad.HEADER_BYTES, 32).getInt(mad);
     }
 }

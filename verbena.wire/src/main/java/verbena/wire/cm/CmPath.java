@@ -1,6 +1,7 @@
 package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
+import verbena.wire.mad.Field;
 
 /// A path as a [Req] names it: from the sender of the REQ ("local") to its receiver ("remote").
 ///

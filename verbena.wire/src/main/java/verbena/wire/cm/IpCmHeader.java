@@ -2,9 +2,10 @@ package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import verbena.wire.mad.Field;
 
-/// What the RDMA connection manager puts in front of the private data of a [Req] or [SidrReq]: the IP addresses that
-/// the applications know (IBTA annex A11).
+/// What the RDMA connection manager puts in front of the private data of a [Req] or [SidrReq]: the IP addresses
+/// that the applications know (IBTA annex A11).
 ///
 /// @param isIpv4 whether the addresses are IPv4, in the form `::ffff:a.b.c.d`
 /// @param sourcePort port of the sender, in host order

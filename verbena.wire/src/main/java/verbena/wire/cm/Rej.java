@@ -1,6 +1,7 @@
 package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
+import verbena.wire.mad.Field;
 
 /// Refuses a connection (IBTA 12.6.7).
 ///

@@ -1,6 +1,7 @@
 package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
+import verbena.wire.mad.Field;
 
 /// Says that the connection is ready for use (IBTA 12.6.9).
 public record Rtu(long transactionId, int localCommId, int remoteCommId, PrivateData privateData) implements CmMessage {

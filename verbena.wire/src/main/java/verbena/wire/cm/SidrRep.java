@@ -1,6 +1,7 @@
 package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
+import verbena.wire.mad.Field;
 
 /// Answers that (IBTA 12.11.2).
 ///

@@ -1,6 +1,7 @@
 package verbena.wire.cm;
 
 import java.lang.foreign.MemorySegment;
+import verbena.wire.mad.Field;
 
 /// Asks which queue pair takes datagrams for a service (IBTA 12.11.1).
 ///

@@ -13,7 +13,6 @@ import verbena.wire.cm.CmPath;
 import verbena.wire.cm.Drep;
 import verbena.wire.cm.Dreq;
 import verbena.wire.cm.IpCmHeader;
-import verbena.wire.cm.Mad;
 import verbena.wire.cm.Mra;
 import verbena.wire.cm.PrivateData;
 import verbena.wire.cm.Rej;
@@ -26,9 +25,10 @@ import verbena.wire.cm.SidrReq;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.mad.Mad;
 
-/// Prints messages of the communication manager, and compares them with what was printed: the message's name, then
-/// word and value for each field. See docs/notation.md.
+/// Prints messages of the communication manager, and compares them with what was printed: the message's name,
+/// then word and value for each field. See docs/notation.md.
 public final class CmText {
     private static final String[] SIDR_STATUS = {"valid", "unsupported", "reject", "no-qp", "redirect", "version"};
     private static final String[] TRANSPORT = {"RC", "UC", "RD", "XRC"};

@@ -8,8 +8,10 @@ import verbena.wire.Frame;
 import verbena.wire.InternetChecksum;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Grh;
+import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.ib.Vcrc;
 import verbena.wire.pcap.Unwrapped.Reason;
 import verbena.wire.roce.Ethernet;
 import verbena.wire.roce.RoceV1;
@@ -41,6 +43,7 @@ public final class Encapsulation {
 
     private final RoceV2 roceV2 = new RoceV2();
     private final RoceV1 roceV1 = new RoceV1();
+    private final NativePacket nativePackets = new NativePacket();
 
     /// One for one owner.
     public Encapsulation() {}
@@ -53,8 +56,21 @@ public final class Encapsulation {
             case LinkType.RAW_IP, LinkType.IPV4, LinkType.IPV6 -> rawIp(linkType, bytes, frame);
             case LinkType.LINUX_COOKED -> cooked(linkType, bytes, 14, 16, frame);
             case LinkType.LINUX_COOKED_2 -> cooked(linkType, bytes, 0, 20, frame);
+            case LinkType.INFINIBAND -> infiniBand(bytes, frame);
             default -> other(Reason.UNKNOWN_LINK_TYPE);
         };
+    }
+
+    private Unwrapped infiniBand(MemorySegment captured, Frame frame) {
+        MemorySegment bytes = MemorySegment.ofArray(captured.toArray(ValueLayout.JAVA_BYTE));
+        int length = Math.toIntExact(bytes.byteSize());
+        int start = NativePacket.read(bytes, 0, length, frame);
+        if (start < 0) {
+            return other(start == NativePacket.FOREIGN ? Reason.OTHER_PROTOCOL : Reason.BAD_LENGTH);
+        }
+        MemorySegment.copy(bytes, start, frame.slot, frame.start, frame.length);
+        frame.icrcValid = nativePackets.verify(bytes, NativePacket.buffer(bytes), 0, length);
+        return new Unwrapped.Roce(new Envelope(LinkType.INFINIBAND, linkHeader(bytes, start), false, 0, 0, 0, 0));
     }
 
     private Unwrapped ethernet(MemorySegment bytes, Frame frame) {
@@ -302,6 +318,12 @@ public final class Encapsulation {
     public static int wrap(Frame frame, Envelope envelope, MemorySegment out) {
         long at = envelope.linkHeader().byteSize();
         MemorySegment.copy(envelope.linkHeader(), 0, out, 0, at);
+        if (envelope.linkType() == LinkType.INFINIBAND) {
+            MemorySegment.copy(frame.slot, frame.start, out, at, frame.length);
+            int covered = Math.toIntExact(at + frame.length);
+            Vcrc.seal(out, 0, covered);
+            return covered + Vcrc.BYTES;
+        }
         int hopLimit = frame.hopLimit == 0 ? HOP_LIMIT_DEFAULT : frame.hopLimit;
         boolean isIpv4 = !envelope.roceV1() && RoceV2.isIpv4(frame.destinationHigh, frame.destinationLow);
         if (isIpv4) {

@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 /// bytes can be built again.
 ///
 /// @param linkType what the first byte is; see [LinkType]
-/// @param linkHeader everything before the network header: for Ethernet the addresses, VLAN tags and type
+/// @param linkHeader everything before the network header: for Ethernet the addresses, VLAN tags and type; for
+///     InfiniBand everything before the BTH
 /// @param roceV1 whether a GRH and no UDP follows
 /// @param ipv4Identification 0 unless IPv4
 /// @param ipv4FlagsFragment three flags and 13 bits of fragment offset; 0 unless IPv4

@@ -13,6 +13,8 @@ public final class LinkType {
     public static final int IPV4 = 228;
     /// An IPv6 header.
     public static final int IPV6 = 229;
+    /// A local route header of InfiniBand ([verbena.wire.ib.Lrh]), and everything behind it through the VCRC.
+    public static final int INFINIBAND = 247;
     /// Linux "cooked" capture version 2, 20 bytes before the network header.
     public static final int LINUX_COOKED_2 = 276;
 

@@ -20,11 +20,13 @@ import verbena.wire.Golden;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
+import verbena.wire.mad.Field;
+import verbena.wire.mad.Mad;
 import verbena.wire.pcap.CaptureReader;
 import verbena.wire.pcap.Encapsulation;
 
-/// The messages of the connection manager, with those that two Linux kernels said to each other (IBTA 12.6.5, 12.6.6,
-/// 12.6.7, 12.6.8, 12.6.9, 12.6.10, 12.6.11, 12.11.1, 12.11.2).
+/// The messages of the connection manager, with those that two Linux kernels said to each other (IBTA 12.6.5,
+/// 12.6.6, 12.6.7, 12.6.8, 12.6.9, 12.6.10, 12.6.11, 12.11.1, 12.11.2).
 class CmMessagesTest {
     static List<Path> captures() throws IOException {
         return Golden.captures("cm-");

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedSet;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.cm.CmLimits;
@@ -71,6 +72,16 @@ final class StreamConnections implements ConnectionService, Scheduled {
 
     long nowNanos() {
         return host.engine().nowNanos();
+    }
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return host.engines().attendGivingWay(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        host.engine().wakeGuest();
     }
 
     @Override

@@ -8,7 +8,7 @@ import verbena.cm.CommunicationManager;
 import verbena.nic.ManagementAgent;
 import verbena.nic.engine.Engine;
 import verbena.verbs.Gid;
-import verbena.wire.cm.Mad;
+import verbena.wire.mad.Mad;
 
 /// The device's communication manager, driven by the engine: the agent of management class 7.
 public final class CmAgent implements ManagementAgent {
@@ -27,9 +27,9 @@ public final class CmAgent implements ManagementAgent {
         return engine.nowNanos();
     }
 
-    /// Runs `command` as the engine's owner, to which the manager, its connections and requests belong; what they
-    /// want to say then leaves. Any thread. A listener that the manager calls (events, answers) is the owner
-    /// already, and may use them at once.
+    /// Runs `command` as the engine's owner, to which the manager, its connections and requests belong; what
+    /// they want to say then leaves. Any thread. A listener that the manager calls (events, answers) is the
+    /// owner already, and may use them at once.
     public <T> T call(Function<CommunicationManager, T> command) {
         return engine.call(() -> {
             try {

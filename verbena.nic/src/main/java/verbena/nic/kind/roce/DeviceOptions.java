@@ -4,6 +4,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import verbena.nic.capture.CaptureFile;
 import verbena.nic.kind.HostProvider;
+import verbena.nic.link.EthernetLink;
 import verbena.nic.link.Faults;
 import verbena.nic.link.UdpLinks;
 import verbena.verbs.Mtu;
@@ -14,6 +15,8 @@ import verbena.wire.roce.Ethernet;
 /// @param engines how many share its queue pairs, 0 for what the processors suggest
 /// @param link how its sockets are made
 /// @param raw whether it has no sockets but frames of its own making
+/// @param queue of the interface whose frames these are, by AF_XDP; [EthernetLink#PACKET_SOCKET] for a packet
+///     socket
 /// @param vlan the number of the VLAN of these frames, [Ethernet#NO_TAG] for none
 /// @param mtu path MTU not to exceed, null for what the interface carries
 /// @param faults what is done to its packets, null for nothing
@@ -22,19 +25,21 @@ record DeviceOptions(
         int engines,
         UdpLinks.Options link,
         boolean raw,
+        int queue,
         int vlan,
         @Nullable Mtu mtu,
         @Nullable Faults faults,
         @Nullable CaptureFile capture) {
-    private static final Set<String> ON_ETHERNET = Set.of("capture", "faults", "mtu", "vlan");
+    private static final Set<String> ON_ETHERNET = Set.of("capture", "faults", "link", "mtu", "queue", "vlan");
     /// 4095 is reserved (IEEE 802.1Q, table 9-2).
     private static final int VLAN_LAST = 4_094;
 
-    static final DeviceOptions NONE =
-            new DeviceOptions(0, UdpLinks.Options.DEFAULT, false, Ethernet.NO_TAG, null, null, null);
+    private static final int QUEUE_LAST = 4_095;
+
+    static final DeviceOptions NONE = new DeviceOptions(
+            0, UdpLinks.Options.DEFAULT, false, EthernetLink.PACKET_SOCKET, Ethernet.NO_TAG, null, null, null);
     /// Those of a device that is on Ethernet itself, whatever its options.
-    private static final DeviceOptions NONE_ON_ETHERNET =
-            new DeviceOptions(0, UdpLinks.Options.DEFAULT, true, Ethernet.NO_TAG, null, null, null);
+    private static final DeviceOptions NONE_ON_ETHERNET = NONE.onEthernet(EthernetLink.PACKET_SOCKET);
 
     /// Reads the options of `name`. A part without `=` goes on with the option before it.
     ///
@@ -45,11 +50,11 @@ record DeviceOptions(
                 HostProvider.options(name, comma < 0 ? "" : name.substring(comma + 1), NONE, DeviceOptions::with);
         if (!options.raw && options.vlan != Ethernet.NO_TAG) {
             throw new IllegalArgumentException("device " + name + ": option \"vlan=" + options.vlan
-                    + "\" needs link=raw; sockets use the VLAN's own interface");
+                    + "\" needs link=raw or link=xdp; sockets use the VLAN's own interface");
         }
         if (options.raw && options.engines > 1) {
-            throw new IllegalArgumentException(
-                    "device " + name + ": option \"engines=" + options.engines + "\": link=raw has one engine");
+            throw new IllegalArgumentException("device " + name + ": option \"engines=" + options.engines
+                    + "\": link=raw and link=xdp have one engine");
         }
         return options;
     }
@@ -62,7 +67,10 @@ record DeviceOptions(
             String option = setting.split("=", 2)[0];
             if (!ON_ETHERNET.contains(option)) {
                 throw new IllegalArgumentException(
-                        "there is no option \"" + option + "\"; there are capture, faults, mtu and vlan");
+                        "there is no option \"" + option + "\"; there are capture, faults, link, mtu, queue and vlan");
+            }
+            if (option.equals("link") && !setting.equals("link=raw") && !setting.equals("link=xdp")) {
+                throw new IllegalArgumentException("link: raw or xdp");
             }
             return options.with(setting);
         });
@@ -73,21 +81,48 @@ record DeviceOptions(
         String value = pair.length == 2 ? pair[1] : "";
         return switch (pair[0]) {
             case "link" ->
-                value.equals("raw")
-                        ? new DeviceOptions(engines, link, true, vlan, mtu, faults, capture)
-                        : new DeviceOptions(
-                                engines, link.with(UdpLinks.Kind.parse(value)), false, vlan, mtu, faults, capture);
+                switch (value) {
+                    case "raw" -> onEthernet(EthernetLink.PACKET_SOCKET);
+                    case "xdp" -> onEthernet(0);
+                    default ->
+                        new DeviceOptions(
+                                engines,
+                                link.with(UdpLinks.Kind.parse(value)),
+                                false,
+                                EthernetLink.PACKET_SOCKET,
+                                vlan,
+                                mtu,
+                                faults,
+                                capture);
+                };
             case "mtu" ->
-                new DeviceOptions(engines, link, raw, vlan, Mtu.ofBytes(Integer.parseInt(value)), faults, capture);
-            case "faults" -> new DeviceOptions(engines, link, raw, vlan, mtu, Faults.parse(value), capture);
+                new DeviceOptions(
+                        engines, link, raw, queue, vlan, Mtu.ofBytes(Integer.parseInt(value)), faults, capture);
+            case "faults" -> new DeviceOptions(engines, link, raw, queue, vlan, mtu, Faults.parse(value), capture);
             case "engines" ->
-                new DeviceOptions(HostProvider.parseEngines(value), link, raw, vlan, mtu, faults, capture);
-            case "capture" -> new DeviceOptions(engines, link, raw, vlan, mtu, faults, CaptureFile.parse(value));
-            case "vlan" -> new DeviceOptions(engines, link, raw, parseVlan(value), mtu, faults, capture);
+                new DeviceOptions(HostProvider.parseEngines(value), link, raw, queue, vlan, mtu, faults, capture);
+            case "capture" -> new DeviceOptions(engines, link, raw, queue, vlan, mtu, faults, CaptureFile.parse(value));
+            case "vlan" -> new DeviceOptions(engines, link, raw, queue, parseVlan(value), mtu, faults, capture);
+            case "queue" -> onEthernet(parseQueue(value));
             default ->
                 throw new IllegalArgumentException("there is no option \"" + pair[0]
-                        + "\"; there are capture, engines, faults, link, mtu and vlan");
+                        + "\"; there are capture, engines, faults, link, mtu, queue and vlan");
         };
+    }
+
+    private DeviceOptions onEthernet(int byQueue) {
+        return new DeviceOptions(engines, link, true, byQueue, vlan, mtu, faults, capture);
+    }
+
+    private int parseQueue(String value) {
+        if (queue == EthernetLink.PACKET_SOCKET) {
+            throw new IllegalArgumentException("needs link=xdp before it");
+        }
+        int number = Integer.parseInt(value);
+        if (number < 0 || number > QUEUE_LAST) {
+            throw new IllegalArgumentException("0 to " + QUEUE_LAST + ", got " + number);
+        }
+        return number;
     }
 
     private static int parseVlan(String value) {

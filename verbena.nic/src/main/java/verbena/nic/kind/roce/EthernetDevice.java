@@ -50,7 +50,7 @@ record EthernetDevice(String name, HostInterface host, GidType type, DeviceOptio
         boolean isOpen = false;
         try {
             Mtu mtu = mtu();
-            link = EthernetLink.open(host, gids(), options.vlan());
+            link = EthernetLink.open(host, gids(), options.vlan(), options.queue());
             var context = DeviceContext.open(this, List.of(withFaults(link)), RoceKind::new, mtu);
             isOpen = true;
             context.watchNetwork();

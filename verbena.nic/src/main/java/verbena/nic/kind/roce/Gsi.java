@@ -14,13 +14,13 @@ import verbena.transport.Protocol;
 import verbena.verbs.Gid;
 import verbena.verbs.InvalidStateException;
 import verbena.wire.Frame;
-import verbena.wire.cm.Mad;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Psn;
 import verbena.wire.ib.Transport;
+import verbena.wire.mad.Mad;
 import verbena.wire.roce.RoceV2;
 
 /// Queue pair 1, the general service interface (IBTA 13.5.2): takes management datagrams for the agents of their
@@ -40,6 +40,7 @@ final class Gsi implements Protocol {
 
     private final Engine engine;
     private final List<Engine> others;
+    private final Ways ways;
     private final AtomicInteger relayed = new AtomicInteger();
     private final @Nullable ManagementAgent[] agents = new @Nullable ManagementAgent[CLASSES];
     private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
@@ -47,8 +48,11 @@ final class Gsi implements Protocol {
 
     private int psn;
 
-    /// @param engines the first is the one whose owner agents belong to; what comes to the others is relayed to it
-    Gsi(List<Engine> engines) {
+    /// @param engines the first is the one whose owner agents belong to; what comes to the others is relayed to
+    ///     it
+    /// @param ways to where datagrams go
+    Gsi(List<Engine> engines, Ways ways) {
+        this.ways = ways;
         this.engine = engines.getFirst();
         this.others = engines.subList(1, engines.size());
     }
@@ -98,6 +102,10 @@ final class Gsi implements Protocol {
     ///
     /// @param mad [Mad#BYTES], which the caller does not touch any more
     void send(MemorySegment mad, Gid local, Gid remote) {
+        ways.find(local, remote, () -> sendNow(mad, local, remote));
+    }
+
+    private void sendNow(MemorySegment mad, Gid local, Gid remote) {
         if (outgoing.size() == OUTGOING_MAX) {
             engine.counters().count(Counter.MANAGEMENT_OVERFLOWS);
             return;
@@ -119,6 +127,7 @@ final class Gsi implements Protocol {
         if (fate != PacketFate.ACCEPTED) {
             return fate;
         }
+        ways.onHeard(new Gid(frame.sourceHigh, frame.sourceLow), frame.sourceLid);
         return hand(
                         mad(frame, opcode),
                         new Gid(frame.destinationHigh, frame.destinationLow),
@@ -179,6 +188,7 @@ final class Gsi implements Protocol {
         frame.sourceLow = next.local.low();
         frame.destinationHigh = next.remote.high();
         frame.destinationLow = next.remote.low();
+        frame.destinationLid = ways.lid(next.remote);
         frame.sourcePort = 0;
         frame.trafficClass = 0;
         frame.hopLimit = HOP_LIMIT;

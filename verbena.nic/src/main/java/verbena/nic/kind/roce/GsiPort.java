@@ -6,7 +6,7 @@ import verbena.nic.ManagementPort;
 import verbena.nic.kind.DeviceHost;
 import verbena.verbs.Gid;
 import verbena.verbs.spi.OwnedObject;
-import verbena.wire.cm.Mad;
+import verbena.wire.mad.Mad;
 
 /// An agent's port on queue pair 1 of one device.
 final class GsiPort extends OwnedObject implements ManagementPort {

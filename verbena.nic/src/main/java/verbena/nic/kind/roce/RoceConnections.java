@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,7 @@ final class RoceConnections implements ConnectionService {
     private static final int HOP_LIMIT = 64;
 
     private final DeviceHost host;
+    private final Ways ways;
     private final Supplier<CmAgent> cm;
     /// Engine-confined: the ports of each service, one at each address of the device.
     private final Map<Long, List<Port>> ports = new HashMap<>();
@@ -53,8 +55,9 @@ final class RoceConnections implements ConnectionService {
     private @Nullable CmGuard guard;
 
     /// @param cm the device's communication manager, made when it is first asked for
-    RoceConnections(DeviceHost host, Supplier<CmAgent> cm) {
+    RoceConnections(DeviceHost host, Ways ways, Supplier<CmAgent> cm) {
         this.host = host;
+        this.ways = ways;
         this.cm = cm;
     }
 
@@ -67,6 +70,16 @@ final class RoceConnections implements ConnectionService {
     }
 
     // ---- the device
+
+    @Override
+    public boolean attend(BooleanSupplier isOver, long nanos) throws InterruptedException {
+        return host.engines().attendGivingWay(isOver, nanos);
+    }
+
+    @Override
+    public void wakeAttendant() {
+        host.engine().wakeGuest();
+    }
 
     @Override
     public Watch watch(Consumer<String> onFailure) {
@@ -176,8 +189,8 @@ final class RoceConnections implements ConnectionService {
         public void close() {
             cm().call(manager -> {
                 acceptor = null;
-                List<Port> sharing = ports.getOrDefault(serviceId(), List.of());
-                if (!sharing.remove(this)) {
+                List<Port> sharing = ports.get(serviceId());
+                if (sharing == null || !sharing.remove(this)) {
                     return false;
                 }
                 host.engine().link().releaseService(serviceId(), local);
@@ -385,7 +398,7 @@ final class RoceConnections implements ConnectionService {
                 .findFirst()
                 .orElseThrow(() -> new ConnectionException(
                         ConnectionException.Reason.ADDRESS, host.name() + " has " + route.local() + " no more"));
-        return new AddressVector(route.remote(), own.index(), 1, trafficClass, HOP_LIMIT, 0, 0, 0);
+        return ways.complete(new AddressVector(route.remote(), own.index(), 1, trafficClass, HOP_LIMIT, 0, 0, 0));
     }
 
     static ResourceLimitException tooMany(String verb) {

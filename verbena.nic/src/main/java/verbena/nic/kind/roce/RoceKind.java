@@ -1,5 +1,6 @@
 package verbena.nic.kind.roce;
 
+import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.function.Function;
@@ -24,16 +25,17 @@ import verbena.transport.rc.XrcTarget;
 import verbena.transport.unreliable.UnreliableConnection;
 import verbena.transport.unreliable.UnreliableDatagram;
 import verbena.verbs.Capability;
+import verbena.verbs.Gid;
 import verbena.verbs.QpModification;
 import verbena.verbs.QpState;
 import verbena.verbs.QpStateTable;
 import verbena.verbs.QpType;
 import verbena.verbs.spi.ConnectionService;
-import verbena.wire.cm.Mad;
+import verbena.wire.mad.Mad;
 
-/// The InfiniBand transport in frames: all types of queue pair, connections by the communication manager on queue
-/// pair 1 (IBTA volume 1, annex A17 for RoCE v2).
-public final class RoceKind implements DeviceKind {
+/// The InfiniBand transport in frames: all types of queue pair, connections by the communication manager on
+/// queue pair 1 (IBTA volume 1, annex A17 for RoCE v2). Kinds of device whose frames travel otherwise extend it.
+public class RoceKind implements DeviceKind {
     private static final DeviceProfile PROFILE = new DeviceProfile(
             EnumSet.of(
                     Capability.RC,
@@ -66,24 +68,42 @@ public final class RoceKind implements DeviceKind {
             Integer.MAX_VALUE); // address handles cost nothing but heap
 
     private final DeviceHost host;
-    private final Function<QueuePairWiring, @Nullable PeerMemory> peerMemory;
     private final Gsi gsi;
     private final ConnectionService connections;
     private volatile @Nullable CmAgent cm;
 
     /// The kind of a device whose links carry frames.
     public RoceKind(DeviceHost host) {
-        this(host, _ -> null);
+        this(host, _ -> Ways.BY_GID);
     }
 
-    /// The kind of a device that can also reach the memory of some peers by itself.
+    /// The kind of a device on whose wire a GID alone may not lead to a peer.
     ///
-    /// @param peerMemory makes the way to the peer's memory for a reliable connection; null when there is none
-    public RoceKind(DeviceHost host, Function<QueuePairWiring, @Nullable PeerMemory> peerMemory) {
+    /// @param ways makes the ways to peers, which send by this kind
+    @SuppressWarnings("this-escape") // called when a program asks for a connection
+    public RoceKind(DeviceHost host, Function<RoceKind, Ways> ways) {
         this.host = host;
-        this.peerMemory = peerMemory;
-        this.gsi = new Gsi(host.engines().all());
-        this.connections = new RoceConnections(host, this::cm);
+        Ways made = ways.apply(this);
+        this.gsi = new Gsi(host.engines().all(), made);
+        this.connections = new RoceConnections(host, made, this::cm);
+    }
+
+    /// Takes management datagrams of a class for `agent`, which lives as long as the device. The engine's owner.
+    public void serve(int managementClass, ManagementAgent agent) {
+        gsi.add(managementClass, agent);
+    }
+
+    /// Sends a management datagram. The engine's owner.
+    ///
+    /// @param mad [Mad#BYTES], which the caller does not touch any more
+    public void send(MemorySegment mad, Gid local, Gid remote) {
+        gsi.send(mad, local, remote);
+    }
+
+    /// The way to the peer's memory without packets, for a reliable connection that is being made; null when there
+    /// is none.
+    protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
+        return null;
     }
 
     @Override
@@ -111,7 +131,7 @@ public final class RoceKind implements DeviceKind {
 
     private ReliableConnection reliable(QueuePairWiring w) {
         var made = new ReliableConnection(w.parts());
-        PeerMemory near = peerMemory.apply(w);
+        PeerMemory near = peerMemory(w);
         if (near != null) {
             made.peerMemory(near);
         }

@@ -12,8 +12,9 @@ import verbena.verbs.GidType;
 /// | option | value |
 /// |---|---|
 /// | `engines` | how many share the work, a thread each: 1 to 64; else one for four processors |
-/// | `link` | `auto` (default), `linux`: system calls, `portable`: the JDK's channels, `raw`: Ethernet frames |
-/// | `vlan` | with `link=raw`: the VLAN of all frames, 1 to 4094, or 0 for a tag that has a priority only |
+/// | `link` | `auto` (default), `linux`, `portable`: the JDK's channels; frames of Ethernet: `raw`, `xdp` |
+/// | `queue` | behind `link=xdp`: the queue of the interface, from 0 (default) |
+/// | `vlan` | with `raw` and `xdp`: the VLAN of all frames, 1 to 4094, or 0 for a tag with a priority only |
 /// | `mtu` | path MTU not to exceed: 256, 512, 1024, 2048 or 4096 |
 /// | `faults` | what to do to packets, for tests: `loss:5%,seed:7`, see [verbena.nic.link.Faults] |
 public final class RoceV2Provider extends HostProvider {

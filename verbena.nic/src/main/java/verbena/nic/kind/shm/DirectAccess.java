@@ -130,6 +130,12 @@ final class DirectAccess implements Neighbours.Listener {
         return ofNeighbour.file(of, descriptor);
     }
 
+    /// Whether a file of a neighbour is mapped.
+    boolean isMapped(int slot, int file) {
+        MappedFiles ofNeighbour = mapped[slot];
+        return ofNeighbour != null && ofNeighbour.has(file);
+    }
+
     /// The grant is held no more; its file is unmapped when it was the last one in it.
     void release(Grant grant) {
         MappedFile file = grant.release();
@@ -182,8 +188,7 @@ final class DirectAccess implements Neighbours.Listener {
         var returned = GrantMessage.of(
                 Kind.RETURNED, given.asker(), given.owner(), given.rkey(), given.index(), given.value());
         boolean _ = tell(slot, returned);
-        MappedFiles ofNeighbour = mapped[slot];
-        if (given.isInFile() && (ofNeighbour == null || !ofNeighbour.has(given.file()))) {
+        if (given.isInFile() && !isMapped(slot, given.file())) {
             boolean _ = tell(slot, GrantMessage.dropped(given.file()));
         }
     }

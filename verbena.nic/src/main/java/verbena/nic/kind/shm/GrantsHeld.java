@@ -230,6 +230,10 @@ final class GrantsHeld implements PeerMemory {
         if (given.index() < 1 || given.index() >= GrantPage.WORDS || given.value() == 0) {
             return false;
         }
+        if (given.isInFile() && descriptor < 0 && !access.isMapped(from, given.file())) {
+            grant.asked(access.nowNanos()); // its file was unmapped here meanwhile: the next request asks again
+            return false;
+        }
         MappedFile file = given.isInFile() ? access.file(from, given, descriptor) : null;
         if (given.isInFile() ? file == null : !mayUse(given, from)) {
             return false;

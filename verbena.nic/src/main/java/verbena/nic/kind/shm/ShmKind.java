@@ -5,34 +5,24 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import verbena.nic.ManagementAgent;
-import verbena.nic.ManagementPort;
 import verbena.nic.engine.Engine;
 import verbena.nic.kind.DeviceHost;
-import verbena.nic.kind.DeviceKind;
-import verbena.nic.kind.DeviceProfile;
 import verbena.nic.kind.LocalQueuePair;
-import verbena.nic.kind.QueuePairDriver;
 import verbena.nic.kind.QueuePairWiring;
 import verbena.nic.kind.RegionMemory;
 import verbena.nic.kind.roce.RoceKind;
 import verbena.nic.link.Neighbours;
 import verbena.nic.link.ShmLink;
-import verbena.nic.link.Tap;
 import verbena.transport.rc.PeerMemory;
-import verbena.verbs.QpModification;
-import verbena.verbs.QpState;
 import verbena.verbs.QpType;
-import verbena.verbs.spi.ConnectionService;
 
 /// The InfiniBand transport between processes of one host. Packets travel as in [RoceKind]; one-sided requests need
-/// none
-/// where the peer has granted access ([DirectAccess]); that a process has ended is known at once.
-final class ShmKind implements DeviceKind {
+/// none where the peer has granted access ([DirectAccess]); that a process has ended is known at once.
+final class ShmKind extends RoceKind {
     private static final String GONE = "the process at the other end has ended, or has closed its device";
 
     private final DeviceHost host;
-    private final RoceKind roce;
+    private final boolean isDirect;
     private final RegionFiles regions = new RegionFiles();
     /// By engine, whose links have neighbours of their own.
     private final Map<Engine, DirectAccess> direct = new HashMap<>();
@@ -40,8 +30,9 @@ final class ShmKind implements DeviceKind {
     /// @param links one for each engine, in their order
     /// @param isDirect whether one-sided requests may need no packets
     ShmKind(DeviceHost host, List<ShmLink> links, boolean isDirect) {
+        super(host);
         this.host = host;
-        this.roce = isDirect ? new RoceKind(host, this::peerMemory) : new RoceKind(host);
+        this.isDirect = isDirect;
         var files = new SharedRegions(regions);
         List<Engine> engines = host.engines().all();
         for (int i = 0; i < links.size(); i++) {
@@ -53,8 +44,9 @@ final class ShmKind implements DeviceKind {
         }
     }
 
-    private @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
-        DirectAccess access = direct.get(wiring.engine());
+    @Override
+    protected @Nullable PeerMemory peerMemory(QueuePairWiring wiring) {
+        DirectAccess access = isDirect ? direct.get(wiring.engine()) : null;
         return access == null ? null : access.queuePair(wiring.parts().parameters());
     }
 
@@ -88,46 +80,6 @@ final class ShmKind implements DeviceKind {
             access.onGone(slot);
             onDying(slot);
         }
-    }
-
-    @Override
-    public DeviceProfile profile() {
-        return roce.profile();
-    }
-
-    @Override
-    public QpState check(QpType type, QpState from, QpModification modification) {
-        return roce.check(type, from, modification);
-    }
-
-    @Override
-    public QueuePairDriver queuePair(QueuePairWiring wiring) {
-        return roce.queuePair(wiring);
-    }
-
-    @Override
-    public ConnectionService connections() {
-        return roce.connections();
-    }
-
-    @Override
-    public ManagementPort manage(int managementClass, ManagementAgent agent) {
-        return roce.manage(managementClass, agent);
-    }
-
-    @Override
-    public void tap(Tap tap) {
-        roce.tap(tap);
-    }
-
-    @Override
-    public void untap(Tap tap) {
-        roce.untap(tap);
-    }
-
-    @Override
-    public Map<String, Long> counters() {
-        return roce.counters();
     }
 
     @Override

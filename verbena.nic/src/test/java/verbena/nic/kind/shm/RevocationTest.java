@@ -148,6 +148,25 @@ class RevocationTest {
         assertThat(wasInterrupted).isTrue();
     }
 
+    /// The peer asks for a key of a file, and then unmaps the file because its only grant there is withdrawn. The owner
+    /// still takes the file for mapped when it answers.
+    @Test
+    void aGrantThatCrossesTheEndOfItsFileIsAskedForAgain() {
+        MemorySegment memory = b.allocate(BYTES, true);
+        Region first = b.register(memory, SharedHost.ALL);
+        assertThat(write(first)).isEqualTo(Progress.BY_PACKETS);
+        host.settle();
+        assertThat(write(first)).isEqualTo(Progress.DONE);
+        assertThat(b.memory.remove(first)).isTrue();
+        Region second = b.register(memory, SharedHost.ALL);
+        assertThat(write(second)).as("it is asked for").isEqualTo(Progress.BY_PACKETS);
+        a.receive(); // the first is withdrawn, and the file unmapped
+        host.settle();
+        assertThat(write(second)).as("it is asked for again").isEqualTo(Progress.BY_PACKETS);
+        host.settle();
+        assertThat(write(second)).isEqualTo(Progress.DONE);
+    }
+
     /// The peer writes as fast as it can while the owner closes regions over the same memory again and again.
     @Test
     void nothingIsWrittenAfterTheRegionIsClosed() throws InterruptedException {

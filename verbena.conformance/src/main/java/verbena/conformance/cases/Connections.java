@@ -1,0 +1,164 @@
+package verbena.conformance.cases;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import verbena.conformance.fixture.Expect;
+import verbena.conformance.fixture.Fixture;
+import verbena.conformance.fixture.Needs;
+import verbena.verbs.Access;
+import verbena.verbs.Capability;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.WorkRequest;
+
+/// What [Connection] promises beside what its identifiers do.
+@Needs({Capability.RC, Capability.CONNECTION_MANAGER})
+public final class Connections {
+    private Connections() {}
+
+    private record Ends(Connection a, Connection b) implements AutoCloseable {
+        @Override
+        public void close() {
+            a.close();
+            b.close();
+        }
+    }
+
+    private static Ends connect(Fixture fixture) throws Exception {
+        return connect(fixture, ConnectionOptions.defaults());
+    }
+
+    private static Ends connect(Fixture fixture, ConnectionOptions options) throws Exception {
+        return connect(fixture, options, options);
+    }
+
+    private static Ends connect(Fixture fixture, ConnectionOptions atA, ConnectionOptions atB) throws Exception {
+        try (var listener = ConnectionListener.bind(
+                new InetSocketAddress(Fixture.address(fixture.b()), 0), atB.withDevice(fixture.b()))) {
+            var accepted = new CompletableFuture<Connection>();
+            Thread.ofVirtual().start(() -> {
+                try {
+                    accepted.complete(listener.accept());
+                } catch (Throwable e) {
+                    accepted.completeExceptionally(e);
+                }
+            });
+            var a = Connection.connect(listener.localAddress(), atA.withDevice(fixture.a()));
+            return new Ends(a, accepted.get(fixture.timeout().toSeconds(), TimeUnit.SECONDS));
+        }
+    }
+
+    public static void moreRequestsThanTheQueueHoldsAreDone(Fixture fixture) throws Exception {
+        try (var ends = connect(fixture)) {
+            MemoryRegion target = ends.b.allocate(800, Access.remoteAll());
+            MemoryRegion source = ends.a.allocate(800);
+            byte[] wanted = new byte[800];
+            var requests = new ArrayList<WorkRequest>();
+            for (int i = 0; i < 200; i++) {
+                for (int k = 0; k < 4; k++) {
+                    wanted[i * 4 + k] = (byte) (i + k);
+                    source.segment().set(ValueLayout.JAVA_BYTE, i * 4L + k, (byte) (i + k));
+                }
+                requests.add(ends.a.writeAsync(source, i * 4L, 4, target.remote(), i * 4L));
+            }
+            for (WorkRequest each : requests) {
+                Expect.that("done in time", each.await(fixture.timeout()));
+            }
+            Expect.bytes("what was written", wanted, ends.a.read(target.remote(), 0, 800));
+        }
+    }
+
+    public static void receivesThatArePostedAheadFillInOrder(Fixture fixture) throws Exception {
+        try (var ends = connect(fixture)) {
+            MemoryRegion in = ends.b.allocate(400);
+            var receives = new ArrayList<WorkRequest>();
+            for (int i = 0; i < 4; i++) {
+                receives.add(ends.b.receiveAsync(in, i * 100L, 100));
+            }
+            Expect.that("the first is under way", !receives.getFirst().await(Duration.ofMillis(1)));
+            for (int i = 0; i < 4; i++) {
+                ends.a.send("x".repeat(i + 60)); // some in the request itself, some not
+            }
+            for (int i = 0; i < 4; i++) {
+                Expect.equal(
+                        "bytes of message " + i, i + 60, receives.get(i).await().byteLength());
+            }
+        }
+    }
+
+    @Needs(Capability.ATOMICS)
+    public static void anAtomicReturnsWhatWasThere(Fixture fixture) throws Exception {
+        try (var ends = connect(fixture)) {
+            RemoteMemory words = ends.b.allocate(16, Access.remoteAll()).remote();
+            Expect.equal("before adding", 0L, ends.a.fetchAdd(words, 8, 5));
+            Expect.equal("before comparing", 5L, ends.a.compareSwap(words, 8, 5, 9));
+            Expect.equal(
+                    "before comparing in vain",
+                    9L,
+                    ends.a.compareSwapAsync(words, 8, 5, 1).await().value());
+        }
+    }
+
+    public static void closingEndsEveryWait(Fixture fixture) throws Exception {
+        try (var ends = connect(fixture)) {
+            MemoryRegion in = ends.a.allocate(8);
+            WorkRequest first = ends.a.receiveAsync(in, 0, 8);
+            WorkRequest second = ends.a.receiveAsync(in, 0, 8);
+            var future = second.toFuture();
+            ends.a.close();
+            var closed = Expect.thrown("waiting", ConnectionException.class, first::await);
+            Expect.equal("reason", ConnectionException.Reason.CLOSED, closed.reason());
+            var failed = future.handle((_, e) -> e).get(fixture.timeout().toSeconds(), TimeUnit.SECONDS);
+            Expect.that("the future fails: " + failed, failed instanceof ConnectionException);
+        }
+    }
+
+    public static void aRefusalIsToldToAllRequests(Fixture fixture) throws Exception {
+        try (var ends = connect(fixture)) {
+            RemoteMemory secret = ends.b.allocate(8).remote(); // granted to no peer
+            MemoryRegion in = ends.a.allocate(8);
+            var read = ends.a.readAsync(in, 0, 8, secret, 0);
+            var behind = ends.a.readAsync(in, 0, 8, secret, 0);
+            for (WorkRequest each : List.of(read, behind)) {
+                var refused = Expect.thrown("waiting", ConnectionException.class, each::await);
+                Expect.equal("reason", ConnectionException.Reason.FAILED, refused.reason());
+            }
+        }
+    }
+
+    public static void messagesThatComeBeforeAReceiveAreKept(Fixture fixture) throws Exception {
+        var options = ConnectionOptions.defaults().withReceivesAhead(100);
+        try (var ends = connect(fixture, options)) {
+            for (int i = 0; i < 5; i++) {
+                ends.a.send("message " + i);
+            }
+            for (int i = 0; i < 5; i++) {
+                Expect.equal("message", "message " + i, ends.b.receiveText(100));
+            }
+        }
+    }
+
+    public static void aTableServesTheConnectionsOfItsDomain(Fixture fixture) throws Exception {
+        ProtectionDomain domain = fixture.own(fixture.b().allocateProtectionDomain());
+        MemoryRegion table = fixture.own(domain.allocate(16, Access.remoteAll()));
+        byte[] wanted = {1, 2, 3, 4, 5, 6, 7, 8};
+        MemorySegment.copy(wanted, 0, table.segment(), ValueLayout.JAVA_BYTE, 8, wanted.length);
+        var lent = ConnectionOptions.defaults().withProtectionDomain(domain);
+        try (var one = connect(fixture, ConnectionOptions.defaults(), lent);
+                var other = connect(fixture, ConnectionOptions.defaults(), lent)) {
+            Expect.bytes("by the first", wanted, one.a.read(table.remote(), 8, 8));
+            Expect.bytes("by the second", wanted, other.a.read(table.remote(), 8, 8));
+        }
+    }
+}

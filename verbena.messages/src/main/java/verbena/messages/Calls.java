@@ -1,0 +1,356 @@
+package verbena.messages;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Incoming;
+import verbena.messages.protocol.Kind;
+import verbena.messages.protocol.Outgoing;
+import verbena.messages.protocol.Peer;
+
+/// The calls between this worker and one peer, both ways. A call's number is in the upper half of the tag of all its
+/// messages; the lower half of the call's own has the time limit in ms, 0 for none.
+final class Calls {
+    private static final int FAULT_BYTES_MAX = 1000;
+
+    /// Memory for what is not wanted any more.
+    private static final Incoming NOWHERE = new Incoming() {
+        @Override
+        public MemorySegment memory() {
+            return MemorySegment.NULL;
+        }
+
+        @Override
+        public void done(Peer from, long tag, long length) {}
+
+        @Override
+        public void failed(String why) {}
+    };
+
+    /// A call of this side. Under the lock.
+    private abstract static class Asked {
+        @Nullable
+        Future<?> timer;
+
+        /// The longest answer, in bytes.
+        abstract long takes();
+
+        /// Memory for an answer of so many bytes.
+        abstract MemorySegment memory(long length);
+
+        abstract void answered(MemorySegment answer, long length);
+
+        abstract void fail(RuntimeException why);
+    }
+
+    private final RemoteWorker remote;
+    private final Worker worker;
+    private final Traffic traffic;
+    private final WorkerOptions options;
+    private final Semaphore room;
+
+    // Under the lock of the traffic.
+    private final Map<Integer, Asked> asked = new HashMap<>();
+    private final Map<Integer, Thread> answering = new HashMap<>();
+    private int last;
+
+    Calls(RemoteWorker remote, Worker worker, Traffic traffic, WorkerOptions options) {
+        this.remote = remote;
+        this.worker = worker;
+        this.traffic = traffic;
+        this.options = options;
+        this.room = new Semaphore(options.maxCalls());
+    }
+
+    // ---- this side calls
+
+    Pending<byte[]> begin(MemorySegment request, Duration timeLimit) throws InterruptedException {
+        var pending = new Pending<byte[]>();
+        var call = new Asked() {
+            @Override
+            long takes() {
+                return options.maxCallBytes();
+            }
+
+            @Override
+            MemorySegment memory(long length) {
+                return MemorySegment.ofArray(new byte[(int) length]);
+            }
+
+            @Override
+            void answered(MemorySegment answer, long length) {
+                pending.complete((byte[]) answer.heapBase().orElseThrow());
+            }
+
+            @Override
+            void fail(RuntimeException why) {
+                pending.fail(why);
+            }
+        };
+        start(call, pending, request, timeLimit);
+        return pending;
+    }
+
+    Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) throws InterruptedException {
+        traffic.longMessages.requireWritable("into", into);
+        var pending = new Pending<Long>();
+        var call = new Asked() {
+            @Override
+            long takes() {
+                return Long.MAX_VALUE;
+            }
+
+            @Override
+            MemorySegment memory(long length) {
+                return into;
+            }
+
+            @Override
+            void answered(MemorySegment answer, long length) {
+                pending.complete(length);
+            }
+
+            @Override
+            void fail(RuntimeException why) {
+                pending.fail(why);
+            }
+        };
+        start(call, pending, request, timeLimit);
+        return pending;
+    }
+
+    private void start(Asked call, Pending<?> pending, MemorySegment memory, Duration timeLimit)
+            throws InterruptedException {
+        MemorySegment request = remote.forAllThreads(memory);
+        if (timeLimit.isNegative()) {
+            throw new IllegalArgumentException("timeLimit: zero or more, got " + timeLimit);
+        }
+        room.acquire();
+        long millis = timeLimit.isZero() ? 0 : Math.clamp(timeLimit.toMillis(), 1, Integer.MAX_VALUE);
+        traffic.lock.lock();
+        try {
+            int number = ++last;
+            asked.put(number, call);
+            pending.withdrawnBy(() -> {
+                boolean isTaken = giveUp(number);
+                if (isTaken) {
+                    pending.cancelled();
+                }
+                return isTaken;
+            });
+            if (millis > 0) {
+                call.timer = worker.timer()
+                        .schedule(() -> expire(number, call, timeLimit), timeLimit.toNanos(), TimeUnit.NANOSECONDS);
+            }
+            remote.post(new Plain(Kind.CALL, tag(number, millis), request) {
+                @Override
+                public void failed(String why) {
+                    Asked waiting = finish(number);
+                    if (waiting != null) {
+                        waiting.fail(remote.lost("call", why));
+                    }
+                }
+            });
+        } finally {
+            traffic.lock.unlock();
+        }
+    }
+
+    private static long tag(int number, long millis) {
+        return (long) number << 32 | millis;
+    }
+
+    private static int number(long tag) {
+        return (int) (tag >>> 32);
+    }
+
+    private void expire(int number, Asked call, Duration timeLimit) {
+        if (giveUp(number)) {
+            call.fail(new CallException(
+                    CallException.Reason.TIMEOUT, "call: " + remote + ": no answer within " + timeLimit));
+        }
+    }
+
+    /// False when the answer is there, or on its way into its memory.
+    private boolean giveUp(int number) {
+        traffic.lock.lock();
+        try {
+            if (finish(number) == null) {
+                return false;
+            }
+            remote.post(new Plain(Kind.CANCEL, tag(number, 0), MemorySegment.NULL));
+            return true;
+        } finally {
+            traffic.lock.unlock();
+        }
+    }
+
+    /// The call does not wait any more.
+    private @Nullable Asked finish(int number) {
+        Asked call = asked.remove(number);
+        if (call != null) {
+            Future<?> timer = call.timer;
+            if (timer != null) {
+                timer.cancel(false);
+            }
+            room.release();
+        }
+        return call;
+    }
+
+    // ---- arrivals
+
+    /// Where a message goes. Empty when it is too long, or one too many.
+    Optional<Incoming> incoming(Kind kind, long tag, long length) {
+        return switch (kind) {
+            case CALL -> called(tag, length);
+            case ANSWER, FAULT -> answered(kind, tag, length);
+            case CANCEL -> {
+                Thread thread = answering.get(number(tag));
+                if (thread != null) {
+                    thread.interrupt();
+                }
+                yield Optional.of(NOWHERE);
+            }
+            case TAGGED -> Optional.empty();
+        };
+    }
+
+    private Optional<Incoming> answered(Kind kind, long tag, long length) {
+        Asked call = asked.get(number(tag));
+        if (call == null) {
+            return Optional.of(NOWHERE); // it was given up
+        }
+        if (kind == Kind.FAULT && length > FAULT_BYTES_MAX) {
+            return Optional.empty();
+        }
+        finish(number(tag));
+        if (kind == Kind.ANSWER && call.takes() < length) {
+            call.fail(new CallException(
+                    CallException.Reason.FAILED,
+                    "call: " + remote + ": an answer of " + length + " bytes, of at most " + call.takes()));
+            return Optional.of(NOWHERE);
+        }
+        MemorySegment memory = kind == Kind.FAULT ? MemorySegment.ofArray(new byte[(int) length]) : call.memory(length);
+        return Optional.of(new Incoming() {
+            @Override
+            public MemorySegment memory() {
+                return memory;
+            }
+
+            @Override
+            public void done(Peer from, long itsTag, long bytes) {
+                if (kind == Kind.FAULT) {
+                    call.fail(new CallException(
+                            CallException.Reason.FAILED,
+                            "call: " + remote + ": the peer: "
+                                    + new String(RemoteWorker.bytes(memory), StandardCharsets.UTF_8)));
+                } else {
+                    call.answered(memory, bytes);
+                }
+            }
+
+            @Override
+            public void failed(String why) {
+                call.fail(remote.lost("call", why));
+            }
+        });
+    }
+
+    // ---- the peer calls
+
+    private Optional<Incoming> called(long tag, long length) {
+        int number = number(tag);
+        if (answering.size() >= options.maxCalls() * 2 || answering.containsKey(number)) {
+            return Optional.empty(); // a caller that waits for room has fewer
+        }
+        if (length > options.maxCallBytes()) {
+            remote.peer()
+                    .send(new Plain(
+                            Kind.FAULT,
+                            tag(number, 0),
+                            fault("a request of " + length + " bytes, of at most " + options.maxCallBytes())));
+            return Optional.of(NOWHERE);
+        }
+        MemorySegment request = MemorySegment.ofArray(new byte[(int) length]);
+        long millis = tag & 0xFFFF_FFFFL;
+        var call = new Call(remote, request, millis == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(millis)));
+        Thread thread = Thread.ofVirtual().name("verbena-call").unstarted(() -> answer(number, call));
+        answering.put(number, thread);
+        return Optional.of(new Incoming() {
+            @Override
+            public MemorySegment memory() {
+                return request;
+            }
+
+            @Override
+            public void done(Peer from, long itsTag, long bytes) {
+                thread.start();
+            }
+
+            @Override
+            public void failed(String why) {
+                answering.remove(number);
+            }
+        });
+    }
+
+    private void answer(int number, Call call) {
+        Kind kind = Kind.ANSWER;
+        MemorySegment answer;
+        try {
+            answer = worker.handler().handle(call);
+        } catch (Throwable e) { // whatever the program's code does is the caller's to know
+            kind = Kind.FAULT;
+            answer = fault(String.valueOf(e));
+        }
+        traffic.lock.lock();
+        try {
+            if (answering.remove(number, Thread.currentThread())) {
+                remote.post(new Plain(kind, tag(number, 0), remote.forAllThreads(answer)));
+            }
+        } finally {
+            traffic.lock.unlock();
+        }
+    }
+
+    private static MemorySegment fault(String why) {
+        byte[] text = why.getBytes(StandardCharsets.UTF_8);
+        return MemorySegment.ofArray(text).asSlice(0, Math.min(text.length, FAULT_BYTES_MAX));
+    }
+
+    /// A message that no program waits for.
+    private static class Plain extends Outgoing {
+        Plain(Kind kind, long tag, MemorySegment data) {
+            super(kind, tag, data);
+        }
+
+        @Override
+        public void done() {}
+
+        @Override
+        public void failed(String why) {}
+    }
+
+    // ---- the end
+
+    /// The peer is lost. Under the lock.
+    void lose(String why) {
+        for (int number : new ArrayList<>(asked.keySet())) {
+            Asked call = finish(number);
+            if (call != null) {
+                call.fail(remote.lost("call", why));
+            }
+        }
+        answering.values().forEach(Thread::interrupt);
+        answering.clear();
+    }
+}

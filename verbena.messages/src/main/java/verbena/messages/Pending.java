@@ -1,0 +1,92 @@
+package verbena.messages;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+
+/// Something that was asked for and may still be under way: a message to send, one to receive, an answer. Until it
+/// is done the memory that was given to it is not the program's. Safe for use by any thread.
+///
+/// @param <T> what it gives
+public final class Pending<T> {
+    private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    private volatile BooleanSupplier withdraw = () -> false;
+
+    Pending() {}
+
+    // ---- by the program
+
+    /// Whether it is done, well or not. Never blocks.
+    public boolean isDone() {
+        return outcome.isDone();
+    }
+
+    /// Waits until it is done. A thread that is interrupted leaves it under way.
+    ///
+    /// @throws verbena.verbs.ConnectionException when the peer is lost, or the worker is closed
+    /// @throws CallException when a call failed
+    /// @throws CancellationException when it was cancelled
+    public T await() throws InterruptedException {
+        try {
+            return outcome.get();
+        } catch (ExecutionException e) {
+            throw failure(e);
+        }
+    }
+
+    /// Waits until it is done, but not longer than `timeout`; false when that has passed. It is under way then.
+    ///
+    /// @throws verbena.verbs.ConnectionException as [#await()]
+    /// @throws CallException as [#await()]
+    /// @throws CancellationException as [#await()]
+    public boolean await(Duration timeout) throws InterruptedException {
+        try {
+            outcome.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw failure(e);
+        }
+    }
+
+    private static RuntimeException failure(ExecutionException e) {
+        return e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
+    }
+
+    /// Takes it back: a receive that no message has come for, or a call whose answer has not begun to come. What
+    /// waits for it gets a [CancellationException].
+    ///
+    /// @return false when it is too late for that, and always for a message to send
+    public boolean cancel() {
+        return withdraw.getAsBoolean();
+    }
+
+    /// A future of the same, completed on a virtual thread. Cancelling it does not cancel this.
+    public CompletableFuture<T> toFuture() {
+        return outcome.thenApplyAsync(result -> result, Thread::startVirtualThread);
+    }
+
+    // ---- by the worker
+
+    /// How it is taken back.
+    void withdrawnBy(BooleanSupplier way) {
+        withdraw = way;
+    }
+
+    void complete(T result) {
+        outcome.complete(result);
+    }
+
+    void fail(RuntimeException why) {
+        outcome.completeExceptionally(why);
+    }
+
+    void cancelled() {
+        outcome.completeExceptionally(new CancellationException("it was cancelled"));
+    }
+}

@@ -1,0 +1,275 @@
+package verbena.messages;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import verbena.messages.protocol.Incoming;
+import verbena.messages.protocol.Kind;
+import verbena.messages.protocol.Outgoing;
+import verbena.messages.protocol.Peer;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.Connection;
+
+/// A peer of a [Worker]. Messages to it leave in the order in which they were sent, and arrive once.
+///
+/// When the peer is lost, all that is under way with it fails with a [ConnectionException], and so does all that is
+/// asked for later. Messages of it that have arrived whole can still be received. Safe for use by any thread.
+public final class RemoteWorker implements AutoCloseable {
+    private static final long FAREWELL_NANOS = 1_000_000_000;
+
+    private final Worker worker;
+    private final Traffic traffic;
+    private final Connection connection;
+    private final Peer peer;
+    private final Calls calls;
+    private final Thread watcher;
+    private final ReentrantLock closing = new ReentrantLock();
+    private boolean isClosed;
+
+    // Under the lock of the traffic.
+    private final Map<Integer, MemoryRegion> exposed = new HashMap<>();
+    /// Slots of the outbox that are under way.
+    final Set<Integer> slots = new HashSet<>();
+
+    int readings;
+
+    RemoteWorker(Worker worker, Traffic traffic, Connection connection, Hello theirs, WorkerOptions ours) {
+        this.worker = worker;
+        this.traffic = traffic;
+        this.connection = connection;
+        this.calls = new Calls(this, worker, traffic, ours);
+        this.peer = new Peer(
+                new Owner(), traffic.matching, Math.min(theirs.frameBytes(), ours.frameBytes()), ours.window());
+        this.watcher = Thread.ofVirtual().name("verbena-peer").unstarted(this::watch);
+    }
+
+    /// What the protocol asks for.
+    private final class Owner implements Peer.Owner {
+        private RemoteWorker remote() {
+            return RemoteWorker.this;
+        }
+
+        @Override
+        public Optional<Incoming> incoming(Peer from, Kind kind, long tag, long length) {
+            return calls.incoming(kind, tag, length);
+        }
+
+        @Override
+        public RemoteMemory expose(Peer to, int offer, MemorySegment data) {
+            MemoryRegion region = traffic.longMessages.expose(data);
+            exposed.put(offer, region);
+            return region.remote();
+        }
+
+        @Override
+        public void withdraw(Peer to, int offer) {
+            MemoryRegion region = exposed.remove(offer);
+            if (region != null) {
+                region.close();
+            }
+        }
+    }
+
+    static RemoteWorker of(Peer peer) {
+        return ((Owner) peer.owner()).remote();
+    }
+
+    /// False when the worker is being closed.
+    boolean start() {
+        boolean isAdded = traffic.add(this);
+        if (isAdded) {
+            watcher.start();
+        }
+        return isAdded;
+    }
+
+    /// Takes events until the connection has ended.
+    private void watch() {
+        try {
+            while (connection.id().state() == verbena.verbs.cm.ConnectionId.State.CONNECTED) {
+                connection.id().channel().await(Duration.ofDays(36_500));
+            }
+        } catch (InterruptedException e) {
+            return; // it is being closed
+        } catch (InvalidStateException e) {
+            // closed
+        }
+        traffic.lose(this, "the peer has left, or is gone");
+        release();
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    Calls calls() {
+        return calls;
+    }
+
+    int number() {
+        return connection.queuePair().qpn();
+    }
+
+    // ---- by the program
+
+    public InetSocketAddress localAddress() {
+        return connection.localAddress();
+    }
+
+    public InetSocketAddress peerAddress() {
+        return connection.peerAddress();
+    }
+
+    /// Whether the peer is lost, or this is closed.
+    public boolean isLost() {
+        traffic.lock.lock();
+        try {
+            return peer.isLost();
+        } finally {
+            traffic.lock.unlock();
+        }
+    }
+
+    /// Sends a message. It is done when the memory is the program's again: a message that fits into a frame soon, a
+    /// longer one when the peer has read it.
+    ///
+    /// @param tag by which the peer receives it
+    /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
+    ///     long
+    public Pending<Void> send(long tag, MemorySegment data) {
+        var pending = new Pending<Void>();
+        post(new Outgoing(Kind.TAGGED, tag, forAllThreads(data)) {
+            @Override
+            @SuppressWarnings("NullAway") // a Void has no other value
+            public void done() {
+                pending.complete(null);
+            }
+
+            @Override
+            public void failed(String why) {
+                pending.fail(lost("send", why));
+            }
+        });
+        return pending;
+    }
+
+    /// Sends an array.
+    public Pending<Void> send(long tag, byte[] data) {
+        return send(tag, MemorySegment.ofArray(data));
+    }
+
+    /// Sends text in UTF-8.
+    public Pending<Void> send(long tag, String text) {
+        return send(tag, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /// Receives a message of this peer; else as [Worker#receive(long, long, MemorySegment)].
+    public Pending<Received> receive(long tag, long mask, MemorySegment into) {
+        return worker.receive(tag, mask, this, into);
+    }
+
+    /// Calls the peer's [CallHandler]. Waits while as many calls are under way as the options say.
+    ///
+    /// @param request as in [#send(long, MemorySegment)]
+    /// @param timeLimit after which the call fails; zero for none
+    public Pending<byte[]> callAsync(MemorySegment request, Duration timeLimit) throws InterruptedException {
+        return calls.begin(request, timeLimit);
+    }
+
+    /// Calls the peer's [CallHandler], and has its answer put into memory of the program.
+    ///
+    /// @param into for the answer; a longer one fills it
+    /// @return gives the length of the answer
+    public Pending<Long> callAsync(MemorySegment request, MemorySegment into, Duration timeLimit)
+            throws InterruptedException {
+        return calls.begin(request, into, timeLimit);
+    }
+
+    /// Calls the peer's [CallHandler] and waits for its answer.
+    ///
+    /// @throws CallException when it has none
+    /// @throws ConnectionException when the peer is lost
+    public byte[] call(byte[] request, Duration timeLimit) throws InterruptedException {
+        return callAsync(MemorySegment.ofArray(request), timeLimit).await();
+    }
+
+    /// Calls with text, and gets text.
+    public String call(String request, Duration timeLimit) throws InterruptedException {
+        return new String(call(request.getBytes(StandardCharsets.UTF_8), timeLimit), StandardCharsets.UTF_8);
+    }
+
+    // ---- within
+
+    void post(Outgoing message) {
+        traffic.lock.lock();
+        try {
+            peer.send(message);
+            traffic.pump(this);
+        } finally {
+            traffic.lock.unlock();
+        }
+    }
+
+    ConnectionException lost(String verb, String why) {
+        return new ConnectionException(Reason.DISCONNECTED, verb + ": " + this + ": " + why);
+    }
+
+    /// The same memory, or a copy when it belongs to one thread.
+    MemorySegment forAllThreads(MemorySegment data) {
+        return traffic.longMessages.isForAllThreads(data) ? data : MemorySegment.ofArray(bytes(data));
+    }
+
+    static byte[] bytes(MemorySegment memory) {
+        return memory.toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    // ---- the end
+
+    /// Ends it. What was sent has up to a second to arrive; what is under way then fails. Idempotent.
+    @Override
+    public void close() {
+        try {
+            traffic.drain(this, FAREWELL_NANOS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // closes at once
+        }
+        watcher.interrupt();
+        Traffic.join(watcher);
+        traffic.lose(this, "this side has closed it");
+        release();
+    }
+
+    private void release() {
+        closing.lock();
+        try {
+            if (!isClosed) {
+                isClosed = true;
+                connection.close();
+                traffic.remove(this);
+            }
+        } finally {
+            closing.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "remote worker, by a " + connection;
+    }
+}

@@ -1,0 +1,468 @@
+package verbena.messages;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.messages.protocol.Incoming;
+import verbena.messages.protocol.Matching;
+import verbena.messages.protocol.Peer;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.VerbsException;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ConnectionParameters;
+
+/// What a worker has of its device, and the thread that moves frames between that and the peers: one virtual thread
+/// reads all completions. All peers share one queue of receives. Each has as many of them as its window, so every
+/// frame finds one, and the memory is claimed once.
+final class Traffic {
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+    /// Frames and READs of one peer under way at once.
+    static final int SENDS = 16;
+
+    static final int READS = 4;
+    /// Peers that have spoken and are not known yet.
+    private static final int EARLY_MAX = 1024;
+
+    /// Receives for peers that are sent away, and may have sent a frame.
+    private static final int SPARE = 16;
+
+    private static final int BATCH = 64;
+
+    // The upper half of a request's number says what it is, the lower half which.
+    private static final long SEND = 1L << 32;
+    static final long READ = 2L << 32;
+
+    final ReentrantLock lock = new ReentrantLock();
+    /// Something was sent or has come.
+    private final Condition moved = lock.newCondition();
+    final Matching matching = new Matching();
+    private final WorkerOptions options;
+    private final ProtectionDomain domain;
+    private final CompletionQueue queue;
+    private final SharedReceiveQueue receives;
+    private final MemoryRegion inbox;
+    private final MemoryRegion outbox;
+    private final Thread thread;
+    final LongMessages longMessages;
+
+    // Under the lock.
+    private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
+    private final Map<Integer, RemoteWorker> byNumber = new HashMap<>();
+    /// The first frames of peers that are being connected: credits only.
+    private final Map<Integer, byte[]> early = new LinkedHashMap<>();
+
+    /// Those that found no slot to send from.
+    private final Set<RemoteWorker> starved = new LinkedHashSet<>();
+
+    /// Numbers of queue pairs that are closed, and whose completions may not have been read yet.
+    private final Set<Integer> gone = new HashSet<>();
+    /// Those of them that were closed before the last round of completions was read.
+    private final Set<Integer> longGone = new HashSet<>();
+
+    private int peers;
+    private boolean isClosing;
+
+    Traffic(Context device, WorkerOptions options) {
+        this.options = options;
+        int slots = options.maxPeers() * options.window() + SPARE;
+        var made = new ArrayList<AutoCloseable>();
+        boolean done = false;
+        try {
+            domain = device.allocateProtectionDomain();
+            made.add(domain);
+            queue = device.createCompletionQueue(slots + options.maxPeers() * (SENDS + READS));
+            made.add(queue);
+            receives = domain.createSharedReceiveQueue(slots, 1);
+            made.add(receives);
+            long bytes = (long) slots * options.frameBytes();
+            inbox = domain.allocate(bytes, Access.local());
+            made.add(inbox);
+            outbox = domain.allocate(bytes, Access.local());
+            made.add(outbox);
+            for (int i = 0; i < slots; i++) {
+                freeSlots.add(i);
+                postReceive(i);
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                made.reversed().forEach(Traffic::closeQuietly);
+            }
+        }
+        this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::run);
+        this.longMessages = new LongMessages(domain, device.port(1).maxMessageBytes(), thread);
+        thread.start();
+    }
+
+    private static void closeQuietly(AutoCloseable object) {
+        try {
+            object.close();
+        } catch (Exception e) {
+            throw new IllegalStateException(e); // verbs throw no checked exception
+        }
+    }
+
+    private void postReceive(long slot) {
+        receives.postReceive(slot, inbox, slot * options.frameBytes(), options.frameBytes());
+    }
+
+    /// Options of a connection to a peer.
+    ConnectionOptions connection() {
+        return ConnectionOptions.defaults()
+                .withParameters(ConnectionParameters.defaults().withKeepAlive(Duration.ofSeconds(5)))
+                .withSizes(new QueuePairOptions.Sizes(SENDS + READS, 0, 1, 1, 0))
+                .withProtectionDomain(domain)
+                .withCompletionQueues(queue, queue)
+                .withSharedReceiveQueue(receives)
+                .withTimeout(options.timeout())
+                .withSecret(options.secret())
+                .withPrivateData(new Hello(options.window(), options.frameBytes()).privateData());
+    }
+
+    // ---- peers
+
+    /// Takes room for one more peer; false when there is none, or the worker is being closed.
+    boolean reserve() {
+        lock.lock();
+        try {
+            if (isClosing || peers == options.maxPeers()) {
+                return false;
+            }
+            peers++;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// No peer came of it.
+    void giveBack() {
+        lock.lock();
+        try {
+            peers--;
+            moved.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// False when the worker is being closed.
+    boolean add(RemoteWorker remote) {
+        lock.lock();
+        try {
+            if (isClosing) {
+                return false;
+            }
+            byNumber.put(remote.number(), remote);
+            byte[] frame = early.remove(remote.number());
+            if (frame != null) {
+                arrived(remote, MemorySegment.ofArray(frame));
+            }
+            pump(remote);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// What came from a connection that is no peer's means nothing, after its queue pair is closed. Another queue
+    /// pair may get the number.
+    void forget(int number) {
+        lock.lock();
+        try {
+            early.remove(number);
+            gone.add(number);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    List<RemoteWorker> remotes() {
+        lock.lock();
+        try {
+            return List.copyOf(byNumber.values());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Fails what is under way with a peer, once, and ends the connection.
+    void lose(RemoteWorker remote, String why) {
+        lock.lock();
+        try {
+            if (remote.peer().isLost()) {
+                return;
+            }
+            remote.connection().id().disconnect();
+            remote.peer().lose(why, longMessages.end(remote));
+            remote.calls().lose(why);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Waits until all that was sent has arrived, but not longer than `nanos`.
+    void drain(RemoteWorker remote, long nanos) throws InterruptedException {
+        long left = nanos;
+        lock.lock();
+        try {
+            while (left > 0 && !remote.peer().isLost() && !(remote.peer().isIdle() && remote.slots.isEmpty())) {
+                left = moved.awaitNanos(left);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// After its queue pair is closed: what it has not completed is free.
+    void remove(RemoteWorker remote) {
+        lock.lock();
+        try {
+            if (byNumber.remove(remote.number(), remote)) {
+                freeSlots.addAll(remote.slots);
+                remote.slots.clear();
+                starved.remove(remote);
+                gone.add(remote.number());
+                peers--;
+                feedStarved();
+                moved.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- departures
+
+    /// Sends what the peer's protocol has to send. Under the lock.
+    void pump(RemoteWorker to) {
+        Peer peer = to.peer();
+        try {
+            while (to.slots.size() < SENDS && !peer.isLost()) {
+                Integer slot = freeSlots.peek();
+                if (slot == null) {
+                    starved.add(to);
+                    break;
+                }
+                long at = (long) slot * options.frameBytes();
+                int bytes = peer.poll(outbox.segment().asSlice(at, options.frameBytes()));
+                if (bytes == 0) {
+                    break;
+                }
+                freeSlots.remove();
+                to.slots.add(slot);
+                to.connection().queuePair().postSend(SEND | slot, outbox, at, bytes);
+            }
+            while (to.readings < READS && !peer.isLost()) {
+                Peer.Read next = peer.pollRead();
+                if (next == null) {
+                    break;
+                }
+                longMessages.start(to, next);
+            }
+        } catch (VerbsException | IllegalStateException e) { // the program has closed memory that was under way
+            lose(to, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void feedStarved() {
+        while (!starved.isEmpty() && !freeSlots.isEmpty()) {
+            RemoteWorker next = starved.iterator().next();
+            starved.remove(next);
+            pump(next);
+        }
+    }
+
+    // ---- receives
+
+    void receive(long tag, long mask, @Nullable RemoteWorker from, Incoming incoming) {
+        lock.lock();
+        try {
+            Peer peer = matching.receive(tag, mask, from == null ? null : from.peer(), incoming);
+            if (peer != null) {
+                pump(RemoteWorker.of(peer));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- arrivals
+
+    private void run() {
+        var first = new WorkCompletion();
+        var others = new WorkCompletion[BATCH];
+        for (int i = 0; i < BATCH; i++) {
+            others[i] = new WorkCompletion();
+        }
+        var touched = new LinkedHashSet<RemoteWorker>();
+        try {
+            while (true) {
+                if (!queue.await(first, FOREVER)) {
+                    continue;
+                }
+                int n = queue.poll(others);
+                lock.lock();
+                try {
+                    completed(first, touched);
+                    for (int i = 0; i < n; i++) {
+                        completed(others[i], touched);
+                    }
+                    touched.forEach(this::pump);
+                    touched.clear();
+                    feedStarved();
+                    if (n < BATCH) { // all that was there when the round began
+                        gone.removeAll(longGone);
+                        longGone.clear();
+                        longGone.addAll(gone);
+                    }
+                    moved.signalAll();
+                } finally {
+                    lock.unlock();
+                }
+            }
+        } catch (InvalidStateException e) {
+            failAll("the worker is closed");
+        } catch (RuntimeException e) { // whatever it is: no thread may wait for ever
+            failAll("the worker has failed: " + e);
+        } catch (InterruptedException e) {
+            throw new AssertionError("no program knows this thread", e);
+        }
+    }
+
+    private void failAll(String why) {
+        remotes().forEach(each -> lose(each, why));
+        lock.lock();
+        try {
+            matching.close(why);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void completed(WorkCompletion wc, Set<RemoteWorker> touched) {
+        RemoteWorker remote = byNumber.get(wc.qpn());
+        long number = wc.wrId();
+        int which = (int) number;
+        if (number >= READ) {
+            if (remote != null && wc.ok()) {
+                onRead(remote, which);
+            }
+        } else if (number >= SEND) {
+            if (remote != null && remote.slots.remove(which)) {
+                freeSlots.add(which);
+            }
+        } else {
+            if (wc.ok()) {
+                MemorySegment frame = inbox.segment().asSlice((long) which * options.frameBytes(), wc.byteLength());
+                if (remote != null) {
+                    arrived(remote, frame);
+                } else {
+                    remember(wc.qpn(), frame);
+                }
+            }
+            postReceive(which);
+        }
+        if (remote != null) {
+            touched.add(remote);
+            if (!wc.ok()) {
+                lose(remote, wc.cause() + " (" + wc.status() + ")");
+            }
+        }
+    }
+
+    private void onRead(RemoteWorker from, int number) {
+        try {
+            longMessages.onRead(from, number);
+        } catch (VerbsException | IllegalStateException e) { // the program has closed the memory at this moment
+            lose(from, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void arrived(RemoteWorker from, MemorySegment frame) {
+        String wrong;
+        try {
+            wrong = from.peer().onFrame(frame);
+        } catch (IllegalStateException e) { // the program has closed the memory of a receive at this moment
+            wrong = String.valueOf(e.getMessage());
+        }
+        if (wrong != null) {
+            lose(from, "the peer does not keep to the protocol: " + wrong);
+        }
+    }
+
+    private void remember(int qpn, MemorySegment frame) {
+        if (gone.contains(qpn)) {
+            return;
+        }
+        early.put(qpn, frame.toArray(ValueLayout.JAVA_BYTE));
+        if (early.size() > EARLY_MAX) {
+            early.remove(early.keySet().iterator().next());
+        }
+    }
+
+    // ---- the end
+
+    /// Waits for the end of a thread, also when the caller is interrupted.
+    static void join(Thread other) {
+        boolean isInterrupted = false;
+        while (other.isAlive()) {
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Takes no more peers. Those that are there are the caller's to close.
+    void shut() {
+        lock.lock();
+        try {
+            isClosing = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// After all peers were closed.
+    void close() {
+        lock.lock();
+        try {
+            while (peers > 0) { // a connection is being made, and will be refused
+                moved.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+        receives.close();
+        queue.close();
+        join(thread);
+        inbox.close();
+        outbox.close();
+        domain.close();
+    }
+}

@@ -1,0 +1,58 @@
+package verbena.messages;
+
+import java.time.Duration;
+import java.util.Objects;
+import verbena.verbs.cm.Secret;
+
+/// Choices of a [Worker]. Start with [#defaults()]. The worker's memory is `2 * maxPeers * window * frameBytes` at
+/// most, and does not grow with its peers.
+///
+/// @param maxPeers peers at once, 1 to 4096
+/// @param window frames that each peer may send before it hears from this worker, 2 to 255
+/// @param frameBytes of the longest frame, 64 to 65,536. A longer message is read by its receiver; both ends take
+///     the shorter of their two frames
+/// @param maxCalls calls of one peer that are under way at once: the next waits, at least 1
+/// @param maxCallBytes of a request that this worker takes, and of an answer to a call without memory for it
+/// @param timeout how long making a connection may take
+/// @param secret that both ends have to know; [Secret#NONE] for none
+public record WorkerOptions(
+        int maxPeers, int window, int frameBytes, int maxCalls, int maxCallBytes, Duration timeout, Secret secret) {
+    public WorkerOptions {
+        range("maxPeers", maxPeers, 1, 4096);
+        range("window", window, 2, 255);
+        range("frameBytes", frameBytes, 64, 65_536);
+        range("maxCalls", maxCalls, 1, 65_536);
+        range("maxCallBytes", maxCallBytes, 0, Integer.MAX_VALUE);
+        Objects.requireNonNull(secret, "secret");
+        if (timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("timeout: more than zero, got " + timeout);
+        }
+    }
+
+    private static void range(String name, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(name + ": " + min + " to " + max + ", got " + value);
+        }
+    }
+
+    /// 64 peers with 16 frames of 8 KiB each, 64 calls of a peer at once with up to 16 MiB each, 10 s to connect.
+    public static WorkerOptions defaults() {
+        return new WorkerOptions(64, 16, 8192, 64, 1 << 24, Duration.ofSeconds(10), Secret.NONE);
+    }
+
+    public WorkerOptions withPeers(int maxPeers, int window, int frameBytes) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+    }
+
+    public WorkerOptions withCalls(int maxCalls, int maxCallBytes) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+    }
+
+    public WorkerOptions withTimeout(Duration timeout) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+    }
+
+    public WorkerOptions withSecret(Secret secret) {
+        return new WorkerOptions(maxPeers, window, frameBytes, maxCalls, maxCallBytes, timeout, secret);
+    }
+}

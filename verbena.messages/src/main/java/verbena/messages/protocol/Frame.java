@@ -1,0 +1,97 @@
+package verbena.messages.protocol;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/// The layout of a frame: what one SEND between two workers carries. All numbers are big-endian.
+///
+/// | offset | bytes | field |
+/// |---|---|---|
+/// | 0 | 1 | type |
+/// | 1 | 1 | kind, of [#WHOLE] and [#OFFER] |
+/// | 2 | 1 | flags |
+/// | 3 | 1 | credits: frames more that the receiver of this one may send |
+/// | 4 | 4 | number of an offer, of [#OFFER] and [#TAKEN] |
+/// | 8 | 8 | tag; of a call and what belongs to it, the call's number and its time limit in ms |
+/// | 16 | | [#WHOLE]: the message |
+/// | 16 | 8 | [#OFFER]: bytes of the message |
+/// | 24 | 8 | [#OFFER]: address |
+/// | 32 | 4 | [#OFFER]: key |
+final class Frame {
+    /// Nothing but credits and flags.
+    static final int CREDIT = 1;
+    /// A message, whole.
+    static final int WHOLE = 2;
+    /// A message that its receiver is to READ.
+    static final int OFFER = 3;
+    /// What was offered is read: the memory is its owner's again.
+    static final int TAKEN = 4;
+
+    /// Flag: the receiver of this frame may send one more [#CREDIT].
+    static final int RESERVE = 1;
+    /// Flag: messages that no receive waits for take much memory here. Offer what comes next.
+    static final int CROWDED = 2;
+
+    static final int HEADER_BYTES = 16;
+    static final int OFFER_BYTES = 36;
+    static final int CREDITS_MAX = 255;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private Frame() {}
+
+    static void write(MemorySegment out, int type, int kind, int flags, int credits, int offer, long tag) {
+        out.set(JAVA_BYTE, 0, (byte) type);
+        out.set(JAVA_BYTE, 1, (byte) kind);
+        out.set(JAVA_BYTE, 2, (byte) flags);
+        out.set(JAVA_BYTE, 3, (byte) credits);
+        out.set(INT, 4, offer);
+        out.set(LONG, 8, tag);
+    }
+
+    static void writeOffer(MemorySegment out, long length, long address, int key) {
+        out.set(LONG, 16, length);
+        out.set(LONG, 24, address);
+        out.set(INT, 32, key);
+    }
+
+    static int type(MemorySegment frame) {
+        return frame.get(JAVA_BYTE, 0);
+    }
+
+    static int kind(MemorySegment frame) {
+        return frame.get(JAVA_BYTE, 1);
+    }
+
+    static int flags(MemorySegment frame) {
+        return frame.get(JAVA_BYTE, 2);
+    }
+
+    static int credits(MemorySegment frame) {
+        return frame.get(JAVA_BYTE, 3) & 0xFF;
+    }
+
+    static int offer(MemorySegment frame) {
+        return frame.get(INT, 4);
+    }
+
+    static long tag(MemorySegment frame) {
+        return frame.get(LONG, 8);
+    }
+
+    static long length(MemorySegment frame) {
+        return frame.get(LONG, 16);
+    }
+
+    static long address(MemorySegment frame) {
+        return frame.get(LONG, 24);
+    }
+
+    static int key(MemorySegment frame) {
+        return frame.get(INT, 32);
+    }
+}

@@ -1,0 +1,17 @@
+package verbena.messages.protocol;
+
+import java.lang.foreign.MemorySegment;
+
+/// Where a message goes.
+public interface Incoming {
+    /// The memory for it. A message that is longer fills it, and the rest is lost.
+    MemorySegment memory();
+
+    /// It is there.
+    ///
+    /// @param length bytes of the message, perhaps more than the memory has
+    void done(Peer from, long tag, long length);
+
+    /// The peer was lost in the middle of it. Called once, in place of [#done].
+    void failed(String why);
+}

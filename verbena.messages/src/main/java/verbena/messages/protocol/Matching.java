@@ -1,0 +1,129 @@
+package verbena.messages.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Iterator;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/// Which message goes into which receive. A message takes the oldest receive that it matches, and a receive the
+/// oldest message. Both lists are looked through from the front, so a long one costs time.
+public final class Matching {
+    /// A receive that waits.
+    ///
+    /// @param mask the bits of the tag that count
+    /// @param from null for any peer
+    private record Expected(long tag, long mask, @Nullable Peer from, Incoming incoming) {
+        boolean takes(Peer peer, long itsTag) {
+            return (from == null || from == peer) && ((itsTag ^ tag) & mask) == 0;
+        }
+    }
+
+    /// A message that waits, whole or as an offer.
+    private static final class Unexpected {
+        private final Peer from;
+        private final long tag;
+        private final byte[] whole;
+        private final Peer.@Nullable Offer offer;
+
+        private Unexpected(Peer from, long tag, byte[] whole, Peer.@Nullable Offer offer) {
+            this.from = from;
+            this.tag = tag;
+            this.whole = whole;
+            this.offer = offer;
+        }
+    }
+
+    private final ArrayDeque<Expected> expected = new ArrayDeque<>();
+    private final ArrayDeque<Unexpected> unexpected = new ArrayDeque<>();
+    private @Nullable String closed;
+
+    /// The receive for a message that has come; empty when none waits for it.
+    Optional<Incoming> take(Peer from, long tag) {
+        Iterator<Expected> each = expected.iterator();
+        while (each.hasNext()) {
+            Expected receive = each.next();
+            if (receive.takes(from, tag)) {
+                each.remove();
+                return Optional.of(receive.incoming);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// Keeps a message for a receive to come.
+    void keep(Peer from, long tag, byte[] whole, Peer.@Nullable Offer offer) {
+        unexpected.add(new Unexpected(from, tag, whole, offer));
+    }
+
+    /// Posts a receive. It may be done at once.
+    ///
+    /// @return the peer whose message it took; null for none
+    public @Nullable Peer receive(long tag, long mask, @Nullable Peer from, Incoming incoming) {
+        if (closed != null) {
+            incoming.failed(closed);
+            return null;
+        }
+        var receive = new Expected(tag, mask, from, incoming);
+        Iterator<Unexpected> each = unexpected.iterator();
+        while (each.hasNext()) {
+            Unexpected message = each.next();
+            if (receive.takes(message.from, message.tag)) {
+                each.remove();
+                Peer.Offer offer = message.offer;
+                if (offer != null) {
+                    message.from.read(offer, message.tag, incoming);
+                } else {
+                    message.from.released(message.whole.length);
+                    deliver(message.from, message.tag, MemorySegment.ofArray(message.whole), incoming);
+                }
+                return message.from;
+            }
+        }
+        if (from != null && from.isLost()) {
+            incoming.failed(from.whyLost());
+        } else {
+            expected.add(receive);
+        }
+        return null;
+    }
+
+    static void deliver(Peer from, long tag, MemorySegment message, Incoming incoming) {
+        MemorySegment into = incoming.memory();
+        if (!into.scope().isAlive()) {
+            incoming.failed("its memory was closed before the message came");
+            return;
+        }
+        long bytes = Math.min(message.byteSize(), into.byteSize());
+        MemorySegment.copy(message, ValueLayout.JAVA_BYTE, 0, into, ValueLayout.JAVA_BYTE, 0, bytes);
+        incoming.done(from, tag, message.byteSize());
+    }
+
+    /// Takes a receive back; false when it has a message already.
+    public boolean withdraw(Incoming incoming) {
+        return expected.removeIf(each -> each.incoming == incoming);
+    }
+
+    /// Nothing more will come from a peer: receives from it alone fail. Its messages that have come whole stay; what
+    /// it only offered is gone.
+    void forget(Peer peer, String why) {
+        unexpected.removeIf(each -> each.from == peer && each.offer != null);
+        var failing = expected.stream().filter(each -> each.from == peer).toList();
+        expected.removeAll(failing);
+        failing.forEach(each -> each.incoming.failed(why));
+    }
+
+    /// Fails all receives, and those to come.
+    public void close(String why) {
+        closed = why;
+        unexpected.clear();
+        var failing = expected.stream().toList();
+        expected.clear();
+        failing.forEach(each -> each.incoming.failed(why));
+    }
+
+    int unexpectedCount() {
+        return unexpected.size();
+    }
+}

@@ -1,0 +1,2 @@
+/// The protocol between two workers without input and output: frames, credits, matching.
+package verbena.messages.protocol;

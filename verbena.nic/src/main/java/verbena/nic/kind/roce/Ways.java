@@ -1,0 +1,41 @@
+package verbena.nic.kind.roce;
+
+import verbena.verbs.AddressVector;
+import verbena.verbs.Gid;
+
+/// The ways to peers, on a wire where a GID alone does not lead there. The engine's owner calls its
+/// methods.
+public interface Ways {
+    /// Of a wire where the GID is enough.
+    Ways BY_GID = new Ways() {
+        @Override
+        public void find(Gid local, Gid remote, Runnable then) {
+            then.run();
+        }
+
+        @Override
+        public int lid(Gid remote) {
+            return 0;
+        }
+
+        @Override
+        public AddressVector complete(AddressVector to) {
+            return to;
+        }
+
+        @Override
+        public void onHeard(Gid remote, int lid) {}
+    };
+
+    /// Runs `then` when the way is known: at once, later, or never.
+    void find(Gid local, Gid remote, Runnable then);
+
+    /// The LID of a peer; 0 when it is not known, or there are none.
+    int lid(Gid remote);
+
+    /// The same address with what is known of the way. Any thread.
+    AddressVector complete(AddressVector to);
+
+    /// A management datagram of a peer has come from this LID.
+    void onHeard(Gid remote, int lid);
+}

@@ -1,0 +1,295 @@
+package verbena.nic.link;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import verbena.foreign.linux.LinuxAbi;
+import verbena.foreign.linux.LinuxSockets;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Gid;
+import verbena.verbs.GidEntry;
+import verbena.verbs.GidType;
+import verbena.wire.BigEndian;
+import verbena.wire.Frame;
+import verbena.wire.ib.NativePacket;
+import verbena.wire.ib.Vcrc;
+
+/// Packets of InfiniBand, LRH through VCRC, to and from an adapter of the soft fabric of this user
+/// ([FabricServer]), over a local socket that keeps messages apart. The adapter is this link's until it is closed.
+///
+/// A packet without GRH arrives with its sender's LID in place of a GID (`::7`), and with this link's GID as its
+/// destination. When the fabric ends, the port is down for good.
+///
+/// Threads as in [Link]. Linux only.
+public final class IbLink extends PolledLink {
+    /// The subnet prefix of a port before a subnet manager has given it another (IBTA 4.1.1).
+    public static final long PREFIX_DEFAULT = 0xFE80_0000_0000_0000L;
+    /// How many groups a link can be a member of at once, as on a [UdpLink].
+    public static final int GROUPS_MAX = UdpLink.GROUPS_MAX;
+
+    private static final int BATCH = 64;
+    private static final int PLACE_BYTES = 4_608;
+    private static final int START = 128; // a multiple of 64, and room for a frame's scratch space
+    private static final int ACTIVE = 4;
+    private static final int CLOSED = -1;
+
+    private final List<GidEntry> gids;
+    private final Gid own;
+    private final MemorySegment memory = arena.allocate((long) BATCH * PLACE_BYTES, 64);
+    private final ByteBuffer buffer = NativePacket.buffer(memory);
+    private final MemorySegment[] places = new MemorySegment[BATCH];
+    private final NativePacket packets = new NativePacket();
+    private final Set<Gid> groups = new HashSet<>();
+    private final int fd;
+    private volatile boolean wasFull; // the thread that sleeps reads it
+    /// Written by the owner, read by any thread.
+    private volatile FabricPort port;
+
+    private volatile Consumer<AsyncEvent.Type> listener = _ -> {};
+    private volatile boolean isLost;
+    private final AtomicLong malformed = new AtomicLong();
+    private final AtomicLong foreign = new AtomicLong();
+    private final AtomicLong unsendable = new AtomicLong();
+
+    /// Takes an adapter.
+    ///
+    /// @param place of the socket ([FabricSocket#place()])
+    /// @param number of the adapter, from 0
+    /// @param name of the device
+    /// @throws LinkException when there is no fabric, no such adapter, or another device has it
+    public static IbLink open(Path place, int number, String name) {
+        return new IbLink(place, number, name);
+    }
+
+    private IbLink(Path place, int number, String name) {
+        super(1);
+        int socket = FabricSocket.connect(linux, place);
+        boolean isOpen = false;
+        try {
+            if (socket < 0) {
+                throw new LinkException(
+                        LinkException.Kind.FAILED,
+                        "no fabric of this user at " + place + ": start one (verbena fabric up TOPOLOGY)");
+            }
+            MemorySegment message = arena.allocate(FabricSocket.INFO_BYTES);
+            boolean isAsked = FabricSocket.ask(socket, message, FabricSocket.ATTACH, number, "");
+            FabricPort said = isAsked ? FabricPort.answer(socket, message) : null;
+            if (said == null) {
+                throw new LinkException(LinkException.Kind.FAILED, "the fabric has no adapter " + number);
+            }
+            if (said.isInUse()) {
+                throw new LinkException(
+                        LinkException.Kind.PORT_IN_USE,
+                        "adapter " + number + " is in use by another device; there is one device for each");
+            }
+            port = said;
+            own = new Gid(PREFIX_DEFAULT, said.portGuid());
+            gids = List.of(new GidEntry(0, own, GidType.IB, name, 0));
+            fd = socket;
+            for (int i = 0; i < BATCH; i++) {
+                places[i] = memory.asSlice((long) i * PLACE_BYTES + START, PLACE_BYTES - START);
+            }
+            isOpen = true;
+        } finally {
+            if (!isOpen) {
+                if (socket >= 0) {
+                    LinuxSockets.close(socket);
+                }
+                free();
+            }
+        }
+    }
+
+    /// What the fabric last said of the port. Any thread.
+    public FabricPort port() {
+        FabricPort said = port;
+        return isLost ? said.down() : said;
+    }
+
+    /// Tells `listener` of changes of the port from now on; the thread that receives calls it.
+    public void onPortChange(Consumer<AsyncEvent.Type> listener) {
+        this.listener = listener;
+    }
+
+    // ---- receiving
+
+    @Override
+    public int receive(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            int received = 0;
+            for (int i = 0; stay != null && !isLost && i < BATCH && received < count; i++) {
+                int bytes = (int) LinuxSockets.read(fd, places[i]);
+                if (bytes < 0) {
+                    break;
+                }
+                if (bytes == 0) {
+                    FabricPort before = port;
+                    isLost = true;
+                    tell(before, before.down());
+                } else if (BigEndian.u8(places[i], 0) == FabricSocket.CONTROL) {
+                    onNews(places[i], bytes);
+                } else if (read(i * PLACE_BYTES + START, bytes, frames[from + received])) {
+                    received++;
+                }
+            }
+            return received;
+        }
+    }
+
+    private void onNews(MemorySegment message, int bytes) {
+        FabricPort news = bytes < FabricSocket.INFO_BYTES ? null : FabricPort.read(message);
+        if (news != null) {
+            FabricPort before = port;
+            port = news;
+            tell(before, news);
+        }
+    }
+
+    private void tell(FabricPort before, FabricPort now) {
+        boolean wasActive = before.state() == ACTIVE;
+        boolean isActive = now.state() == ACTIVE;
+        tell(wasActive && !isActive, AsyncEvent.Type.PORT_ERR);
+        tell(!isLost && before.lid() != now.lid(), AsyncEvent.Type.LID_CHANGE);
+        tell(!isLost && before.subnetManagerLid() != now.subnetManagerLid(), AsyncEvent.Type.SM_CHANGE);
+        tell(before.reregistrations() != now.reregistrations(), AsyncEvent.Type.CLIENT_REREGISTER);
+        tell(isActive && !wasActive, AsyncEvent.Type.PORT_ACTIVE);
+    }
+
+    private void tell(boolean isSo, AsyncEvent.Type type) {
+        if (isSo) {
+            listener.accept(type);
+        }
+    }
+
+    /// Whether a message is a packet for this link.
+    private boolean read(int at, int bytes, Frame frame) {
+        int start = NativePacket.read(memory, at, bytes, frame);
+        if (start < 0) {
+            malformed.incrementAndGet();
+            return false;
+        }
+        boolean isLocal = NativePacket.isByLid(frame.destinationHigh, frame.destinationLow);
+        boolean isMulticast = frame.destinationHigh >>> 56 == 0xFF;
+        if (isMulticast && !groups.contains(new Gid(frame.destinationHigh, frame.destinationLow))) {
+            foreign.incrementAndGet();
+            return false;
+        }
+        if (isLocal) {
+            frame.destinationHigh = own.high();
+            frame.destinationLow = own.low();
+        } else if (!isMulticast && (frame.destinationHigh != own.high() || frame.destinationLow != own.low())) {
+            foreign.incrementAndGet();
+            return false;
+        }
+        frame.view(memory, buffer, start);
+        frame.icrcValid = packets.verify(memory, buffer, at, bytes);
+        return true;
+    }
+
+    // ---- sending
+
+    @Override
+    public int transmit(Frame[] frames, int from, int count) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            if (wasFull) {
+                wasFull = false;
+            }
+            for (int i = 0; i < count; i++) {
+                if (stay == null) {
+                    return i;
+                }
+                Frame frame = frames[from + i];
+                if (isLost || frame.destinationLid == 0 || frame.length > NativePacket.PACKET_MAX) {
+                    frame.unsendable = true;
+                    unsendable.incrementAndGet();
+                } else if (!send(frame)) {
+                    wasFull = true;
+                    return i;
+                }
+            }
+            return count;
+        }
+    }
+
+    private boolean send(Frame frame) {
+        frame.moveToOwn();
+        frame.sourceLid = port.lid();
+        packets.write(frame, 0); // the adapter chooses the lane
+        int before = NativePacket.headerBytes(frame);
+        return LinuxSockets.send(
+                fd, frame.slot.asSlice((long) frame.start - before, (long) before + frame.length + Vcrc.BYTES));
+    }
+
+    /// Packets for a group travel by the tables of the switches; here they are filtered.
+    @Override
+    public void join(Gid group) {
+        if (!group.isMulticast() || group.isIpv4()) {
+            throw new IllegalArgumentException("group: " + group + " is not a multicast address of IPv6");
+        }
+        if (groups.size() == GROUPS_MAX && !groups.contains(group)) {
+            throw new LinkException(
+                    LinkException.Kind.FAILED,
+                    "multicast group " + group + ": this link is in " + GROUPS_MAX + " groups, and no more fit");
+        }
+        groups.add(group);
+    }
+
+    @Override
+    public void leave(Gid group) {
+        groups.remove(group);
+    }
+
+    // ---- what it is
+
+    @Override
+    public List<GidEntry> gids() {
+        return gids;
+    }
+
+    @Override
+    public List<GidEntry> liveGids() {
+        return port().state() == ACTIVE ? gids : List.of();
+    }
+
+    @Override
+    public int packetMax() {
+        return NativePacket.PACKET_MAX & ~3; // packets are whole words (IBTA 9.2, PadCnt)
+    }
+
+    @Override
+    public long malformed() {
+        return malformed.get();
+    }
+
+    @Override
+    public long unsendable() {
+        return unsendable.get();
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        var counters = new TreeMap<String, Long>();
+        counters.put("ib.dropped.foreign", foreign.get());
+        return counters;
+    }
+
+    // ---- sleeping
+
+    @Override
+    long lastLook(long timeoutNanos) {
+        sleep.watch(isLost ? CLOSED : fd, wasFull ? LinuxAbi.POLLIN | LinuxAbi.POLLOUT : LinuxAbi.POLLIN);
+        return timeoutNanos;
+    }
+
+    @Override
+    void release() {
+        LinuxSockets.close(fd);
+    }
+}

@@ -1,0 +1,85 @@
+package verbena.nic.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongUnaryOperator;
+import verbena.foreign.linux.LinuxSockets;
+
+/// A link whose thread sleeps by poll(2) ([PolledSleep]): what such links have in common. A link says what ends a
+/// sleep ([#lastLook]) and what it holds ([#release()]). Linux only.
+abstract class PolledLink implements Link {
+    final Occupancy occupancy = new Occupancy();
+    final Arena arena = Arena.ofShared();
+    final LinuxSockets linux = new LinuxSockets(arena);
+    final PolledSleep sleep;
+    private final LongUnaryOperator look = this::lastLook;
+
+    /// @param watchedMax how many descriptors a thread that sleeps watches, at most
+    /// @throws LinkException when the system gives no descriptor
+    PolledLink(int watchedMax) {
+        boolean isReady = false;
+        try {
+            sleep = new PolledSleep(linux, arena, occupancy, watchedMax);
+            isReady = true;
+        } finally {
+            if (!isReady) {
+                arena.close();
+            }
+        }
+    }
+
+    /// Looks before a sleep, as [PolledSleep#begin] says. The thread that sleeps.
+    abstract long lastLook(long timeoutNanos);
+
+    /// Notes what has ended a sleep ([PolledSleep#isReadable]). The thread that sleeps.
+    void afterSleep() {}
+
+    /// Gives back what the link holds. Called once, when no thread uses it any more.
+    abstract void release();
+
+    @Override
+    public final void await(long timeoutNanos) {
+        PolledSleep.await(this, timeoutNanos);
+    }
+
+    @Override
+    public final boolean canBePolled() {
+        return true;
+    }
+
+    @Override
+    public final MemorySegment pollfds() {
+        return sleep.pollfds();
+    }
+
+    @Override
+    public final int fallAsleep(long timeoutNanos) {
+        return sleep.begin(timeoutNanos, look);
+    }
+
+    @Override
+    public final void awake() {
+        afterSleep();
+        sleep.end();
+    }
+
+    @Override
+    public final void wakeup() {
+        sleep.wakeup();
+    }
+
+    /// Closes as [Carrier#close()] says; returns when the sleeping thread has left, and everything is released.
+    @Override
+    public final void close() {
+        if (occupancy.close(sleep::ring)) {
+            release();
+            free();
+        }
+    }
+
+    /// Frees what this class holds: the end of a link that could not be opened.
+    final void free() {
+        sleep.close();
+        arena.close();
+    }
+}

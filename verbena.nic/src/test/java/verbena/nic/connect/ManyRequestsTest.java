@@ -1,0 +1,440 @@
+package verbena.nic.connect;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Access;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RemoteMemory;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.WorkRequest;
+
+/// Many requests of one connection under way, and what the threads that wait for them are told. Over each kind
+/// of software device.
+@Timeout(120)
+class ManyRequestsTest {
+    private static final int CROWD = 2000;
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    /// Work that may throw.
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    /// Runs it on a virtual thread; the future has what it throws.
+    private static CompletableFuture<Throwable> told(Work work) {
+        var outcome = new CompletableFuture<Throwable>();
+        Thread.startVirtualThread(() -> {
+            try {
+                work.run();
+                outcome.complete(new AssertionError("nothing was thrown"));
+            } catch (Throwable e) {
+                outcome.complete(e);
+            }
+        });
+        return outcome;
+    }
+
+    private static ConnectionException exception(CompletableFuture<Throwable> told) throws Exception {
+        Throwable e = told.get(60, TimeUnit.SECONDS);
+        assertThat(e).isInstanceOf(ConnectionException.class);
+        return (ConnectionException) e;
+    }
+
+    private static Thread waiting(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {
+            assertThat(thread.isAlive()).isTrue();
+            Thread.onSpinWait();
+        }
+        return thread;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aThousandWritesAreUnderWay(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion target = ends.server().allocate(8000, Access.remoteAll());
+            MemoryRegion source = ends.client().allocate(8000);
+            RemoteMemory remote = target.remote();
+            var requests = new ArrayList<WorkRequest>();
+            for (int i = 0; i < 1000; i++) { // more than the queue pair holds: the call waits for room
+                source.segment().set(JAVA_LONG, i * 8L, i + 1L);
+                requests.add(ends.client().writeAsync(source, i * 8L, 8, remote, i * 8L));
+            }
+            for (WorkRequest each : requests) {
+                each.await();
+                assertThat(each.isDone()).isTrue();
+            }
+            byte[] back = ends.client().read(remote, 0, 8000); // over TCP only this shows that they have arrived
+            assertThat(back).isEqualTo(source.segment().toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+            assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void receivesThatArePostedAheadFillInOrder(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion in = ends.server().allocate(800, Access.remoteAll());
+            var receives = new ArrayList<WorkRequest>();
+            for (int i = 0; i < 8; i++) {
+                receives.add(ends.server().receiveAsync(in, i * 100L, 100));
+            }
+            assertThat(receives.getFirst().isDone()).isFalse();
+            assertThat(receives.getFirst().await(Duration.ofMillis(5))).isFalse();
+            assertThatThrownBy(() -> receives.getFirst().byteLength()).isInstanceOf(IllegalStateException.class);
+            for (int i = 0; i < 7; i++) {
+                ends.client().send("message " + "x".repeat(i));
+            }
+            MemoryRegion out = ends.client().allocate(10);
+            ends.client().writeAsync(out, 0, 10, in.remote(), 790, 0x12345678).await();
+            for (int i = 0; i < 7; i++) {
+                assertThat(receives.get(i).await(LONG)).isTrue();
+                assertThat(receives.get(i).byteLength()).isEqualTo(8 + i);
+                assertThat(receives.get(i).hasImmediate()).isFalse();
+                assertThatThrownBy(receives.get(i)::immediate).isInstanceOf(IllegalStateException.class);
+            }
+            assertThat(receives.get(7).await().immediate()).isEqualTo(0x12345678);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void atomicsOfManyThreadsAreEachCountedOnce(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion counter = ends.server().allocate(16, Access.remoteAll());
+            RemoteMemory remote = counter.remote();
+            var seen = new boolean[500];
+            var threads = new ArrayList<Thread>();
+            for (int i = 0; i < 100; i++) {
+                threads.add(Thread.startVirtualThread(() -> {
+                    try {
+                        for (int k = 0; k < 5; k++) {
+                            long before = k == 0
+                                    ? ends.client()
+                                            .fetchAddAsync(remote, 0, 1)
+                                            .await()
+                                            .value()
+                                    : ends.client().fetchAdd(remote, 0, 1);
+                            synchronized (seen) {
+                                assertThat(seen[(int) before]).isFalse();
+                                seen[(int) before] = true;
+                            }
+                        }
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }));
+            }
+            for (Thread each : threads) {
+                each.join();
+            }
+            assertThat(seen).doesNotContain(false);
+            assertThat(ends.client().compareSwap(remote, 0, 500, 7)).isEqualTo(500);
+            assertThat(ends.client().compareSwapAsync(remote, 0, 500, 9).await().value())
+                    .isEqualTo(7);
+            assertThat(counter.segment().get(JAVA_LONG, 0)).isEqualTo(7);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void memoryOfAnyKindIsCopied(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            byte[] large = new byte[100_000];
+            for (int i = 0; i < large.length; i++) {
+                large[i] = (byte) (i * 7);
+            }
+            var received = new CompletableFuture<List<Object>>();
+            Thread.startVirtualThread(() -> {
+                try {
+                    var buffer = ByteBuffer.allocate(10).position(2);
+                    received.complete(List.of(
+                            ends.server().receiveText(100),
+                            ends.server().receive(100_000),
+                            ends.server().receive(buffer),
+                            buffer.flip(),
+                            ends.server().receive(0)));
+                } catch (Throwable e) {
+                    received.completeExceptionally(e);
+                }
+            });
+            ends.client().send("grün");
+            ends.client().send(large);
+            var three = ByteBuffer.wrap(new byte[] {1, 2, 3, 4, 5}, 1, 3);
+            ends.client().send(three);
+            assertThat(three.hasRemaining()).isFalse();
+            ends.client().send(new byte[0]);
+            List<Object> all = received.get(60, TimeUnit.SECONDS);
+            assertThat(all.get(0)).isEqualTo("grün");
+            assertThat((byte[]) all.get(1)).isEqualTo(large);
+            assertThat(all.get(2)).isEqualTo(3);
+            assertThat(all.get(3)).isEqualTo(ByteBuffer.wrap(new byte[] {0, 0, 2, 3, 4}));
+            assertThat((byte[]) all.get(4)).isEmpty();
+
+            RemoteMemory remote =
+                    ends.server().allocate(100_100, Access.remoteAll()).remote();
+            ends.client().write(large, remote, 100);
+            ends.client().write(ByteBuffer.wrap(new byte[] {9, 8}), remote, 0);
+            assertThat(ends.client().read(remote, 100, 100_000)).isEqualTo(large);
+            var two = ByteBuffer.allocateDirect(2);
+            ends.client().read(two, remote, 0);
+            assertThat(two.flip()).isEqualTo(ByteBuffer.wrap(new byte[] {9, 8}));
+            assertThatThrownBy(() -> ends.client().write(large, remote, 101))
+                    .isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void futuresAreCompletedThoughNoThreadWaits(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            RemoteMemory remote = ends.server().allocate(8, Access.remoteAll()).remote();
+            MemoryRegion out = ends.client().allocate(8);
+            var futures = new ArrayList<CompletableFuture<WorkRequest>>();
+            for (int i = 0; i < 200; i++) {
+                WorkRequest request = ends.client().writeAsync(out, 0, 8, remote, 0);
+                futures.add(request.toFuture());
+                assertThat(request.toFuture()).isSameAs(futures.getLast());
+            }
+            CompletableFuture.allOf(futures.toArray(CompletableFuture<?>[]::new))
+                    .get(60, TimeUnit.SECONDS);
+            // A thread that waits and the thread of the futures take turns.
+            var receive =
+                    ends.server().receiveAsync(ends.server().allocate(8), 0, 8).toFuture();
+            var second = ends.server().receiveAsync(ends.server().allocate(8), 0, 8);
+            ends.client().send("a");
+            ends.client().send("bb");
+            assertThat(second.await().byteLength()).isEqualTo(2);
+            assertThat(receive.get(60, TimeUnit.SECONDS).byteLength()).isEqualTo(1);
+            var last =
+                    ends.server().receiveAsync(ends.server().allocate(8), 0, 8).toFuture();
+            ends.client().close();
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> last.get(60, TimeUnit.SECONDS))
+                    .withCauseInstanceOf(ConnectionException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void closingTellsEveryWaitingThreadWhoClosed(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion in = ends.server().allocate(8);
+            WorkRequest ahead = ends.server().receiveAsync(in, 0, 8); // while there is room for certain
+            var told = new ArrayList<CompletableFuture<Throwable>>();
+            for (int i = 0; i < 100; i++) { // some wait for a message, some for room
+                told.add(told(() -> ends.server().receive(in, 0, 8)));
+            }
+            Thread.ofPlatform().name("closer").start(ends.server()::close).join();
+            for (var each : told) {
+                ConnectionException e = exception(each);
+                assertThat(e.reason()).isEqualTo(Reason.CLOSED);
+                assertThat(e).hasMessageContaining("closer");
+            }
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(ahead::await)
+                    .matches(e -> e.reason() == Reason.CLOSED);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.server().send("late"))
+                    .matches(e -> e.reason() == Reason.CLOSED);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void theRequestThatFailedIsNamedToAll(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion in = ends.client().allocate(8);
+            var told = told(() -> ends.client().receive(in, 0, 8));
+            RemoteMemory real = ends.server().allocate(8).remote(); // the peer has not granted it
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.client().read(real, 0, 8))
+                    .matches(e -> e.reason() == Reason.FAILED)
+                    .withMessageContaining("REM_ACCESS_ERR");
+            exception(told);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.client().fetchAdd(real, 0, 8))
+                    .matches(e -> e.reason() == Reason.FAILED)
+                    .withMessageContaining("read failed");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void anInterruptLeavesARequestUnderWayAndEndsABlockingForm(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion in = ends.server().allocate(8);
+            WorkRequest request = ends.server().receiveAsync(in, 0, 8);
+            var thrown = new AtomicReference<Throwable>();
+            Thread patient = Thread.ofVirtual().unstarted(() -> {
+                try {
+                    request.await();
+                } catch (Throwable e) {
+                    thrown.set(e);
+                }
+            });
+            patient.start();
+            waiting(patient).interrupt();
+            patient.join();
+            assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+            ends.client().send("still");
+            assertThat(request.await().byteLength()).isEqualTo(5);
+
+            WorkRequest other = ends.server().receiveAsync(in, 0, 8);
+            Thread blocking = Thread.ofPlatform().name("impatient").unstarted(() -> {
+                try {
+                    ends.server().receive(in, 0, 8);
+                } catch (Throwable e) {
+                    thrown.set(e);
+                }
+            });
+            blocking.start();
+            blocking.interrupt(); // before it waits, or while it does
+            blocking.join();
+            assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(other::await)
+                    .withMessageContaining("impatient")
+                    .withMessageContaining("was interrupted in receive");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "shm"})
+    void aRequestThatTakesTooLongEndsTheConnection(String device) throws Exception {
+        var options = ConnectionOptions.defaults().withRequestTimeout(Duration.ofMillis(50));
+        try (var ends = ConnectedEnds.of(device, options)) {
+            MemoryRegion in = ends.client().allocate(8);
+            WorkRequest waits = ends.client().receiveAsync(in, 0, 8);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.client().send("no receive is posted"))
+                    .matches(e -> e.reason() == Reason.TIMEOUT)
+                    .withMessageContaining("send was not done within PT0.05S");
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(waits::await)
+                    .matches(e -> e.reason() == Reason.TIMEOUT);
+        }
+        assertThatThrownBy(() -> options.withRequestTimeout(Duration.ofMillis(-1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("requestTimeout");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void cancellingEndsTheConnection(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device)) {
+            MemoryRegion in = ends.server().allocate(8);
+            WorkRequest done = ends.server().receiveAsync(in, 0, 8);
+            WorkRequest first = ends.server().receiveAsync(in, 0, 8);
+            WorkRequest second = ends.server().receiveAsync(in, 0, 8);
+            ends.client().send("one");
+            done.await();
+            done.cancel(); // changes nothing
+            assertThat(second.await(Duration.ofMillis(5))).isFalse();
+            first.cancel();
+            for (WorkRequest each : List.of(first, second)) {
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(each::await)
+                        .withMessageContaining("receive was cancelled");
+            }
+        }
+    }
+
+    /// Processor time of the threads that carry virtual threads, and of those of devices.
+    private static long processorNanos() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long sum = 0;
+        for (ThreadInfo each : threads.getThreadInfo(threads.getAllThreadIds())) {
+            if (each != null
+                    && (each.getThreadName().startsWith("ForkJoinPool")
+                            || each.getThreadName().startsWith("verbena"))) {
+                sum += Math.max(0, threads.getThreadCpuTime(each.getThreadId()));
+            }
+        }
+        return sum;
+    }
+
+    /// 2,000 threads wait at once. They take no platform thread each, and no processor; each gets one message.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aCrowdOfVirtualThreadsWaitsForNothing(String device) throws Exception {
+        var options = ConnectionOptions.defaults().withSizes(new QueuePairOptions.Sizes(64, CROWD, 4, 4, 64));
+        try (var ends = ConnectedEnds.of(device, options)) {
+            MemoryRegion in = ends.server().allocate(CROWD * 8L);
+            int threadsBefore = ManagementFactory.getThreadMXBean().getThreadCount();
+            var got = new long[CROWD];
+            var crowd = new ArrayList<Thread>();
+            for (int i = 0; i < CROWD; i++) {
+                int me = i;
+                crowd.add(Thread.startVirtualThread(() -> {
+                    try {
+                        ends.server().receive(in, me * 8L, 8);
+                        got[me] = in.segment().get(JAVA_LONG, me * 8L);
+                    } catch (Exception e) {
+                        got[me] = -1;
+                    }
+                }));
+            }
+            crowd.forEach(ManyRequestsTest::waiting);
+            double busy = 1;
+            for (int i = 0; i < 10 && busy > 0.3; i++) { // what the crowd's beginning left may be at work
+                WorkRequest never = ends.client().receiveAsync(ends.client().allocate(8), 0, 8);
+                long cpu = processorNanos();
+                long from = System.nanoTime();
+                assertThat(never.await(Duration.ofMillis(500))).isFalse();
+                busy = (double) (processorNanos() - cpu) / (System.nanoTime() - from);
+            }
+            assertThat(busy).as("processors that 2,000 waiting threads take").isLessThan(0.3);
+            assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - threadsBefore)
+                    .as("platform threads")
+                    .isLessThan(2 * Runtime.getRuntime().availableProcessors() + 10);
+
+            var senders = new ArrayList<Thread>();
+            for (int i = 0; i < CROWD; i++) {
+                long number = i + 1L;
+                senders.add(Thread.startVirtualThread(() -> {
+                    try {
+                        ends.client()
+                                .send(ByteBuffer.allocate(8)
+                                        .order(java.nio.ByteOrder.nativeOrder())
+                                        .putLong(number)
+                                        .flip());
+                    } catch (Exception e) {
+                        throw new IllegalStateException(e); // its message is missing then
+                    }
+                }));
+            }
+            for (Thread each : senders) {
+                each.join();
+            }
+            for (Thread each : crowd) {
+                each.join();
+            }
+            Arrays.sort(got);
+            for (int i = 0; i < CROWD; i++) {
+                assertThat(got[i]).isEqualTo(i + 1L);
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package verbena.nic.connect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// Connections that post receives by themselves. Over each kind of software device.
+@Timeout(120)
+class ReceivesAheadTest {
+    private static final int MAX = 1000;
+    private static final ConnectionOptions AHEAD = ConnectionOptions.defaults().withReceivesAhead(MAX);
+
+    /// Over iWARP this ended the connection before: it has no RNR NAK.
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void messagesWaitForTheProgram(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            for (int i = 0; i < 64; i++) { // as many as there are receives: none waits for the other end
+                ends.client().send("message " + i);
+            }
+            for (int i = 0; i < 64; i++) {
+                assertThat(ends.server().receiveText(100)).isEqualTo("message " + i);
+            }
+            assertThat(ends.serverDevice().counters().getOrDefault("sent.nak-rnr", 0L))
+                    .isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void noMessageOfAPingPongMeetsAMissingReceive(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            Thread echo = Thread.startVirtualThread(() -> {
+                try {
+                    MemoryRegion memory = ends.server().allocate(MAX);
+                    while (true) {
+                        int length = ends.server().receive(memory, 0, MAX);
+                        ends.server().send(memory, 0, length);
+                    }
+                } catch (ConnectionException e) {
+                    assertThat(e.reason()).isIn(Reason.DISCONNECTED, Reason.CLOSED);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            for (int i = 0; i < 1000; i++) {
+                String sent = i + "x".repeat(i % 900);
+                ends.client().send(sent);
+                assertThat(ends.client().receiveText(MAX)).isEqualTo(sent);
+            }
+            assertThat(ends.serverDevice().counters().getOrDefault("sent.nak-rnr", 0L))
+                    .isZero();
+            assertThat(ends.clientDevice().counters().getOrDefault("sent.nak-rnr", 0L))
+                    .isZero();
+            ends.client().close();
+            echo.join();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void eachMessageGoesToOneOfManyThreads(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            List<String> received = Collections.synchronizedList(new ArrayList<>());
+            var all = new CountDownLatch(500);
+            var threads = new ArrayList<Thread>();
+            for (int i = 0; i < 100; i++) { // more than there are receives
+                threads.add(Thread.startVirtualThread(() -> {
+                    try {
+                        while (true) {
+                            received.add(ends.server().receiveText(MAX));
+                            all.countDown();
+                        }
+                    } catch (ConnectionException e) {
+                        assertThat(e.reason()).isEqualTo(Reason.CLOSED);
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }));
+            }
+            var sent = new ArrayList<String>();
+            for (int i = 0; i < 500; i++) {
+                sent.add("message " + i);
+                ends.client().send(sent.getLast());
+            }
+            assertThat(all.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(received).containsExactlyInAnyOrderElementsOf(sent);
+            ends.server().close();
+            for (Thread each : threads) {
+                each.join();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void whatHasComeIsTakenBeforeTheEndIsTold(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            ends.client().send("last words");
+            ends.client().close();
+            assertThat(ends.server().receiveText(MAX)).isEqualTo("last words");
+            for (int i = 0; i < 70; i++) { // more often than there are receives
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(() -> ends.server().receive(MAX))
+                        .matches(e -> e.reason() == Reason.DISCONNECTED);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aMessageThatIsLongerThanAskedForEndsTheConnection(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            var waiting = new CompletableFuture<Throwable>();
+            ends.client().send("12345");
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.server().receive(4))
+                    .matches(e -> e.reason() == Reason.FAILED)
+                    .withMessageContaining("5 bytes, for 4");
+            Thread.startVirtualThread(() -> {
+                try {
+                    ends.client().receive(MAX);
+                } catch (Throwable e) {
+                    waiting.complete(e);
+                }
+            });
+            assertThat(waiting.get(60, TimeUnit.SECONDS)).isInstanceOf(ConnectionException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aThreadThatIsInterruptedEndsTheConnection(String device) throws Exception {
+        try (var ends = ConnectedEnds.of(device, AHEAD)) {
+            var thrown = new CompletableFuture<Throwable>();
+            Thread waiting = Thread.startVirtualThread(() -> {
+                try {
+                    ends.server().receive(MAX);
+                } catch (Throwable e) {
+                    thrown.complete(e);
+                }
+            });
+            waiting.interrupt();
+            assertThat(thrown.get(60, TimeUnit.SECONDS)).isInstanceOf(InterruptedException.class);
+            assertThatExceptionOfType(ConnectionException.class)
+                    .isThrownBy(() -> ends.server().receive(MAX))
+                    .withMessageContaining("was interrupted in receive");
+        }
+    }
+
+    @Test
+    void suchAConnectionRefusesReceivesOfTheProgram() throws Exception {
+        try (var ends = ConnectedEnds.of("shm", AHEAD)) {
+            MemoryRegion memory = ends.server().allocate(10);
+            assertThatExceptionOfType(InvalidStateException.class)
+                    .isThrownBy(() -> ends.server().receiveAsync(memory, 0, 10))
+                    .withMessageContaining("posts receives by itself");
+        }
+    }
+
+    @Test
+    void optionsThatContradictAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConnectionOptions.defaults().withReceivesAhead(0))
+                .withMessageContaining("maxBytes");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> AHEAD.withSizes(new QueuePairOptions.Sizes(1, 0, 1, 1, 0)))
+                .withMessageContaining("receiveAheadBytes");
+    }
+}

@@ -1,0 +1,189 @@
+package verbena.nic.connect;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.Access;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.SharedReceiveQueue;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// Connections that stand on objects of the program. Over each kind of software device.
+@Timeout(120)
+class SharingTest {
+    private static final Duration LONG = Duration.ofSeconds(60);
+
+    /// Connections of one listener, and their peers.
+    private record Star(List<Connection> accepted, List<Connection> clients) implements AutoCloseable {
+        static Star of(int count, Context at, Context from, ConnectionOptions options) throws Exception {
+            var star = new Star(new ArrayList<>(), new ArrayList<>());
+            var address = new InetSocketAddress(at.gid(1, 0).gid().address(), 0);
+            try (var listener = ConnectionListener.bind(address, options)) {
+                for (int i = 0; i < count; i++) {
+                    var accepted = CompletableFuture.supplyAsync(
+                            () -> {
+                                try {
+                                    return listener.accept();
+                                } catch (InterruptedException e) {
+                                    throw new IllegalStateException(e);
+                                }
+                            },
+                            Thread::startVirtualThread);
+                    star.clients.add(Connection.connect(
+                            listener.localAddress(),
+                            ConnectionOptions.defaults().withDevice(from)));
+                    star.accepted.add(accepted.get(60, TimeUnit.SECONDS));
+                }
+            }
+            return star;
+        }
+
+        @Override
+        public void close() {
+            clients.forEach(Connection::close);
+            accepted.forEach(Connection::close);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void aTableOfASharedDomainServesAllItsConnectionsAndNoOther(String device) throws Exception {
+        try (Context server = Device.named(device).open();
+                Context client = Device.named(device).open();
+                ProtectionDomain domain = server.allocateProtectionDomain();
+                MemoryRegion table = domain.allocate(64, Access.remoteAll())) {
+            table.segment().set(JAVA_LONG, 8, 77);
+            var options = ConnectionOptions.defaults().withProtectionDomain(domain);
+            assertThat(options.device()).containsSame(server);
+            try (var star = Star.of(3, server, client, options);
+                    var others = Star.of(
+                            1, server, client, ConnectionOptions.defaults().withDevice(server))) {
+                for (Connection each : star.accepted) {
+                    assertThat(each.protectionDomain()).isSameAs(domain);
+                }
+                for (Connection each : star.clients) {
+                    byte[] read = each.read(table.remote(), 8, 8);
+                    assertThat(read[0]).isEqualTo((byte) 77);
+                }
+                assertThatExceptionOfType(ConnectionException.class)
+                        .isThrownBy(() -> others.clients.getFirst().read(table.remote(), 8, 8));
+                star.accepted.getFirst().close(); // the domain stays
+                assertThat(star.clients.get(1).read(table.remote(), 8, 8)[0]).isEqualTo((byte) 77);
+            }
+            assertThat(domain.isClosed()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rocev2", "iwarp", "shm"})
+    void connectionsShareReceivesAndTheirCompletions(String device) throws Exception {
+        try (Context server = Device.named(device).open();
+                Context client = Device.named(device).open();
+                ProtectionDomain domain = server.allocateProtectionDomain();
+                CompletionQueue sends = server.createCompletionQueue(100);
+                CompletionQueue receives = server.createCompletionQueue(100);
+                SharedReceiveQueue queue = domain.createSharedReceiveQueue(16, 1);
+                MemoryRegion memory = domain.allocate(1600, Access.local())) {
+            for (int i = 0; i < 16; i++) {
+                queue.postReceive(i, memory, i * 100L, 100);
+            }
+            var options = ConnectionOptions.defaults()
+                    .withProtectionDomain(domain)
+                    .withCompletionQueues(sends, receives)
+                    .withSharedReceiveQueue(queue);
+            try (var star = Star.of(4, server, client, options)) {
+                Map<Integer, Connection> byNumber = new HashMap<>();
+                star.accepted.forEach(each -> byNumber.put(each.queuePair().qpn(), each));
+                var wc = new WorkCompletion();
+                for (int i = 0; i < 12; i++) {
+                    star.clients.get(i % 4).send("from " + i);
+                    assertThat(receives.await(wc, LONG)).isTrue();
+                    assertThat(wc.ok()).as("%s", wc).isTrue();
+                    Connection from = byNumber.get(wc.qpn());
+                    assertThat(from).isSameAs(star.accepted.get(i % 4));
+                    Connection to = star.clients.get(i % 4);
+                    var answer = CompletableFuture.supplyAsync(() -> received(to), Thread::startVirtualThread);
+                    from.queuePair().postSend(1000 + i, memory, wc.wrId() * 100, (int) wc.byteLength());
+                    assertThat(sends.await(wc, LONG)).isTrue();
+                    assertThat(wc.wrId()).isEqualTo(1000 + i);
+                    assertThat(answer.get(60, TimeUnit.SECONDS)).isEqualTo("from " + i);
+                }
+            }
+        }
+    }
+
+    private static String received(Connection at) {
+        try {
+            return at.receiveText(100);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void whatTheProgramPollsIsNotAskedOfTheConnection() throws Exception {
+        try (Context server = Device.named("shm").open();
+                Context client = Device.named("shm").open();
+                CompletionQueue queue = server.createCompletionQueue(200)) {
+            var options = ConnectionOptions.defaults().withCompletionQueues(queue, queue);
+            try (var star = Star.of(1, server, client, options)) {
+                Connection one = star.accepted.getFirst();
+                MemoryRegion memory = one.allocate(8);
+                for (ThrowingCallable each : List.<ThrowingCallable>of(
+                        () -> one.send("text"),
+                        () -> one.receive(8),
+                        () -> one.receiveAsync(memory, 0, 8),
+                        () -> one.fetchAdd(memory.remote(), 0, 1))) {
+                    assertThatExceptionOfType(InvalidStateException.class)
+                            .isThrownBy(each)
+                            .withMessageContaining("post on its queue pair");
+                }
+            }
+            assertThat(queue.isClosed()).isFalse();
+        }
+    }
+
+    @Test
+    void optionsThatContradictAreRefused() {
+        try (Context one = Device.named("shm").open();
+                Context other = Device.named("shm").open();
+                ProtectionDomain domain = one.allocateProtectionDomain();
+                SharedReceiveQueue queue = domain.createSharedReceiveQueue(1, 1);
+                CompletionQueue foreign = other.createCompletionQueue(1)) {
+            var options = ConnectionOptions.defaults().withProtectionDomain(domain);
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.withDevice(other))
+                    .withMessageContaining("device");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.withCompletionQueues(foreign, foreign))
+                    .withMessageContaining("one device");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.withSharedReceiveQueue(queue).withReceivesAhead(10))
+                    .withMessageContaining("receiveAheadBytes");
+        }
+    }
+}

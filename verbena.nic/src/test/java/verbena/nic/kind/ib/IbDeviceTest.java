@@ -1,0 +1,445 @@
+package verbena.nic.kind.ib;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import verbena.nic.link.FabricPort;
+import verbena.nic.link.FabricServer;
+import verbena.nic.link.LinkException;
+import verbena.subnet.fabric.ChannelAdapter;
+import verbena.subnet.fabric.Fabric;
+import verbena.subnet.manager.ManagerOptions;
+import verbena.subnet.node.NodePort;
+import verbena.subnet.topology.Topology;
+import verbena.verbs.Access;
+import verbena.verbs.AckTimeout;
+import verbena.verbs.AddressVector;
+import verbena.verbs.AsyncEvent;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.Context;
+import verbena.verbs.DeviceException;
+import verbena.verbs.Endpoint;
+import verbena.verbs.Gid;
+import verbena.verbs.GidType;
+import verbena.verbs.InvalidAttributesException;
+import verbena.verbs.LinkLayer;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.Mtu;
+import verbena.verbs.PortState;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.RnrTimer;
+import verbena.verbs.SendBatch;
+import verbena.verbs.Transition;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+import verbena.wire.mad.PortCounter;
+import verbena.wire.mad.PortInfo;
+
+/// Devices of the soft fabric, over a fabric of two switches that a thread of the test runs.
+@Timeout(60)
+class IbDeviceTest {
+    private static final int BYTES = 1 << 20;
+    private static final int QKEY = 0x1234;
+    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final String TOPOLOGY = """
+            switch s1 4
+            switch s2 4
+            hca a
+            hca b
+            link a s1
+            link s1 s2
+            link b s2
+            """;
+
+    @TempDir
+    private Path folder;
+
+    private final Fabric fabric = new Fabric(Topology.parse(TOPOLOGY), System.nanoTime());
+    private FabricServer server;
+    private Thread runner;
+
+    /// A device and its objects.
+    private final class End implements AutoCloseable {
+        final Context context;
+        final ProtectionDomain domain;
+        final CompletionQueue cq;
+        final MemoryRegion memory;
+
+        End(int number) {
+            context = device(number).open();
+            domain = context.allocateProtectionDomain();
+            cq = context.createCompletionQueue(256);
+            memory = domain.allocate(BYTES, Access.remoteAll());
+        }
+
+        WorkCompletion completion() throws InterruptedException {
+            var wc = new WorkCompletion();
+            assertThat(cq.await(wc, SOON)).isTrue();
+            assertThat(wc.ok()).as(wc.toString()).isTrue();
+            return wc;
+        }
+
+        int lid() {
+            return context.port(1).lid();
+        }
+
+        @Override
+        public void close() {
+            memory.close();
+            cq.close();
+            domain.close();
+            context.close();
+        }
+    }
+
+    private Path place() {
+        return folder.resolve("run").resolve("fabric");
+    }
+
+    private IbDevice device(int number) {
+        FabricPort port = FabricPort.all(place()).get(number);
+        return new IbDevice("ib" + number, number, place(), port.nodeGuid(), port.portGuid());
+    }
+
+    @BeforeEach
+    void start() {
+        fabric.manage(fabric.node("a"), ManagerOptions.DEFAULT, 1);
+        serve();
+    }
+
+    private void serve() {
+        server = new FabricServer(
+                place(), fabric, routes -> (routes ? "two routes\n" : "two switches\n").repeat(20_000));
+        runner = new Thread(server::run, "fabric");
+        runner.start();
+        awaitPorts(PortInfo.ACTIVE, PortInfo.ACTIVE);
+    }
+
+    private void awaitPorts(int... states) {
+        while (!Arrays.equals(
+                states,
+                FabricPort.all(place()).stream().mapToInt(FabricPort::state).toArray())) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        server.stop();
+        runner.join();
+        server.close();
+    }
+
+    @Test
+    void aPortHasItsLidAndItsLinkLayer() {
+        try (End a = new End(0);
+                End b = new End(1)) {
+            assertThat(a.context.port(1).linkLayer()).isEqualTo(LinkLayer.INFINIBAND);
+            assertThat(a.context.port(1).state()).isEqualTo(PortState.ACTIVE);
+            assertThat(List.of(a.lid(), b.lid())).containsExactly(3, 4);
+            assertThat(a.context.gids(1)).hasSize(1).allMatch(gid -> gid.type() == GidType.IB);
+            ChannelAdapter adapter = fabric.adapters().getFirst();
+            assertThat(a.context.gids(1).getFirst().gid())
+                    .isEqualTo(new Gid(0xFE80_0000_0000_0000L, adapter.info().guid()));
+            assertThat(a.context.device().nodeGuid()).isEqualTo(adapter.guid());
+            assertThat(a.context.attributes().capabilities())
+                    .contains(Capability.CONNECTION_MANAGER)
+                    .doesNotContain(Capability.MULTICAST);
+        }
+    }
+
+    @Test
+    void reliableConnectionsMoveMemoryBothWays() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
+            assertThat(qa.endpoint().lid()).isEqualTo(a.lid());
+            qa.connect(qb.endpoint());
+            qb.connect(qa.endpoint());
+            a.memory.segment().fill((byte) 7);
+            try (SendBatch batch = qa.send()) {
+                batch.write(1, b.memory.address(), b.memory.rkey())
+                        .sge(a.memory, 0, BYTES)
+                        .signaled()
+                        .submit();
+            }
+            a.completion();
+            assertThat(b.memory.segment().mismatch(a.memory.segment())).isEqualTo(-1);
+            pingPong(a, qa, b, qb);
+        }
+    }
+
+    private static void pingPong(End a, QueuePair qa, End b, QueuePair qb) throws InterruptedException {
+        for (int round = 0; round < 200; round++) {
+            qb.postReceive(1, b.memory, 4_096, 64);
+            qa.postReceive(2, a.memory, 4_096, 64);
+            a.memory.segment().set(ValueLayout.JAVA_INT, 0, round);
+            qa.postSend(3, a.memory, 0, 64);
+            b.completion();
+            assertThat(b.memory.segment().get(ValueLayout.JAVA_INT, 4_096)).isEqualTo(round);
+            qb.postSend(4, b.memory, 4_096, 64);
+            b.completion();
+            a.completion();
+            a.completion();
+            assertThat(a.memory.segment().get(ValueLayout.JAVA_INT, 4_096)).isEqualTo(round);
+        }
+    }
+
+    /// As programs in C do it when they are given no GID index.
+    @Test
+    void aConnectionByLidAloneHasNoGrh() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                QueuePair qb = b.domain.createQueuePair(QueuePairOptions.rc(b.cq))) {
+            connectByLid(qa, b.lid(), qb.qpn());
+            connectByLid(qb, a.lid(), qa.qpn());
+            NodePort at = fabric.adapters().get(1).info();
+            long before = at.count(PortCounter.RECEIVE_PACKETS);
+            pingPong(a, qa, b, qb);
+            assertThat(at.count(PortCounter.RECEIVE_PACKETS)).isGreaterThan(before + 200);
+        }
+    }
+
+    private static void connectByLid(QueuePair qp, int lid, int peer) {
+        AddressVector to = AddressVector.to(new Gid(0, 0), 0).withDestinationLid(lid);
+        qp.modify(new Transition.ToInit(Access.remoteAll()));
+        qp.modify(new Transition.ToRtr(to, Mtu.MTU_2048, peer, 100, 4, new RnrTimer(12)));
+        qp.modify(new Transition.ToRts(100, new AckTimeout(14), 7, 7, 4));
+    }
+
+    @Test
+    void anAddressWithoutALidIsRefused() {
+        try (End a = new End(0)) {
+            assertThatThrownBy(() -> a.domain.createAddressHandle(AddressVector.to(Gid.parse("fe80::77"), 0)))
+                    .isInstanceOf(InvalidAttributesException.class)
+                    .hasMessageContaining("destinationLid: InfiniBand needs the LID of fe80::77");
+        }
+    }
+
+    /// Connections by GID: the subnet administration tells the client the LID (IBTA 12.7.21, 15.2.5.16).
+    @Test
+    void aConnectionFindsItsWayByAPathRecord() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1)) {
+            connectAndWrite(a.context, b.context);
+            connectAndWrite(b.context, a.context);
+            connectAndWrite(b.context, b.context);
+        }
+    }
+
+    private static void connectAndWrite(Context from, Context to) throws Exception {
+        var options = ConnectionOptions.defaults();
+        var at = new InetSocketAddress(to.gids(1).getFirst().gid().address(), 0);
+        try (var listener = ConnectionListener.bind(at, options.withDevice(to))) {
+            var accepted = new CompletableFuture<Connection>();
+            Thread.ofVirtual().start(() -> {
+                try {
+                    accepted.complete(listener.accept());
+                } catch (Throwable e) {
+                    accepted.completeExceptionally(e);
+                }
+            });
+            try (var here = Connection.connect(listener.localAddress(), options.withDevice(from));
+                    var there = accepted.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
+                MemoryRegion in = there.allocate(64, Access.remoteAll());
+                here.write("by path record".getBytes(StandardCharsets.US_ASCII), in.remote(), 0);
+                assertThat(in.segment().getString(0)).isEqualTo("by path record");
+                MemoryRegion back = here.allocate(64, Access.remoteAll());
+                there.write("and back".getBytes(StandardCharsets.US_ASCII), back.remote(), 0);
+                assertThat(back.segment().getString(0)).isEqualTo("and back");
+            }
+        }
+    }
+
+    /// There is no IP over InfiniBand here, so an IP address leads nowhere.
+    @Test
+    void anAddressOfIpIsRefused() {
+        try (End a = new End(0)) {
+            var options = ConnectionOptions.defaults().withDevice(a.context);
+            var loopback = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 7_471);
+            assertThatThrownBy(() -> Connection.connect(loopback, options))
+                    .isInstanceOf(ConnectionException.class)
+                    .hasMessageContaining("ib0 has no address to reach 127.0.0.1 from; it has [fe80::");
+        }
+    }
+
+    @Test
+    void unreliableConnectionsCarryMessages() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = a.domain.createQueuePair(QueuePairOptions.uc(a.cq));
+                QueuePair qb = b.domain.createQueuePair(QueuePairOptions.uc(b.cq))) {
+            qa.connect(qb.endpoint());
+            qb.connect(qa.endpoint());
+            pingPong(a, qa, b, qb);
+        }
+    }
+
+    @Test
+    void aDatagramByLidIsAnsweredFromWhatStandsBeforeIt() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1);
+                QueuePair qa = datagrams(a);
+                QueuePair qb = datagrams(b)) {
+            for (Gid gid : List.of(new Gid(0, 0), b.context.gids(1).getFirst().gid())) {
+                qb.postReceive(1, b.memory, 0, 200);
+                qa.postReceive(2, a.memory, 0, 200);
+                var handle =
+                        a.domain.createAddressHandle(AddressVector.to(gid, 0).withDestinationLid(b.lid()));
+                try (SendBatch batch = qa.send()) {
+                    batch.send(3)
+                            .sge(a.memory, 0, 100)
+                            .to(handle, qb.qpn(), QKEY)
+                            .submit();
+                }
+                WorkCompletion received = b.completion();
+                assertThat(received.byteLength()).isEqualTo(140);
+                assertThat(received.sourceQpn()).isEqualTo(qa.qpn());
+                if (gid.high() == 0) {
+                    var back = b.domain.createAddressHandle(
+                            received, b.memory.segment().asSlice(0, 40));
+                    assertThat(back.vector().destination()).isEqualTo(new Gid(0, a.lid()));
+                    try (SendBatch batch = qb.send()) {
+                        batch.send(4)
+                                .sge(b.memory, 0, 60)
+                                .to(back, qa.qpn(), QKEY)
+                                .submit();
+                    }
+                    assertThat(a.completion().byteLength()).isEqualTo(100);
+                    back.close();
+                }
+                handle.close();
+            }
+        }
+    }
+
+    private static QueuePair datagrams(End end) {
+        QueuePair qp = end.domain.createQueuePair(QueuePairOptions.ud(end.cq));
+        qp.modify(new Transition.ToInitUd(1, 0, QKEY));
+        qp.modify(new Transition.ToRtrUd());
+        qp.modify(new Transition.ToRtsUnreliable(0));
+        return qp;
+    }
+
+    @Test
+    void anAdapterIsOfOneDeviceAtATime() {
+        try (End a = new End(0)) {
+            assertThat(FabricPort.all(place())).extracting(FabricPort::isInUse).containsExactly(true, false);
+            assertThatThrownBy(() -> new End(0))
+                    .isInstanceOf(DeviceException.class)
+                    .hasMessageContaining("adapter 0 is in use by another device");
+            assertThat(a.lid()).isEqualTo(3);
+        }
+        while (FabricPort.all(place()).getFirst().isInUse()) {
+            Thread.onSpinWait();
+        }
+        new End(0).close();
+    }
+
+    @Test
+    void theEndOfTheFabricIsTheEndOfThePort() throws Exception {
+        try (End a = new End(0)) {
+            assertThat(FabricPort.describe(place(), false)).isEqualTo("two switches\n".repeat(20_000));
+            assertThat(FabricPort.describe(place(), true)).isEqualTo("two routes\n".repeat(20_000));
+            server.stop();
+            runner.join();
+            server.close();
+            while (a.context.port(1).state() != PortState.DOWN) {
+                Thread.onSpinWait();
+            }
+            assertThat(FabricPort.all(place())).isEmpty();
+            serve();
+        }
+    }
+
+    /// What a program is told when a link goes and comes back (ibv_get_async_event(3)).
+    @Test
+    void theLossOfALinkIsAnEventOfThePort() throws Exception {
+        try (End a = new End(0);
+                End b = new End(1)) {
+            assertThat(FabricPort.setLink(place(), "b", 0, false)).isEmpty();
+            assertThat(event(b)).isEqualTo(AsyncEvent.Type.PORT_ERR);
+            assertThat(b.context.port(1).state()).isEqualTo(PortState.DOWN);
+            assertThat(a.context.port(1).state()).isEqualTo(PortState.ACTIVE);
+            assertThat(FabricPort.setLink(place(), "b", 1, true)).isEmpty();
+            assertThat(event(b)).isEqualTo(AsyncEvent.Type.PORT_ACTIVE);
+            assertThat(b.lid()).isEqualTo(4);
+            assertThat(b.context.port(1).activeSpeed()).as("25 Gb/s a lane").isEqualTo(32);
+            assertThat(FabricPort.setLink(place(), "b", 2, true)).isEqualTo("b has ports 1 to 1");
+            assertThat(FabricPort.setLink(place(), "x", 0, true)).isEqualTo("there is no node x");
+        }
+    }
+
+    private static AsyncEvent.Type event(End end) throws InterruptedException {
+        return end.context.awaitAsyncEvent(SOON).orElseThrow().type();
+    }
+
+    @Test
+    void aSecondFabricAndAFolderOfOthersAreRefused() throws IOException {
+        assertThatThrownBy(() -> new FabricServer(place(), fabric, _ -> ""))
+                .isInstanceOf(LinkException.class)
+                .hasMessageContaining("there is a fabric already");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(place().getParent())))
+                .isEqualTo("rwx------");
+        Path open = Files.createDirectory(folder.resolve("open"));
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxr-xr-x"));
+        assertThatThrownBy(() -> new FabricServer(open.resolve("fabric"), fabric, _ -> ""))
+                .isInstanceOf(LinkException.class)
+                .hasMessageContaining("only its user may enter");
+    }
+
+    @Test
+    void aDeviceOfAnotherProcessTakesPart() throws Exception {
+        var command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                IbPeer.class.getName());
+        var builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().put("VERBENA_FABRIC", place().toString());
+        Process peer = builder.start();
+        try (End a = new End(0);
+                QueuePair qa = a.domain.createQueuePair(QueuePairOptions.rc(a.cq));
+                BufferedReader from = peer.inputReader();
+                var to = new PrintStream(peer.getOutputStream(), true)) {
+            to.println(qa.endpoint().format());
+            qa.connect(Endpoint.parse(from.readLine()));
+            qa.postReceive(2, a.memory, 4_096, 64);
+            to.println("connected");
+            a.completion();
+            assertThat(a.memory.segment().get(ValueLayout.JAVA_INT, 4_096)).isEqualTo(IbPeer.SAYS);
+            assertThat(peer.waitFor()).isZero();
+        } finally {
+            peer.destroy();
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package verbena.stream;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.AsynchronousCloseException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.protocol.ByteStream;
+import verbena.stream.protocol.StreamMessage.Hello;
+import verbena.verbs.Context;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.ConnectionParameters;
+import verbena.verbs.cm.EventChannel;
+
+/// How the connection of a [StreamChannel] is made. Guarded by the channel.
+final class ConnectingStream {
+    private final StreamOptions options;
+    private final ConnectionId id;
+    /// Where its events arrive, if that is its own.
+    private volatile @Nullable EventChannel events;
+
+    /// Made to be connected.
+    private @Nullable ByteStream pending;
+
+    /// @param events its own; null on the passive side, until the peer is connected
+    ConnectingStream(StreamOptions options, ConnectionId id, @Nullable EventChannel events) {
+        this.options = options;
+        this.id = id;
+        this.events = events;
+    }
+
+    static EventChannel events(StreamOptions options) {
+        return options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+    }
+
+    private EventChannel ownEvents() {
+        return Objects.requireNonNull(events);
+    }
+
+    boolean isUnderWay() {
+        return pending != null;
+    }
+
+    // ---- the active side
+
+    /// Asks for a connection.
+    void begin(InetSocketAddress to) throws IOException {
+        id.resolveAddress(to);
+        expect(ConnectionId.State.ADDRESS_RESOLVED, to);
+        id.resolveRoute();
+        expect(ConnectionId.State.ROUTE_RESOLVED, to);
+        ByteStream made = makeStream();
+        id.connect(parameters(made));
+    }
+
+    private void expect(ConnectionId.State wanted, InetSocketAddress to) throws IOException {
+        if (id.state() != wanted) {
+            String why = ownEvents().poll().map(ConnectingStream::reason).orElse("");
+            throw new NoRouteToHostException("connect: " + to + ": no device reaches it" + why);
+        }
+    }
+
+    private static String reason(ConnectionEvent event) {
+        return switch (event) {
+            case ConnectionEvent.AddressError error -> ": " + error.why();
+            case ConnectionEvent.RouteError error -> ": " + error.why();
+            default -> "";
+        };
+    }
+
+    /// The stream of the connection; null when it is not made yet and this call may not wait.
+    @Nullable
+    OpenStream await(boolean waits) throws IOException, InterruptedException {
+        long timeout = StreamOptions.nanos(options.connectTimeout());
+        long start = System.nanoTime();
+        while (true) {
+            long left = timeout - (System.nanoTime() - start);
+            Optional<ConnectionEvent> event;
+            try {
+                event = waits
+                        ? ownEvents().await(Duration.ofNanos(Math.max(0, left)))
+                        : ownEvents().poll();
+            } catch (InvalidStateException e) {
+                throw new AsynchronousCloseException();
+            }
+            if (event.isEmpty() && waits) {
+                throw new SocketTimeoutException(
+                        "connect: " + id + ": the peer did not answer in the time that it was given");
+            }
+            if (event.isEmpty()) {
+                return null;
+            }
+            OpenStream made = onEvent(event.get());
+            if (made != null) {
+                return made;
+            }
+        }
+    }
+
+    private @Nullable OpenStream onEvent(ConnectionEvent event) throws IOException {
+        return switch (event) {
+            case ConnectionEvent.Established it ->
+                established(Hello.parse(it.peer().privateData())
+                        .orElseThrow(() -> new ProtocolException(
+                                "connect: " + id + ": the program there speaks another protocol than rsockets")));
+            case ConnectionEvent.Rejected no ->
+                throw new ConnectException("Connection refused: " + id + ": " + no.why());
+            case ConnectionEvent.Unreachable silence ->
+                throw new SocketTimeoutException("connect: " + id + ": " + silence.why());
+            case ConnectionEvent.ConnectError error ->
+                throw new ConnectException("connect: " + id + ": " + error.why());
+            case ConnectionEvent.Disconnected end -> throw new ConnectException("connect: " + id + ": " + end.why());
+            case ConnectionEvent.DeviceRemoval gone -> throw new ConnectException("connect: " + id + ": " + gone.why());
+            default -> null; // a step on the way
+        };
+    }
+
+    /// There is a connection with this peer.
+    private OpenStream established(Hello peer) {
+        ByteStream made = Objects.requireNonNull(pending);
+        if (!made.hasBegun()) {
+            made.begin(peer);
+        }
+        pending = null;
+        return new OpenStream(id, made);
+    }
+
+    // ---- either side
+
+    private ByteStream makeStream() {
+        Context device = id.context();
+        var made = new ByteStream(id, options.sizes(), device::createCompletionQueue);
+        pending = made;
+        return made;
+    }
+
+    private ConnectionParameters parameters(ByteStream made) {
+        return ConnectionParameters.defaults()
+                .withPrivateData(made.hello().privateData())
+                .withKeepAlive(options.keepAlive());
+    }
+
+    // ---- the passive side
+
+    /// Agrees to what a peer asks for.
+    void accept(Hello peer) {
+        ByteStream made = makeStream();
+        id.accept(parameters(made));
+        made.begin(peer); // what comes now is the peer's, which is ready
+    }
+
+    /// The peer is connected. From now on its events are its own.
+    OpenStream accepted(Hello peer) {
+        EventChannel own = events(options);
+        id.migrate(own);
+        events = own;
+        return established(peer);
+    }
+
+    // ---- the end
+
+    /// Ends it, whatever has become of it. Any thread; one that waits wakes.
+    void close() {
+        id.close();
+        EventChannel own = events;
+        if (own != null) {
+            own.close();
+        }
+    }
+
+    /// Frees what was made for a connection that there will not be.
+    void free() {
+        ByteStream made = pending;
+        pending = null;
+        if (made != null) {
+            made.close();
+        }
+    }
+}

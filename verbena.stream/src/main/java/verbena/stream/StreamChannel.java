@@ -1,0 +1,459 @@
+package verbena.stream;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.InterruptibleChannel;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.ScatteringByteChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.protocol.StreamMessage.Hello;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
+
+/// A connection that carries bytes both ways, as a socket channel does, over any device. The peer is a
+/// [StreamChannel], or a C program with rsockets (rsocket(7)).
+///
+/// ```java
+/// try (StreamChannel channel = StreamChannel.connect(new InetSocketAddress("10.0.0.2", 7471))) {
+///     channel.write(ByteBuffer.wrap(question));
+///     channel.shutdownOutput();
+///     while (channel.read(answer) >= 0) {}
+/// }
+/// ```
+///
+/// Safe for use by any thread: one read and one write may be under way at a time, and others wait. A virtual thread
+/// that waits gives up its carrier. Closing and interrupting end a call that waits as `java.nio.channels` has it:
+/// with [AsynchronousCloseException] or [ClosedByInterruptException]. Reads and writes allocate nothing.
+///
+/// A blocking write returns when all of it has been handed over. A read returns what is there, and waits for the
+/// first bytes only. Data are copied once at each end.
+public final class StreamChannel
+        implements ByteChannel, GatheringByteChannel, ScatteringByteChannel, InterruptibleChannel {
+    private final StreamOptions options;
+    private final long waitNanos;
+    private final ConnectionId id;
+    private final ConnectingStream connecting;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+    private volatile boolean isBlocking = true;
+    /// Null until it is connected.
+    private volatile @Nullable OpenStream open;
+
+    // A thread that makes the connection holds both; on the passive side, the first.
+    private final ReentrantLock readLock = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
+
+    private final ByteBuffer[] target = new ByteBuffer[1];
+    private final BufferSource source = new BufferSource();
+
+    /// @param events its own; null on the passive side, until the peer is connected
+    StreamChannel(StreamOptions options, ConnectionId id, @Nullable EventChannel events) {
+        this.options = options;
+        this.id = id;
+        this.connecting = new ConnectingStream(options, id, events);
+        long nanos = StreamOptions.nanos(options.timeout());
+        this.waitNanos = nanos == 0 ? OpenStream.FOREVER : nanos;
+    }
+
+    /// A channel that is not connected yet.
+    public static StreamChannel open(StreamOptions options) {
+        EventChannel events = ConnectingStream.events(options);
+        return new StreamChannel(options, events.createId(PortSpace.TCP), events);
+    }
+
+    /// Connects with [StreamOptions#defaults()].
+    ///
+    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]
+    public static StreamChannel connect(InetSocketAddress to) throws IOException {
+        return connect(to, StreamOptions.defaults());
+    }
+
+    /// Connects, in blocking mode.
+    ///
+    /// @throws ConnectException when no program listens there, or it refuses
+    /// @throws NoRouteToHostException when no device reaches the address
+    /// @throws ProtocolException when the program there speaks another protocol
+    /// @throws SocketTimeoutException when the peer does not answer in time
+    public static StreamChannel connect(InetSocketAddress to, StreamOptions options) throws IOException {
+        StreamChannel made = open(options);
+        boolean done = false;
+        try {
+            done = made.connect(to, true);
+            return made;
+        } finally {
+            if (!done) {
+                made.close();
+            }
+        }
+    }
+
+    // ---- making the connection
+
+    /// Begins to connect this channel. In blocking mode the call waits until it is connected.
+    ///
+    /// @return whether it is; else [#finishConnect()] tells
+    /// @throws AlreadyConnectedException when it is connected already
+    /// @throws ConnectionPendingException when that is under way
+    /// @throws UnresolvedAddressException when the name of the address was not resolved
+    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
+    public boolean connectTo(InetSocketAddress to) throws IOException {
+        return connect(to, isBlocking);
+    }
+
+    private boolean connect(InetSocketAddress to, boolean waits) throws IOException {
+        if (to.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        return step(() -> {
+            if (open != null) {
+                throw new AlreadyConnectedException();
+            }
+            if (connecting.isUnderWay()) {
+                throw new ConnectionPendingException();
+            }
+            connecting.begin(to);
+            return awaitConnected(waits);
+        });
+    }
+
+    /// Whether the connection is made that [#connectTo] has begun; waits for it in blocking mode.
+    ///
+    /// @throws NoConnectionPendingException when none was begun
+    /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
+    public boolean finishConnect() throws IOException {
+        return step(() -> {
+            if (open != null) {
+                return true;
+            }
+            if (!connecting.isUnderWay()) {
+                throw new NoConnectionPendingException();
+            }
+            return awaitConnected(isBlocking);
+        });
+    }
+
+    /// A step of connecting.
+    private interface Step {
+        boolean take() throws IOException, InterruptedException;
+    }
+
+    /// Takes a step under both locks. One that fails closes the channel.
+    private boolean step(Step step) throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        try {
+            checkOpen();
+            boolean done = step.take();
+            if (!isOpen()) {
+                throw new AsynchronousCloseException();
+            }
+            return done;
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        } catch (VerbsException e) {
+            throw isOpen() ? failed(new ConnectException(e.getMessage()), e) : new AsynchronousCloseException();
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (IOException e) {
+            throw failed(e, null);
+        } finally {
+            if (!isOpen()) {
+                free();
+            }
+            writeLock.unlock();
+            readLock.unlock();
+        }
+    }
+
+    private IOException failed(IOException as, @Nullable Throwable why) {
+        if (why != null) {
+            as.initCause(why);
+        }
+        close();
+        return as;
+    }
+
+    private boolean awaitConnected(boolean waits) throws IOException, InterruptedException {
+        open = connecting.await(waits);
+        return open != null;
+    }
+
+    /// On the passive side: agrees to what a peer asks for.
+    void accept(Hello peer) {
+        passively(() -> connecting.accept(peer));
+    }
+
+    /// On the passive side: the peer is connected.
+    void accepted(Hello peer) {
+        passively(() -> open = connecting.accepted(peer));
+    }
+
+    private void passively(Runnable step) {
+        readLock.lock();
+        try {
+            step.run();
+        } finally {
+            if (!isOpen()) {
+                free();
+            }
+            readLock.unlock();
+        }
+    }
+
+    // ---- data
+
+    /// Reads what there is, and waits for the first bytes in blocking mode.
+    ///
+    /// @return bytes; -1 when the peer writes nothing more, or after [#shutdownInput()]; 0 when there is
+    ///     nothing and this call may not wait
+    /// @throws SocketTimeoutException when nothing has come in the time of [StreamOptions#timeout()]
+    /// @throws java.net.SocketException when the connection was reset, or the peer does not answer any more
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        readLock.lock();
+        try {
+            target[0] = into;
+            return (int) readLocked(target, 0, 1, into.remaining());
+        } finally {
+            forgetTarget();
+            readLock.unlock();
+        }
+    }
+
+    @SuppressWarnings("NullAway") // the place is empty between reads
+    private void forgetTarget() {
+        target[0] = null;
+    }
+
+    @Override
+    public long read(ByteBuffer[] into) throws IOException {
+        return read(into, 0, into.length);
+    }
+
+    @Override
+    public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, into.length);
+        long room = 0;
+        for (int i = offset; i < offset + length; i++) {
+            room += into[i].remaining();
+        }
+        readLock.lock();
+        try {
+            return readLocked(into, offset, length, room);
+        } finally {
+            readLock.unlock();
+        }
+    }
+
+    private long readLocked(ByteBuffer[] into, int offset, int length, long room) throws IOException {
+        OpenStream stream = connected();
+        if (room == 0) {
+            return 0;
+        }
+        long nanos = beginIo();
+        try {
+            return stream.read(into, offset, length, nanos);
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        }
+    }
+
+    /// Writes all of it; in non-blocking mode, as much as there is room for.
+    ///
+    /// @return bytes: fewer in blocking mode only when the time of [StreamOptions#timeout()] is over
+    /// @throws SocketTimeoutException when none could be written in that time
+    /// @throws ClosedChannelException after [#shutdownOutput()], too
+    /// @throws java.net.SocketException when the connection was reset, or the peer takes nothing more
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+        writeLock.lock();
+        try {
+            return (int) writeLocked(source.begin(from));
+        } finally {
+            source.end();
+            writeLock.unlock();
+        }
+    }
+
+    @Override
+    public long write(ByteBuffer[] from) throws IOException {
+        return write(from, 0, from.length);
+    }
+
+    @Override
+    public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, from.length);
+        writeLock.lock();
+        try {
+            return writeLocked(source.begin(from, offset, length));
+        } finally {
+            source.end();
+            writeLock.unlock();
+        }
+    }
+
+    private long writeLocked(long bytes) throws IOException {
+        OpenStream stream = connected();
+        long nanos = beginIo();
+        try {
+            return stream.write(source, bytes, nanos);
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        }
+    }
+
+    /// How long the call may wait, in nanoseconds. A blocking call of an interrupted thread closes the channel.
+    private long beginIo() throws IOException {
+        if (!isBlocking) {
+            return 0;
+        }
+        if (Thread.currentThread().isInterrupted()) {
+            throw closedByInterrupt();
+        }
+        return waitNanos;
+    }
+
+    private ClosedByInterruptException closedByInterrupt() {
+        Thread.currentThread().interrupt();
+        close();
+        return new ClosedByInterruptException();
+    }
+
+    private OpenStream connected() throws ClosedChannelException {
+        checkOpen();
+        OpenStream stream = open;
+        if (stream == null) {
+            throw new NotYetConnectedException();
+        }
+        return stream;
+    }
+
+    private void checkOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    // ---- the end
+
+    /// Tells the peer that nothing more is written; it reads what is on its way, and then the end. Reading goes on.
+    public StreamChannel shutdownOutput() throws IOException {
+        connected().shutdownOutput();
+        return this;
+    }
+
+    /// Ends reading: a read finds the end at once. When both directions have been ended the connection is over.
+    public StreamChannel shutdownInput() throws IOException {
+        connected().shutdownInput();
+        return this;
+    }
+
+    /// Ends the connection when what was written has arrived, for which it waits as long as
+    /// [StreamOptions#linger()] says. A thread that reads or writes gets an [AsynchronousCloseException].
+    /// Idempotent; does not throw.
+    @Override
+    public void close() {
+        close(StreamOptions.nanos(options.linger()));
+    }
+
+    /// Ends it at once: no program has it.
+    void abandon() {
+        close(0);
+    }
+
+    private void close(long lingerNanos) {
+        if (!isClosed.compareAndSet(false, true)) {
+            return;
+        }
+        OpenStream stream = open;
+        if (stream != null) {
+            stream.close(lingerNanos);
+        }
+        connecting.close();
+        if (readLock.tryLock()) { // else the thread that connects frees what it has made
+            try {
+                free();
+            } finally {
+                readLock.unlock();
+            }
+        }
+    }
+
+    /// Frees what was made for a connection that there will not be, and one that was made at the moment of closing.
+    private void free() {
+        connecting.free();
+        OpenStream stream = open;
+        if (stream != null) {
+            stream.close(0);
+        }
+    }
+
+    // ---- what there is to know
+
+    /// In non-blocking mode no call waits: reads and writes move what they can.
+    public StreamChannel configureBlocking(boolean block) throws IOException {
+        readLock.lock();
+        writeLock.lock();
+        try {
+            checkOpen();
+            isBlocking = block;
+        } finally {
+            writeLock.unlock();
+            readLock.unlock();
+        }
+        return this;
+    }
+
+    public boolean isBlocking() {
+        return isBlocking;
+    }
+
+    /// Whether it was connected and not closed; the peer may have gone.
+    public boolean isConnected() {
+        return open != null && isOpen();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !isClosed.get();
+    }
+
+    /// Its own address and port; empty before it has one.
+    public Optional<InetSocketAddress> localAddress() {
+        return id.localAddress();
+    }
+
+    /// The peer's address and port; empty before [#connectTo].
+    public Optional<InetSocketAddress> peerAddress() {
+        return id.peerAddress();
+    }
+
+    /// The name of the device that carries the connection; empty before there is one.
+    public Optional<String> device() {
+        return isConnected() ? Optional.of(id.context().device().name()) : Optional.empty();
+    }
+
+    @Override
+    public String toString() {
+        return "stream of " + id;
+    }
+}

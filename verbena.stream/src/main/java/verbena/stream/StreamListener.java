@@ -1,0 +1,313 @@
+package verbena.stream;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.Channel;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.protocol.StreamMessage.Hello;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.InUseException;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.ConnectionEvent;
+import verbena.verbs.cm.ConnectionId;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
+import verbena.verbs.cm.PrivateData;
+
+/// Listens at a port and gives out connections as [StreamChannel]s. Peers connect whether a thread accepts or not:
+/// a virtual thread of the listener's answers them, and up to a number of connections wait. Any thread may accept.
+public final class StreamListener implements Channel {
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+    private static final int BACKLOG = 128;
+
+    /// A connection on its way, and what the peer has said.
+    private record Begun(StreamChannel channel, Hello peer) {}
+
+    private final EventChannel events;
+    private final ConnectionId id;
+    private final StreamOptions options;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private volatile boolean isBlocking = true;
+
+    // Guarded by the lock.
+    private final Map<ConnectionId, Begun> arriving = new HashMap<>();
+    private final ArrayDeque<StreamChannel> arrived = new ArrayDeque<>();
+    private volatile boolean isClosed;
+    private @Nullable String failure;
+
+    private StreamListener(EventChannel events, ConnectionId id, StreamOptions options) {
+        this.events = events;
+        this.id = id;
+        this.options = options;
+    }
+
+    /// Listens with [StreamOptions#defaults()].
+    ///
+    /// @throws SocketException as [#bind(InetSocketAddress, StreamOptions)]
+    public static StreamListener bind(InetSocketAddress at) throws SocketException {
+        return bind(at, StreamOptions.defaults());
+    }
+
+    /// Listens with options, which hold for all connections.
+    ///
+    /// @param at `0.0.0.0` for all addresses; port 0 for any that is free
+    /// @throws BindException when the address is not this host's, or the port is taken
+    /// @throws UnresolvedAddressException when the name of the address was not resolved
+    public static StreamListener bind(InetSocketAddress at, StreamOptions options) throws SocketException {
+        if (at.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        EventChannel events = ConnectingStream.events(options);
+        ConnectionId id = events.createId(PortSpace.TCP);
+        boolean done = false;
+        try {
+            id.bind(at);
+            id.listen(BACKLOG);
+            done = true;
+        } catch (ConnectionException e) {
+            var refused = new BindException(e.getMessage());
+            refused.initCause(e);
+            throw refused;
+        } finally {
+            if (!done) {
+                id.close();
+                events.close();
+            }
+        }
+        var made = new StreamListener(events, id, options);
+        Thread.ofVirtual().name("verbena-stream-listener").start(made::answer);
+        return made;
+    }
+
+    /// The address and port at which it listens.
+    public InetSocketAddress localAddress() {
+        return id.localAddress().orElseThrow();
+    }
+
+    // ---- accepting
+
+    /// Waits for a connection.
+    ///
+    /// @return null when none waits, in non-blocking mode
+    /// @throws AsynchronousCloseException when the listener is closed meanwhile
+    /// @throws ClosedByInterruptException when the thread is interrupted, which closes the listener
+    /// @throws SocketException when the device has failed
+    public @Nullable StreamChannel accept() throws IOException {
+        return accept(isBlocking ? OpenStream.FOREVER : 0);
+    }
+
+    /// Waits for a connection, whatever the mode.
+    ///
+    /// @throws SocketTimeoutException when none has come in the time
+    /// @throws IOException as [#accept()]
+    public StreamChannel accept(Duration timeout) throws IOException {
+        StreamChannel found = accept(StreamOptions.nanos(timeout));
+        if (found == null) {
+            throw new SocketTimeoutException("accept: " + this + ": no peer has connected in " + timeout);
+        }
+        return found;
+    }
+
+    private @Nullable StreamChannel accept(long nanos) throws IOException {
+        if (nanos > 0 && Thread.currentThread().isInterrupted()) {
+            throw closedByInterrupt();
+        }
+        lock.lock();
+        try {
+            if (isClosed) {
+                throw new ClosedChannelException();
+            }
+            long left = nanos;
+            while (arrived.isEmpty() && failure == null && !isClosed && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            if (isClosed) {
+                throw new AsynchronousCloseException();
+            }
+            if (arrived.isEmpty() && failure != null) {
+                throw new SocketException("accept: " + this + ": " + failure);
+            }
+            return arrived.poll();
+        } catch (InterruptedException e) {
+            throw closedByInterrupt();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ClosedByInterruptException closedByInterrupt() {
+        Thread.currentThread().interrupt();
+        close();
+        return new ClosedByInterruptException();
+    }
+
+    // ---- by the thread that answers
+
+    private void answer() {
+        try {
+            while (true) {
+                Optional<ConnectionEvent> event = events.await(FOREVER);
+                if (event.isPresent()) {
+                    onEvent(event.get());
+                }
+                if (isClosed) {
+                    events.close(); // when the thread that closed the listener could not
+                    return;
+                }
+            }
+        } catch (InvalidStateException | InterruptedException e) {
+            // the listener is closed; no program knows this thread
+        }
+    }
+
+    private void onEvent(ConnectionEvent event) {
+        switch (event) {
+            case ConnectionEvent.ConnectRequest request -> onRequest(request);
+            case ConnectionEvent.Established it -> onEstablished(it.id());
+            case ConnectionEvent.Rejected it -> abandon(it.id());
+            case ConnectionEvent.ConnectError it -> abandon(it.id());
+            case ConnectionEvent.Unreachable it -> abandon(it.id());
+            case ConnectionEvent.Disconnected it -> abandon(it.id());
+            case ConnectionEvent.DeviceRemoval gone -> onDeviceGone(gone);
+            default -> {} // steps on the way
+        }
+    }
+
+    /// A peer asks.
+    private void onRequest(ConnectionEvent.ConnectRequest request) {
+        Hello peer = Hello.parse(request.peer().privateData()).orElse(null);
+        Begun begun = null;
+        lock.lock();
+        try {
+            if (peer != null && !isClosed && arriving.size() + arrived.size() < BACKLOG) {
+                begun = new Begun(new StreamChannel(options, request.id(), null), peer);
+                arriving.put(request.id(), begun);
+            }
+        } finally {
+            lock.unlock();
+        }
+        try {
+            if (begun == null) {
+                request.id().reject(PrivateData.NONE);
+                request.id().close();
+            } else {
+                begun.channel.accept(begun.peer);
+            }
+        } catch (VerbsException | OutOfMemoryError e) {
+            abandon(request.id()); // the peer has given up, or there is no room for it
+            request.id().close();
+        }
+    }
+
+    private void onEstablished(ConnectionId which) {
+        lock.lock();
+        try {
+            Begun begun = arriving.remove(which);
+            if (begun != null) {
+                arrive(begun);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void arrive(Begun begun) {
+        try {
+            begun.channel.accepted(begun.peer);
+            arrived.add(begun.channel);
+            changed.signal();
+        } catch (VerbsException e) {
+            begun.channel.abandon(); // it has ended already
+        }
+    }
+
+    private void abandon(ConnectionId which) {
+        Begun begun;
+        lock.lock();
+        try {
+            begun = arriving.remove(which);
+        } finally {
+            lock.unlock();
+        }
+        if (begun != null) {
+            begun.channel.abandon();
+        }
+    }
+
+    private void onDeviceGone(ConnectionEvent.DeviceRemoval gone) {
+        abandon(gone.id());
+        if (gone.id() == id) {
+            lock.lock();
+            try {
+                failure = gone.why();
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    // ---- the end
+
+    /// Stops listening. Connections that were accepted stay; those that no thread has accepted are closed. A thread
+    /// in [#accept()] gets an [AsynchronousCloseException]. Idempotent.
+    @Override
+    public void close() {
+        List<StreamChannel> orphans;
+        lock.lock();
+        try {
+            if (isClosed) {
+                return;
+            }
+            isClosed = true;
+            orphans = new ArrayList<>(arrived);
+            arrived.clear();
+            arriving.values().forEach(each -> orphans.add(each.channel));
+            arriving.clear();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        id.close();
+        orphans.forEach(StreamChannel::abandon);
+        try {
+            events.close();
+        } catch (InUseException e) {
+            // a request has come at this moment: the thread that answers it closes the channel
+        }
+    }
+
+    /// In non-blocking mode [#accept()] does not wait.
+    public StreamListener configureBlocking(boolean block) {
+        isBlocking = block;
+        return this;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !isClosed;
+    }
+
+    @Override
+    public String toString() {
+        return "listener of " + id;
+    }
+}

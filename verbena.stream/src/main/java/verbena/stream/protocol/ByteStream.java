@@ -1,0 +1,499 @@
+package verbena.stream.protocol;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Access;
+import verbena.verbs.Capability;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.ReceiveBatch;
+import verbena.verbs.SendBatch;
+import verbena.verbs.UnsupportedException;
+import verbena.verbs.VerbsException;
+import verbena.verbs.VerbsObject;
+import verbena.verbs.WorkCompletion;
+import verbena.verbs.cm.ConnectionId;
+
+/// The two streams of bytes of a connection, as rdma-core's `librdmacm/docs/rsocket` has them. Each side
+/// shows the other a receive buffer in two halves; data go there by RDMA WRITE, and their length in immediate
+/// data. A half that has been read is shown again, by a WRITE to the other's list of targets. Immediate data
+/// need receives, so messages have credits: what the other has read of them it gives back.
+///
+/// Nothing here blocks or waits, but for [#await]. Guarded by the lock of its owner.
+public final class ByteStream {
+    /// Of the send queue, kept for messages that need no credit, so that credits can always be given.
+    private static final int CONTROLS = 4;
+
+    private static final int CHUNK_BYTES_MAX = 65_536;
+
+    private static final int DEPTH_MIN = 16;
+    private static final int DEPTH_MAX = 0xFFFE;
+
+    // What a request was, in the upper half of its number; the lower is a length, or which control message.
+    private static final long DATA = 0;
+    private static final long CONTROL = 1L << 32;
+    private static final long CREDITS = 2L << 32;
+    private static final long RECEIVE = 3L << 32;
+
+    private final List<VerbsObject> owned = new ArrayList<>();
+    private final ProtectionDomain domain;
+    private final CompletionQueue cq;
+    private final QueuePair qp;
+    private final WorkCompletion completion = new WorkCompletion();
+    /// Taken by [#await], and waits for [#progress].
+    private final WorkCompletion awaited = new WorkCompletion();
+
+    private boolean hasAwaited;
+    private final StreamMappings mappings;
+
+    // Sending: a ring, and behind it a place for each entry of the peer's list that is on its way.
+    private final MemoryRegion sendBuffer;
+    private final int sendBytes;
+    private final int sendsMax;
+    private final SendRing ring;
+    private int sendsFree;
+    private int controlsFree = CONTROLS;
+    private int controlAt;
+    /// Messages sent and messages allowed, 16 bits each.
+    private int sent;
+
+    private int sentMax;
+    private final MemoryRegion targets;
+    private final PeerBuffers peerBuffers;
+
+    // Receiving.
+    private final ReceiveRing receiveRing;
+    private final int halfBytes;
+    private final int receivesMax;
+    /// Messages received, 16 bits, and at which of them credits are due.
+    private int received;
+
+    private int creditsAt;
+    private int peerTarget = 1;
+    private StreamMessage.Hello peer = new StreamMessage.Hello(false, 0, 0, 0, 0, 1, 0, 0, 1);
+    private boolean hasBegun;
+
+    /// What the peer has said, and what has become of what was said to it.
+    private boolean peerSendsNoMore;
+
+    private boolean isOver;
+    private boolean isCutOff;
+    private @Nullable StreamFailure failure;
+
+    /// Makes all that a stream needs before it is connected, for an identifier whose address is resolved.
+    ///
+    /// @param queues makes its completion queue, for so many completions
+    /// @throws UnsupportedException when the device has no immediate data
+    public ByteStream(ConnectionId id, StreamSizes sizes, IntFunction<CompletionQueue> queues) {
+        boolean done = false;
+        try {
+            Context context = id.context();
+            if (!context.attributes().has(Capability.IMMEDIATE_DATA)) {
+                throw new UnsupportedException(
+                        "stream", Capability.IMMEDIATE_DATA, context.device().name());
+            }
+            int depthMax = Math.min(DEPTH_MAX, context.attributes().maxQpWr());
+            sendsMax = Math.clamp(sizes.sends(), DEPTH_MIN, depthMax);
+            receivesMax = Math.clamp(sizes.receives(), DEPTH_MIN, depthMax);
+            sendBytes = sizes.sendBytes();
+            halfBytes = sizes.receiveBytes() / 2;
+            int mappingCount = sizes.mappings();
+
+            domain = own(context.allocateProtectionDomain());
+            cq = own(queues.apply(sendsMax + receivesMax));
+            sendBuffer = own(domain.allocate(
+                    sendBytes + (long) CONTROLS * StreamMessage.TARGET_BYTES, EnumSet.of(Access.LOCAL_WRITE)));
+            ring = new SendRing(sendBuffer, sendBytes);
+            Set<Access> written = EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+            targets = own(domain.allocate(
+                    (long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES
+                            + (long) mappingCount * StreamMessage.MAPPING_BYTES,
+                    written));
+            peerBuffers = new PeerBuffers(targets);
+            receiveRing = new ReceiveRing(own(domain.allocate(2L * halfBytes, written)), halfBytes);
+            mappings = new StreamMappings(
+                    this,
+                    domain,
+                    targets.segment().asSlice((long) StreamMessage.TARGETS * StreamMessage.TARGET_BYTES),
+                    mappingCount);
+            qp = own(id.createQueuePair(
+                    domain,
+                    QueuePairOptions.rc(cq)
+                            .withDepth(sendsMax, receivesMax)
+                            .withSge(2, 1)
+                            .withInline(0)
+                            .withSignalAll(true)));
+            sendsFree = sendsMax - CONTROLS;
+            creditsAt = receivesMax / 2;
+            postReceives(receivesMax);
+            done = true;
+        } finally {
+            if (!done) {
+                close();
+            }
+        }
+    }
+
+    private <T extends VerbsObject> T own(T made) {
+        owned.add(made);
+        return made;
+    }
+
+    // ---- the beginning and the end
+
+    /// What the peer is told while the connection is made.
+    public StreamMessage.Hello hello() {
+        return new StreamMessage.Hello(
+                ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN,
+                receivesMax,
+                mappings.count(),
+                targets.address(),
+                targets.rkey(),
+                StreamMessage.TARGETS,
+                receiveRing.buffer().address(),
+                receiveRing.buffer().rkey(),
+                halfBytes);
+    }
+
+    /// The queue pair is ready, and so is the peer's.
+    public void begin(StreamMessage.Hello hello) {
+        peer = hello;
+        sentMax = hello.credits();
+        peerBuffers.begin(hello);
+        mappings.begin(hello);
+        hasBegun = true;
+    }
+
+    public boolean hasBegun() {
+        return hasBegun;
+    }
+
+    /// The peer has said that it sends no more.
+    public boolean peerSendsNoMore() {
+        return peerSendsNoMore;
+    }
+
+    /// One side has said that it neither sends nor takes anything more.
+    public boolean isOver() {
+        return isOver;
+    }
+
+    /// Why nothing works any more; null when all is well.
+    public @Nullable StreamFailure failure() {
+        return failure;
+    }
+
+    /// Receives come back unused: the connection has ended, whether a side has said so or not.
+    public boolean isCutOff() {
+        return isCutOff;
+    }
+
+    private void fail(StreamFailure why) {
+        if (failure == null) {
+            failure = why;
+        }
+    }
+
+    /// Whether all that was sent has arrived.
+    public boolean isSent() {
+        return sendsFree == sendsMax - CONTROLS && controlsFree == CONTROLS;
+    }
+
+    /// Frees all of it. A thread that sleeps wakes.
+    public void close() {
+        mappingsClose();
+        owned.reversed().forEach(VerbsObject::close);
+        owned.clear();
+    }
+
+    @SuppressWarnings("NullAway") // also after a constructor that has not got so far
+    private void mappingsClose() {
+        if (mappings != null) {
+            mappings.close();
+        }
+    }
+
+    // ---- completions
+
+    /// Asks to be notified of the next completion. Look once more afterwards.
+    public void arm() {
+        if (failure == null) {
+            cq.arm(false);
+        }
+    }
+
+    /// Waits for a completion, without the owner's lock. One thread at a time, while no other calls
+    /// [#progress]; this thread calls it next. False when `timeout` passed.
+    ///
+    /// @throws InvalidStateException when the stream is closed, also while waiting
+    public boolean await(Duration timeout) throws InterruptedException {
+        hasAwaited = cq.await(awaited, timeout);
+        return hasAwaited;
+    }
+
+    /// Takes all completions there are, and does what has become possible by them: gives credits, shows
+    /// buffers, sends mappings. Returns how many completions there were.
+    public int progress() {
+        if (!hasBegun) {
+            return 0;
+        }
+        int count = 0;
+        int receives = 0;
+        if (hasAwaited) {
+            hasAwaited = false;
+            count++;
+            receives += take(awaited);
+        }
+        while (cq.poll(completion)) {
+            count++;
+            receives += take(completion);
+        }
+        if (receives > 0 && failure == null && !isOver) {
+            postReceives(receives);
+        }
+        giveCredits();
+        mappings.flush();
+        return count;
+    }
+
+    /// Returns how many receives it has used up.
+    private int take(WorkCompletion completed) {
+        long kind = completed.wrId() & ~0xFFFF_FFFFL;
+        if (kind != RECEIVE) {
+            onSent(kind, (int) completed.wrId(), completed);
+            return 0;
+        }
+        if (!completed.ok()) {
+            isCutOff = true;
+            return 0;
+        }
+        onMessage(completed.immediate());
+        return 1;
+    }
+
+    private void onMessage(int message) {
+        int value = StreamMessage.value(message);
+        switch (StreamMessage.kind(message)) {
+            case StreamMessage.DATA -> {
+                received = received + 1 & 0xFFFF;
+                if (!receiveRing.arrive(value)) {
+                    fail(StreamFailure.PROTOCOL); // more than there was room for
+                }
+            }
+            case StreamMessage.CREDITS -> {
+                sentMax = value & 0xFFFF;
+                peerBuffers.take();
+            }
+            case StreamMessage.MAPPING -> received = received + 1 & 0xFFFF;
+            case StreamMessage.CONTROL -> {
+                switch (value) {
+                    case StreamMessage.DISCONNECT -> isOver = true;
+                    case StreamMessage.SHUTDOWN -> peerSendsNoMore = true;
+                    default -> {} // it lives
+                }
+            }
+            default -> fail(StreamFailure.PROTOCOL);
+        }
+    }
+
+    private void onSent(long kind, int value, WorkCompletion completed) {
+        if (kind == DATA) {
+            sendsFree++;
+            ring.arrive(value);
+        } else {
+            controlsFree++;
+            isOver |= kind == CONTROL && value == StreamMessage.DISCONNECT;
+        }
+        if (!completed.ok() && !isOver) {
+            fail(StreamFailure.of(completed.status()));
+        }
+    }
+
+    private void postReceives(int count) {
+        try (ReceiveBatch batch = qp.receive()) {
+            for (int i = 0; i < count; i++) {
+                batch.receive(RECEIVE);
+            }
+            batch.submit();
+        } catch (VerbsException e) {
+            fail(StreamFailure.RESET); // its completions say the same
+        }
+    }
+
+    // ---- sending
+
+    /// Whether [#send] would take something.
+    public boolean canSend() {
+        return hasBegun && mappings.isFlushed() && hasSlot() && ring.isWorthAMessage() && peerBuffers.room() > 0;
+    }
+
+    /// Whether a message that needs a credit can be sent.
+    boolean hasSlot() {
+        return sendsFree > 0 && sent != sentMax && failure == null;
+    }
+
+    /// Sends as much as there is room for now; returns how much.
+    ///
+    /// @param done bytes at the beginning that have been sent
+    /// @param bytes of the source in all
+    public long send(StreamSource from, long done, long bytes) {
+        long now = done;
+        while (now < bytes && canSend()) {
+            int chunk =
+                    (int) Math.min(Math.min(bytes - now, CHUNK_BYTES_MAX), Math.min(ring.room(), peerBuffers.room()));
+            long to = peerBuffers.address();
+            int key = peerBuffers.key();
+            peerBuffers.use(chunk);
+            sent = sent + 1 & 0xFFFF;
+            from.copy(now, chunk, ring);
+            post(to, key, StreamMessage.of(StreamMessage.DATA, chunk));
+            now += chunk;
+        }
+        return now - done;
+    }
+
+    /// Writes to the peer's memory, without telling it: as much as there is room for now.
+    ///
+    /// @param toAddress of `length` bytes that the peer has mapped
+    long writeTo(MemorySegment from, long at, long length, long toAddress, int key) {
+        long done = 0;
+        while (done < length && canWrite()) {
+            int chunk = (int) Math.min(Math.min(length - done, CHUNK_BYTES_MAX), ring.room());
+            ring.put(from, at + done, chunk);
+            post(toAddress + done, key, -1);
+            done += chunk;
+        }
+        return done;
+    }
+
+    /// Whether a write to the peer's memory would take something.
+    public boolean canWrite() {
+        return mappings.isFlushed() && sendsFree > 0 && failure == null && ring.isWorthAMessage();
+    }
+
+    /// An entry of the peer's table of mappings.
+    void sendMapping(MemorySegment entry, int index, long to, int key) {
+        sent = sent + 1 & 0xFFFF;
+        ring.put(entry, 0, StreamMessage.MAPPING_BYTES);
+        post(to, key, StreamMessage.of(StreamMessage.MAPPING, index));
+    }
+
+    boolean hasRoomForMapping() {
+        return hasSlot() && ring.room() >= StreamMessage.MAPPING_BYTES;
+    }
+
+    /// What was copied leaves.
+    ///
+    /// @param message -1 for none
+    private void post(long to, int key, int message) {
+        int length = ring.staged();
+        sendsFree--;
+        try (SendBatch batch = qp.send()) {
+            if (message == -1) {
+                batch.write(DATA | length, to, key);
+            } else {
+                batch.writeWithImmediate(DATA | length, to, key, message);
+            }
+            ring.addTo(batch);
+            batch.submit();
+        } catch (VerbsException e) {
+            fail(StreamFailure.RESET);
+        }
+        ring.leave();
+    }
+
+    /// Whether [#sendControl] can be called.
+    public boolean hasControl() {
+        return controlsFree > 0 && failure == null;
+    }
+
+    /// Tells the peer [StreamMessage#DISCONNECT], [StreamMessage#SHUTDOWN] or [StreamMessage#KEEP_ALIVE].
+    public void sendControl(int what) {
+        controlsFree--;
+        try (SendBatch batch = qp.send()) {
+            batch.writeWithImmediate(CONTROL | what, 0, 0, StreamMessage.of(StreamMessage.CONTROL, what))
+                    .submit();
+        } catch (VerbsException e) {
+            fail(StreamFailure.RESET);
+        }
+    }
+
+    // ---- receiving
+
+    /// Bytes that wait.
+    public int available() {
+        return receiveRing.available();
+    }
+
+    /// Takes up to `length` bytes of those that wait; returns how many.
+    ///
+    /// @param isPeek leaves them where they are
+    /// @param before when it does: how many are passed over
+    public long receive(MemorySegment into, long at, long length, boolean isPeek, long before) {
+        int over = isPeek ? (int) Math.min(before, available()) : 0;
+        int count = receiveRing.copy(over, into, at, length);
+        if (!isPeek) {
+            free(count);
+        }
+        return count;
+    }
+
+    /// Takes up to `length` bytes of those that wait into a buffer, whose position stays; returns how many.
+    public int receive(ByteBuffer into, int at, int length) {
+        int count = receiveRing.copy(into, at, length);
+        free(count);
+        return count;
+    }
+
+    private void free(int count) {
+        receiveRing.free(count);
+        giveCredits();
+    }
+
+    /// Shows the peer a half that has been read, or tells it when it has used up half of its credits.
+    private void giveCredits() {
+        boolean isDue = (short) (received - creditsAt) >= 0;
+        if ((!receiveRing.hasHalf() && !isDue) || !hasControl() || isOver) {
+            return;
+        }
+        int message = StreamMessage.of(StreamMessage.CREDITS, received + receivesMax & 0xFFFF);
+        creditsAt = received + receivesMax / 2 & 0xFFFF;
+        controlsFree--;
+        try (SendBatch batch = qp.send()) {
+            if (!receiveRing.hasHalf()) {
+                batch.writeWithImmediate(CREDITS, 0, 0, message);
+            } else {
+                long at = sendBytes + (long) controlAt * StreamMessage.TARGET_BYTES;
+                controlAt = (controlAt + 1) % CONTROLS;
+                receiveRing.show(sendBuffer.segment(), at, peer.order());
+                long to = peer.targets() + (long) peerTarget * StreamMessage.TARGET_BYTES;
+                batch.writeWithImmediate(CREDITS, to, peer.targetsKey(), message)
+                        .sge(sendBuffer, at, StreamMessage.TARGET_BYTES);
+                peerTarget = (peerTarget + 1) % peer.targetCount();
+            }
+            batch.submit();
+        } catch (VerbsException e) {
+            fail(StreamFailure.RESET);
+        }
+    }
+
+    // ---- mappings
+
+    /// Memory that the peer writes to directly.
+    public StreamMappings mappings() {
+        return mappings;
+    }
+}

@@ -1,0 +1,149 @@
+package verbena.stream.protocol;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.Access;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+
+/// Memory of the program's that its peer writes to directly: riomap, riounmap and riowrite of rsocket(7). Each
+/// side has a table that the other writes its mappings to, each an offset and the buffer that is there. Guarded
+/// as the [ByteStream] is.
+public final class StreamMappings {
+    private static final int LOCAL = -1;
+
+    /// @param index in the peer's table; [#LOCAL] for one that the peer does not learn of
+    private record Mapping(long offset, MemoryRegion region, int index) {
+        boolean is(long address, long length) {
+            return region.segment().address() == address && region.length() == length;
+        }
+    }
+
+    private final ByteStream stream;
+    private final ProtectionDomain domain;
+    /// What the peer has mapped, in our order of bytes.
+    private final MemorySegment table;
+
+    private final int count;
+    private final MemorySegment entry = Arena.ofAuto().allocate(StreamMessage.MAPPING_BYTES);
+    private final List<Mapping> mine = new ArrayList<>();
+    /// Those of mine that the peer is to learn of, in order.
+    private final List<Mapping> untold = new ArrayList<>();
+
+    private final BitSet indexes = new BitSet();
+    private StreamMessage.@Nullable Hello peer;
+
+    /// @param count entries of the table
+    StreamMappings(ByteStream stream, ProtectionDomain domain, MemorySegment table, int count) {
+        this.stream = stream;
+        this.domain = domain;
+        this.table = table;
+        this.count = count;
+    }
+
+    int count() {
+        return count;
+    }
+
+    void begin(StreamMessage.Hello hello) {
+        peer = hello;
+    }
+
+    /// Registers memory, and tells the peer before anything else is sent.
+    ///
+    /// @param offset by which the peer names the memory
+    /// @return false when the peer's table is full
+    public boolean map(MemorySegment memory, boolean isForPeer, long offset) {
+        StreamMessage.Hello known = peer;
+        int index = isForPeer ? indexes.nextClearBit(0) : LOCAL;
+        if (known == null || index >= known.mappings()) {
+            return false;
+        }
+        Set<Access> rights = EnumSet.of(Access.LOCAL_WRITE);
+        if (isForPeer) {
+            rights.add(Access.REMOTE_WRITE);
+        }
+        var made = new Mapping(offset, domain.register(memory, rights), index);
+        mine.add(made);
+        if (isForPeer) {
+            indexes.set(index);
+            untold.add(made);
+            flush();
+        }
+        return true;
+    }
+
+    /// Ends a mapping. The peer is not told: it writes there no more by what the two have agreed on.
+    ///
+    /// @return false when there is no such mapping
+    public boolean unmap(long address, long length) {
+        for (Mapping each : mine) {
+            if (each.is(address, length)) {
+                mine.remove(each);
+                untold.remove(each);
+                if (each.index != LOCAL) {
+                    indexes.clear(each.index);
+                }
+                each.region.close();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean isFlushed() {
+        return untold.isEmpty();
+    }
+
+    /// Tells the peer of as many mappings as there is room for.
+    void flush() {
+        StreamMessage.Hello known = peer;
+        while (known != null && !untold.isEmpty() && stream.hasRoomForMapping()) {
+            Mapping next = untold.removeFirst();
+            var longs = JAVA_LONG_UNALIGNED.withOrder(known.order());
+            var ints = JAVA_INT_UNALIGNED.withOrder(known.order());
+            entry.set(longs, 0, next.offset);
+            entry.set(longs, 8, next.region.address());
+            entry.set(ints, 16, next.region.rkey());
+            entry.set(ints, 20, (int) next.region.length());
+            long to = known.targets()
+                    + (long) known.targetCount() * StreamMessage.TARGET_BYTES
+                    + (long) next.index * StreamMessage.MAPPING_BYTES;
+            stream.sendMapping(entry, next.index, to, known.targetsKey());
+        }
+    }
+
+    /// Writes to what the peer has mapped at an offset: as much as there is room for now, and not beyond the
+    /// mapping.
+    ///
+    /// @return how much; -1 when nothing is mapped there
+    public long write(MemorySegment from, long at, long length, long offset) {
+        for (int i = 0; i < count; i++) {
+            long row = (long) i * StreamMessage.MAPPING_BYTES;
+            long begin = table.get(JAVA_LONG_UNALIGNED, row);
+            long bytes = Integer.toUnsignedLong(table.get(JAVA_INT_UNALIGNED, row + 20));
+            long within = offset - begin;
+            if (within >= 0 && within < bytes) {
+                long to = table.get(JAVA_LONG_UNALIGNED, row + 8) + within;
+                int key = table.get(JAVA_INT_UNALIGNED, row + 16);
+                return stream.writeTo(from, at, Math.min(length, bytes - within), to, key);
+            }
+        }
+        return -1;
+    }
+
+    void close() {
+        mine.forEach(each -> each.region.close());
+        mine.clear();
+        untold.clear();
+    }
+}

@@ -1,0 +1,348 @@
+package verbena.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static verbena.stream.StreamPair.bytes;
+import static verbena.stream.StreamPair.text;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NoConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.cm.Connection;
+import verbena.verbs.cm.ConnectionListener;
+import verbena.verbs.cm.ConnectionOptions;
+
+/// What a channel does is what a socket channel does, over every kind of device.
+@ParameterizedClass
+@ValueSource(strings = {"rocev2", "shm", "iwarp"})
+@Timeout(120)
+class StreamChannelTest {
+    @Parameter
+    String device;
+
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    @AfterEach
+    void endThreads() {
+        threads.close();
+    }
+
+    private StreamPair pair() throws IOException {
+        return new StreamPair(device);
+    }
+
+    private StreamPair pair(UnaryOperator<StreamOptions> choices) throws IOException {
+        return new StreamPair(device, choices);
+    }
+
+    private <T> Future<T> meanwhile(Callable<T> work) {
+        return threads.submit(work);
+    }
+
+    private static <T> T get(Future<T> future) throws Exception {
+        return future.get(60, TimeUnit.SECONDS);
+    }
+
+    private static Throwable failure(Future<?> of) {
+        try {
+            of.get(60, TimeUnit.SECONDS);
+            throw new AssertionError("it did not fail");
+        } catch (ExecutionException e) {
+            return e.getCause();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // ---- data
+
+    @Test
+    void peersConnectWhileNoThreadAccepts() throws Exception {
+        try (var pair = pair()) {
+            assertThat(pair.client.isConnected()).isTrue();
+            assertThat(pair.client.peerAddress()).contains(pair.listener.localAddress());
+            assertThat(pair.server.peerAddress()).isEqualTo(pair.client.localAddress());
+            assertThat(pair.client.device())
+                    .hasValueSatisfying(name -> assertThat(name).startsWith(device));
+            pair.client.write(bytes("there"));
+            pair.server.write(bytes("back"));
+            assertThat(text(pair.server, 5)).isEqualTo("there");
+            assertThat(text(pair.client, 4)).isEqualTo("back");
+        }
+    }
+
+    @Test
+    void allBytesComeInOrderBothWaysAtOnce() throws Exception {
+        try (var pair = pair()) {
+            int total = 3_000_000;
+            Future<?> up = meanwhile(() -> pour(pair.client, 1, total));
+            Future<?> down = meanwhile(() -> pour(pair.server, 2, total));
+            Future<?> upHeard = meanwhile(() -> drink(pair.server, 1, total));
+            Future<?> downHeard = meanwhile(() -> drink(pair.client, 2, total));
+            get(up);
+            get(down);
+            get(upHeard);
+            get(downHeard);
+        }
+    }
+
+    /// The byte at a place, without a pattern that a ring's size divides.
+    private static byte byteAt(long seed, int place) {
+        return (byte) (((place * 31L + seed) * 0x9E37_79B9L) >>> 16);
+    }
+
+    private static Void pour(StreamChannel to, long seed, int total) throws IOException {
+        var sizes = new Random(seed);
+        boolean isDirect = seed % 2 == 0;
+        for (int at = 0; at < total; ) {
+            int size = Math.min(total - at, 1 + sizes.nextInt(sizes.nextInt(4) == 0 ? 300_000 : 3_000));
+            ByteBuffer chunk = isDirect ? ByteBuffer.allocateDirect(size) : ByteBuffer.allocate(size);
+            for (int i = 0; i < size; i++) {
+                chunk.put(byteAt(seed, at + i));
+            }
+            assertThat(to.write(chunk.flip())).isEqualTo(size);
+            at += size;
+        }
+        return null;
+    }
+
+    private static Void drink(StreamChannel from, long seed, int total) throws IOException {
+        var sizes = new Random(seed + 100);
+        for (int at = 0; at < total; ) {
+            ByteBuffer into = ByteBuffer.allocate(1 + sizes.nextInt(100_000));
+            assertThat(from.read(into)).isEqualTo(into.position()).isPositive();
+            for (int i = 0; i < into.position(); i++) {
+                if (into.get(i) != byteAt(seed, at + i)) {
+                    throw new AssertionError("byte " + (at + i) + " is wrong");
+                }
+            }
+            at += into.position();
+        }
+        return null;
+    }
+
+    @Test
+    void severalBuffersAreGatheredAndScattered() throws Exception {
+        try (var pair = pair()) {
+            ByteBuffer[] from = {bytes("xx"), bytes("ab"), bytes(""), bytes("cdef"), bytes("yy")};
+            assertThat(pair.client.write(from, 1, 3)).isEqualTo(6);
+            assertThat(from[0].remaining()).isEqualTo(2);
+            assertThat(from[3].remaining()).isZero();
+            ByteBuffer[] into = {ByteBuffer.allocate(1), ByteBuffer.allocateDirect(0), ByteBuffer.allocate(9)};
+            assertThat(pair.server.read(into)).isEqualTo(6);
+            assertThat(into[0].get(0)).isEqualTo((byte) 'a');
+            assertThat(into[2].position()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void noBytesAreNoWait() throws Exception {
+        try (var pair = pair()) {
+            assertThat(pair.client.read(ByteBuffer.allocate(0))).isZero();
+            assertThat(pair.client.write(ByteBuffer.allocate(0))).isZero();
+        }
+    }
+
+    // ---- non-blocking
+
+    @Test
+    void withoutBlockingACallMovesWhatItCan() throws Exception {
+        try (var pair = pair()) {
+            pair.client.configureBlocking(false);
+            pair.server.configureBlocking(false);
+            assertThat(pair.server.read(ByteBuffer.allocate(10))).isZero();
+            ByteBuffer all = ByteBuffer.allocate(2_000_000);
+            ByteBuffer into = ByteBuffer.allocate(2_000_000);
+            int refused = 0;
+            while (into.hasRemaining()) {
+                refused += all.hasRemaining() && pair.client.write(all) == 0 ? 1 : 0;
+                if (refused > 0) { // only then the peer takes something
+                    assertThat(pair.server.read(into)).isNotNegative();
+                }
+            }
+            assertThat(refused).isPositive();
+        }
+    }
+
+    @Test
+    void withoutBlockingAConnectionIsMadeInSteps() throws Exception {
+        try (var pair = pair();
+                var late = StreamChannel.open(pair.clientOptions)) {
+            assertThatThrownBy(late::finishConnect).isInstanceOf(NoConnectionPendingException.class);
+            assertThatThrownBy(() -> late.read(ByteBuffer.allocate(1))).isInstanceOf(NotYetConnectedException.class);
+            pair.listener.configureBlocking(false);
+            assertThat(pair.listener.accept()).isNull();
+            late.configureBlocking(false);
+            boolean isMade = late.connectTo(pair.listener.localAddress());
+            while (!isMade) {
+                isMade = late.finishConnect();
+            }
+            assertThatThrownBy(() -> late.connectTo(pair.listener.localAddress()))
+                    .isInstanceOf(AlreadyConnectedException.class);
+            try (var accepted = pair.listener.accept(Duration.ofSeconds(30))) {
+                late.write(bytes("steps"));
+                assertThat(text(accepted, 5)).isEqualTo("steps");
+            }
+        }
+    }
+
+    // ---- the end
+
+    @Test
+    void whatWasWrittenArrivesBeforeTheEnd() throws Exception {
+        try (var pair = pair()) {
+            pair.client.write(ByteBuffer.allocate(50_000));
+            pair.client.close();
+            assertThat(text(pair.server, 60_000)).hasSize(50_000);
+            assertThat(pair.server.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThatThrownBy(() -> {
+                        while (true) {
+                            pair.server.write(bytes("too late"));
+                        }
+                    })
+                    .isInstanceOf(SocketException.class);
+        }
+    }
+
+    @Test
+    void oneDirectionEndsAndTheOtherGoesOn() throws Exception {
+        try (var pair = pair()) {
+            pair.client.write(bytes("last"));
+            pair.client.shutdownOutput();
+            assertThatThrownBy(() -> pair.client.write(bytes("more"))).isInstanceOf(ClosedChannelException.class);
+            assertThat(text(pair.server, 100)).isEqualTo("last");
+            pair.server.write(bytes("answer"));
+            assertThat(text(pair.client, 6)).isEqualTo("answer");
+            pair.server.shutdownOutput();
+            assertThat(pair.client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void readingThatIsShutDownWakesTheThreadThatReads() throws Exception {
+        try (var pair = pair()) {
+            Future<Integer> reads = meanwhile(() -> pair.client.read(ByteBuffer.allocate(1)));
+            pair.client.shutdownInput();
+            assertThat(get(reads)).isEqualTo(-1);
+            pair.client.write(bytes("still"));
+            assertThat(text(pair.server, 5)).isEqualTo("still");
+        }
+    }
+
+    @Test
+    void withoutLingeringThePeerFindsTheConnectionReset() throws Exception {
+        try (var pair = pair(options -> options.withLinger(Duration.ZERO))) {
+            Future<Integer> reads = meanwhile(() -> pair.server.read(ByteBuffer.allocate(1)));
+            pair.client.close();
+            assertThat(failure(reads)).isInstanceOf(SocketException.class).hasMessageContaining("reset");
+        }
+    }
+
+    @Test
+    void closingEndsCallsThatWait() throws Exception {
+        try (var pair = pair()) {
+            Future<Integer> first = meanwhile(() -> pair.client.read(ByteBuffer.allocate(1)));
+            Future<Integer> second = meanwhile(() -> pair.client.read(ByteBuffer.allocate(1)));
+            Future<Integer> writes = meanwhile(() -> pair.client.write(ByteBuffer.allocate(5_000_000)));
+            Future<StreamChannel> accepts = meanwhile(pair.listener::accept);
+            pair.client.close();
+            pair.listener.close();
+            assertThat(failure(first)).isInstanceOf(ClosedChannelException.class);
+            assertThat(failure(second)).isInstanceOf(ClosedChannelException.class);
+            assertThat(failure(writes)).isInstanceOf(ClosedChannelException.class);
+            assertThat(failure(accepts)).isInstanceOf(ClosedChannelException.class);
+            assertThat(pair.client.isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void anInterruptionClosesTheChannel() throws Exception {
+        try (var pair = pair()) {
+            var ended = new CompletableFuture<Boolean>();
+            Thread reader = Thread.startVirtualThread(() -> {
+                try {
+                    pair.client.read(ByteBuffer.allocate(1));
+                    ended.complete(false);
+                } catch (ClosedByInterruptException e) {
+                    ended.complete(Thread.currentThread().isInterrupted());
+                } catch (IOException e) {
+                    ended.completeExceptionally(e);
+                }
+            });
+            reader.interrupt();
+            assertThat(get(ended)).isTrue();
+            assertThat(text(pair.server, 1)).isEmpty(); // the end
+            assertThat(pair.client.isOpen()).isFalse();
+        }
+    }
+
+    // ---- what goes wrong
+
+    @Test
+    void aReadThatTakesTooLongFailsAndTheChannelGoesOn() throws Exception {
+        try (var pair = pair(options -> options.withTimeout(Duration.ofMillis(20)))) {
+            assertThatThrownBy(() -> pair.client.read(ByteBuffer.allocate(1)))
+                    .isInstanceOf(SocketTimeoutException.class);
+            assertThatThrownBy(() -> pair.listener.accept(Duration.ofMillis(20)))
+                    .isInstanceOf(SocketTimeoutException.class);
+            ByteBuffer much = ByteBuffer.allocate(5_000_000);
+            assertThat(pair.client.write(much)).isEqualTo(much.position()).isLessThan(5_000_000);
+            assertThatThrownBy(() -> pair.client.write(much)).isInstanceOf(SocketTimeoutException.class);
+            assertThat(text(pair.server, 1_000)).hasSize(1_000);
+        }
+    }
+
+    @Test
+    void aPortWithoutAListenerRefuses() throws Exception {
+        try (var pair = pair()) {
+            InetSocketAddress port = pair.listener.localAddress();
+            pair.listener.close();
+            assertThatThrownBy(() -> StreamChannel.connect(port, pair.clientOptions))
+                    .isInstanceOf(ConnectException.class);
+            pair.client.write(bytes("stays"));
+            assertThat(text(pair.server, 5)).isEqualTo("stays");
+        }
+    }
+
+    @Test
+    void anotherProtocolIsRefused() throws Exception {
+        try (var pair = pair()) {
+            ConnectionOptions plain = ConnectionOptions.defaults();
+            assertThatThrownBy(
+                            () -> Connection.connect(pair.listener.localAddress(), plain.withDevice(pair.clientDevice)))
+                    .isInstanceOf(ConnectionException.class);
+            try (var other = ConnectionListener.bind(pair.at(0), plain.withDevice(pair.serverDevice))) {
+                Future<Connection> accepts = meanwhile(other::accept);
+                assertThatThrownBy(() -> StreamChannel.connect(other.localAddress(), pair.clientOptions))
+                        .isInstanceOf(ProtocolException.class);
+                get(accepts).close();
+            }
+        }
+    }
+}

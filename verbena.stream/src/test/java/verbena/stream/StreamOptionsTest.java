@@ -1,0 +1,23 @@
+package verbena.stream;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/// A mistake in options is named at once.
+class StreamOptionsTest {
+    private static final StreamOptions DEFAULTS = StreamOptions.defaults();
+
+    @Test
+    void whatCannotBeIsRefusedByName() {
+        assertThatThrownBy(() -> DEFAULTS.withBuffers(2_047, 4_096)).hasMessageContaining("sendBytes");
+        assertThatThrownBy(() -> DEFAULTS.withBuffers(4_096, (1 << 28) + 1)).hasMessageContaining("receiveBytes");
+        assertThatThrownBy(() -> DEFAULTS.withMessages(15)).hasMessageContaining("messages");
+        assertThatThrownBy(() -> DEFAULTS.withMessages(0xFFFF)).hasMessageContaining("messages");
+        assertThatThrownBy(() -> DEFAULTS.withConnectTimeout(Duration.ZERO)).hasMessageContaining("connectTimeout");
+        assertThatThrownBy(() -> DEFAULTS.withTimeout(Duration.ofNanos(-1))).hasMessageContaining("timeout");
+        assertThatThrownBy(() -> DEFAULTS.withLinger(Duration.ofNanos(-1))).hasMessageContaining("linger");
+        assertThatThrownBy(() -> DEFAULTS.withKeepAlive(Duration.ofNanos(-1))).hasMessageContaining("keepAlive");
+    }
+}

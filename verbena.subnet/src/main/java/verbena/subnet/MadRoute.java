@@ -1,0 +1,28 @@
+package verbena.subnet;
+
+import verbena.wire.mad.Smp;
+
+/// What management knows of the packet that a datagram travels in.
+///
+/// @param port where it has arrived, or by which it leaves; 0 at a switch: by the forwarding table, from the
+///     switch's own port
+/// @param slid LID of the sender
+/// @param dlid LID of the receiver; [Smp#PERMISSIVE_LID] by directed route
+/// @param serviceLevel 0 to 15
+/// @param sourceQpn 0 for subnet management
+/// @param destinationQpn 0 for subnet management
+/// @param pkey P_Key of the packet; subnet management has none
+public record MadRoute(int port, int slid, int dlid, int serviceLevel, int sourceQpn, int destinationQpn, int pkey) {
+    /// The P_Key of subnet management and of all members of the default partition.
+    public static final int DEFAULT_PKEY = 0xFFFF;
+
+    /// A subnet management packet from queue pair 0 to queue pair 0.
+    public static MadRoute subnet(int port, int slid, int dlid, int serviceLevel) {
+        return new MadRoute(port, slid, dlid, serviceLevel, Smp.QPN, Smp.QPN, DEFAULT_PKEY);
+    }
+
+    /// The way back, from this LID, by this port.
+    public MadRoute back(int port, int lid) {
+        return new MadRoute(port, lid, slid, serviceLevel, destinationQpn, sourceQpn, pkey);
+    }
+}

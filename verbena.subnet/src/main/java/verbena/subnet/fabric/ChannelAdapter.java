@@ -1,0 +1,129 @@
+package verbena.subnet.fabric;
+
+import java.lang.foreign.MemorySegment;
+import verbena.subnet.MadRoute;
+import verbena.subnet.link.IntQueue;
+import verbena.subnet.link.LinkPort;
+import verbena.subnet.node.Node;
+import verbena.subnet.node.NodePort;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Lrh;
+import verbena.wire.ib.NativePacket;
+import verbena.wire.mad.Notice;
+import verbena.wire.mad.PortCounter;
+
+/// A host channel adapter: packets of its host leave by its one port, and packets for its LID wait for the host. A
+/// host that does not take them holds up who sends to it, and loses none. Subnet management, performance management,
+/// and the subnet administration where the manager is here, are not the host's.
+public final class ChannelAdapter extends FabricNode {
+    /// How many packets of the host may wait for credits: few, because what waits here is late.
+    public static final int DEPARTURES_MAX = 32;
+
+    private static final int PORT = 1;
+
+    private final IntQueue arrivals = new IntQueue();
+
+    ChannelAdapter(Fabric fabric, Node node, int bufferBlocks) {
+        super(fabric, node, bufferBlocks);
+    }
+
+    /// The only port.
+    public LinkPort port() {
+        return port(PORT);
+    }
+
+    /// State, tables and counters of the port.
+    public NodePort info() {
+        return node().port(PORT);
+    }
+
+    // ---- departures
+
+    /// Whether [#send] would take a packet now.
+    public boolean hasRoom() {
+        int departures = 0;
+        for (int lane = 0; lane < port().lanes(); lane++) {
+            departures += port().waiting(lane);
+        }
+        return departures < DEPARTURES_MAX && arrivals.size() < DEPARTURES_MAX;
+    }
+
+    /// Sends a packet of the host: LRH through VCRC, which was found right. One that does not come from this port's
+    /// LID, or for another reason must not leave, is dropped and counted.
+    public void send(MemorySegment memory, long at, int bytes) {
+        if (!info().hasLid(Lrh.sourceLid(memory, at))
+                || Lrh.virtualLane(memory, at) == LinkPort.MANAGEMENT_LANE
+                || !port().isOpen()) {
+            info().count(PortCounter.TRANSMIT_DISCARDS, 1);
+            return;
+        }
+        int packet = store.add(memory, at, bytes, null, 0);
+        if (info().hasLid(destinationLid(packet))) {
+            deliver(packet); // loopback does not reach the link
+        } else {
+            leave(packet, 0, PORT);
+        }
+    }
+
+    // ---- arrivals
+
+    @Override
+    void onPacket(int packet, int in) {
+        int to = destinationLid(packet);
+        boolean isOwn = info().hasLid(to);
+        if (isOnLane15(packet) && (isOwn || to == NativePacket.LID_PERMISSIVE)) {
+            toAgents(packet, in);
+        } else if (isOnLane15(packet) || !(isOwn || NativePacket.isMulticast(to))) {
+            info().count(PortCounter.RECEIVE_ERRORS, 1);
+            store.release(packet);
+        } else {
+            deliver(packet);
+        }
+    }
+
+    private void deliver(int packet) {
+        if (!info().hasPkey(pkey(packet))) {
+            info().count(PortCounter.RECEIVE_CONSTRAINT_ERRORS, 1);
+            onBadPkey(packet);
+            store.release(packet);
+            attend();
+        } else if (ManagementPackets.isForAgents(store, packet, manager() != null)) {
+            toAgents(packet, PORT);
+        } else {
+            arrivals.add(packet);
+        }
+    }
+
+    /// Tells the subnet manager of a packet of another partition (IBTA 10.9.3); one without a P_Key is only counted.
+    private void onBadPkey(int packet) {
+        MemorySegment memory = store.memory(packet);
+        long at = store.offset(packet);
+        long bth = ManagementPackets.bth(store, packet);
+        if (bth >= 0) {
+            var route = new MadRoute(
+                    PORT,
+                    Lrh.sourceLid(memory, at),
+                    Lrh.destinationLid(memory, at),
+                    Lrh.serviceLevel(memory, at),
+                    0,
+                    Bth.destinationQp(memory, bth),
+                    Bth.pkey(memory, bth));
+            node().onBadKey(Notice.BAD_P_KEY, route, route.pkey(), nowNanos());
+        }
+    }
+
+    /// How many packets wait for the host.
+    public int arrivals() {
+        return arrivals.size();
+    }
+
+    /// The oldest packet that waits for the host; it stays where it is until [#taken()].
+    public int arrival() {
+        return arrivals.peek();
+    }
+
+    /// The host has the oldest packet: its room is free.
+    public void taken() {
+        store.release(arrivals.remove());
+    }
+}

@@ -1,0 +1,268 @@
+package verbena.subnet.fabric;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import verbena.subnet.link.LinkPort;
+import verbena.subnet.link.PacketStore;
+import verbena.subnet.manager.ManagerOptions;
+import verbena.subnet.manager.SubnetManager;
+import verbena.subnet.node.Node;
+import verbena.subnet.node.NodeSpec;
+import verbena.subnet.topology.Topology;
+import verbena.wire.ib.FlowControl;
+import verbena.wire.mad.NodeInfo;
+import verbena.wire.mad.PortInfo;
+
+/// All nodes and cables of a subnet, with the agents of the nodes and the subnet managers that were put there. In
+/// each step every end of every cable sends at most one packet. Time is what its owner says; only management needs
+/// it. For one thread.
+public final class Fabric {
+    /// Room of a lane at a port, in blocks of 64 bytes: three of the longest packets, or 256 of the shortest.
+    public static final int BUFFER_BLOCKS = 256;
+
+    private static final int MTU_4096 = 5;
+    private static final int FOUR_LANES = 3;
+    private static final int WIDTHS = 3; // 1x and 4x
+    private static final int SPEEDS = 7;
+    private static final int EXTENDED_SPEEDS = 3;
+
+    private record End(FabricNode node, int number) {
+        LinkPort port() {
+            return node.port(number);
+        }
+
+        boolean isPolling() {
+            return node.node().port(number).physicalState() == PortInfo.PHYSICAL_POLLING;
+        }
+    }
+
+    /// A cable, which can be pulled.
+    private static final class Cable {
+        final End a;
+        final End b;
+        boolean isPlugged = true;
+
+        Cable(End a, End b) {
+            this.a = a;
+            this.b = b;
+        }
+    }
+
+    private final PacketStore store = new PacketStore();
+    private final ManagementPackets packets = new ManagementPackets(store);
+    private final Map<String, FabricNode> nodes = new LinkedHashMap<>();
+    private final List<Cable> cables = new ArrayList<>();
+    private final MemorySegment control = Arena.ofAuto().allocate(FlowControl.BYTES);
+    private long nowNanos;
+    private long deadlineNanos = Long.MAX_VALUE;
+
+    /// A fabric whose links are up, and whose ports wait for a subnet manager.
+    public Fabric(Topology topology, long nowNanos) {
+        this.nowNanos = nowNanos;
+        for (Topology.Node node : topology.nodes()) {
+            var made = new Node(spec(node));
+            nodes.put(
+                    node.name(),
+                    node.isSwitch()
+                            ? new Switch(this, made, BUFFER_BLOCKS)
+                            : new ChannelAdapter(this, made, BUFFER_BLOCKS));
+        }
+        for (Topology.Link link : topology.links()) {
+            cables.add(new Cable(new End(node(link.a()), link.portA()), new End(node(link.b()), link.portB())));
+        }
+        cables.forEach(this::train);
+    }
+
+    private static NodeSpec spec(Topology.Node node) {
+        return new NodeSpec(
+                node.isSwitch() ? NodeInfo.SWITCH : NodeInfo.CHANNEL_ADAPTER,
+                node.guid(),
+                node.name(),
+                node.ports(),
+                MTU_4096,
+                FOUR_LANES,
+                WIDTHS,
+                SPEEDS,
+                EXTENDED_SPEEDS);
+    }
+
+    /// The node of this name.
+    ///
+    /// @throws IllegalArgumentException when there is none
+    public FabricNode node(String name) {
+        FabricNode node = nodes.get(name);
+        if (node == null) {
+            throw new IllegalArgumentException("node: there is no " + name);
+        }
+        return node;
+    }
+
+    public List<FabricNode> nodes() {
+        return List.copyOf(nodes.values());
+    }
+
+    /// The channel adapters, in the order of the topology.
+    public List<ChannelAdapter> adapters() {
+        return nodes.values().stream()
+                .filter(ChannelAdapter.class::isInstance)
+                .map(ChannelAdapter.class::cast)
+                .toList();
+    }
+
+    public List<Switch> switches() {
+        return nodes.values().stream()
+                .filter(Switch.class::isInstance)
+                .map(Switch.class::cast)
+                .toList();
+    }
+
+    /// The memory of all packets.
+    public PacketStore store() {
+        return store;
+    }
+
+    /// The node at the other end of a port's cable; null when the port has none, or the cable is pulled.
+    public @Nullable FabricNode peer(FabricNode node, int port) {
+        for (Cable cable : cables) {
+            if (cable.isPlugged && isEnd(cable.a, node, port)) {
+                return cable.b.node();
+            }
+            if (cable.isPlugged && isEnd(cable.b, node, port)) {
+                return cable.a.node();
+            }
+        }
+        return null;
+    }
+
+    /// The port number at the other end of a port's cable; 0 where [#peer] is null.
+    public int peerPort(FabricNode node, int port) {
+        for (Cable cable : cables) {
+            if (cable.isPlugged && isEnd(cable.a, node, port)) {
+                return cable.b.number();
+            }
+            if (cable.isPlugged && isEnd(cable.b, node, port)) {
+                return cable.a.number();
+            }
+        }
+        return 0;
+    }
+
+    private static boolean isEnd(End end, FabricNode node, int port) {
+        return end.node() == node && end.number() == port;
+    }
+
+    // ---- management
+
+    /// Puts a subnet manager at a node, and starts it.
+    ///
+    /// @param firstTransactionId where its transactions begin; another one for each manager
+    public SubnetManager manage(FabricNode at, ManagerOptions options, long firstTransactionId) {
+        return at.manage(options, firstTransactionId);
+    }
+
+    /// When to call [#onDeadline], at the latest; [Long#MAX_VALUE]: never.
+    public long deadlineNanos() {
+        return deadlineNanos;
+    }
+
+    /// That time has come, perhaps.
+    public void onDeadline(long now) {
+        nowNanos = now;
+        if (now >= deadlineNanos) {
+            deadlineNanos = Long.MAX_VALUE;
+            nodes.values().forEach(FabricNode::attend);
+        }
+    }
+
+    /// A node has something to do at this time.
+    void isDue(long nanos) {
+        deadlineNanos = Math.min(deadlineNanos, nanos);
+    }
+
+    long nowNanos() {
+        return nowNanos;
+    }
+
+    ManagementPackets packets() {
+        return packets;
+    }
+
+    // ---- cables
+
+    /// Pulls the cable of a port, or plugs it in again: both ends go down, or initialize. Does nothing where there
+    /// is none.
+    public void plug(FabricNode node, int port, boolean isPlugged, long now) {
+        nowNanos = now;
+        for (Cable cable : cables) {
+            if (isEnd(cable.a, node, port) || isEnd(cable.b, node, port)) {
+                cable.isPlugged = isPlugged;
+                if (isPlugged) {
+                    train(cable);
+                } else {
+                    lose(cable);
+                }
+            }
+        }
+    }
+
+    /// A manager has taken the link of a port down (PortInfo); it comes up again where both ends look for a peer.
+    void onReset(FabricNode node, int port) {
+        for (Cable cable : cables) {
+            if (cable.isPlugged && (isEnd(cable.a, node, port) || isEnd(cable.b, node, port))) {
+                lose(cable);
+                train(cable);
+            }
+        }
+    }
+
+    private void lose(Cable cable) {
+        for (End end : List.of(cable.a, cable.b)) {
+            end.port().linkDown(nowNanos);
+            end.node.attend();
+        }
+    }
+
+    private void train(Cable cable) {
+        if (cable.a.isPolling() && cable.b.isPolling()) {
+            for (End end : List.of(cable.a, cable.b)) {
+                end.port().linkUp(nowNanos);
+                end.node.attend();
+            }
+        }
+    }
+
+    /// Lets each end of each cable send one packet.
+    ///
+    /// @return whether anything was sent
+    public boolean step(long now) {
+        nowNanos = now;
+        boolean isSent = false;
+        for (int i = 0; i < cables.size(); i++) {
+            Cable cable = cables.get(i);
+            if (cable.isPlugged) {
+                isSent |= carry(cable.a, cable.b);
+                isSent |= carry(cable.b, cable.a);
+            }
+        }
+        return isSent;
+    }
+
+    private boolean carry(End from, End to) {
+        int packet = from.port().next(control);
+        if (packet == LinkPort.FLOW_CONTROL) {
+            to.port().onFlowControl(control);
+        } else if (packet >= 0) {
+            int arrived = to.port().onPacket(store.memory(packet), store.offset(packet), store.length(packet));
+            store.release(packet);
+            if (arrived != LinkPort.DROPPED) {
+                to.node().onPacket(arrived, to.number());
+            }
+        }
+        return packet != LinkPort.NOTHING;
+    }
+}

@@ -1,0 +1,204 @@
+package verbena.subnet.fabric;
+
+import org.jspecify.annotations.Nullable;
+import verbena.subnet.Datagram;
+import verbena.subnet.MadRoute;
+import verbena.subnet.link.LinkPort;
+import verbena.subnet.link.PacketStore;
+import verbena.subnet.manager.ManagerOptions;
+import verbena.subnet.manager.SubnetManager;
+import verbena.subnet.node.MadFate;
+import verbena.subnet.node.Node;
+import verbena.subnet.node.NodePort;
+import verbena.wire.ib.Bth;
+import verbena.wire.ib.Lrh;
+import verbena.wire.mad.PortCounter;
+import verbena.wire.mad.Smp;
+
+/// A switch or a channel adapter: a [Node] with its agents, the ends of its links, and perhaps a subnet manager.
+/// Tables, states and counters are the node's. For one thread.
+public abstract sealed class FabricNode permits Switch, ChannelAdapter {
+    private final Fabric fabric;
+    private final Node node;
+    final PacketStore store;
+    private final LinkPort[] ports;
+    private @Nullable SubnetManager manager;
+    private boolean isAttending;
+
+    FabricNode(Fabric fabric, Node node, int bufferBlocks) {
+        this.fabric = fabric;
+        this.node = node;
+        this.store = fabric.store();
+        this.ports = new LinkPort[node.ports()];
+        for (int i = 0; i < ports.length; i++) {
+            ports[i] = new LinkPort(node, i + 1, store, bufferBlocks);
+        }
+    }
+
+    public String name() {
+        return node.spec().description();
+    }
+
+    public long guid() {
+        return node.spec().guid();
+    }
+
+    public int ports() {
+        return ports.length;
+    }
+
+    /// Its agents, tables, states and counters, to look at.
+    public Node node() {
+        return node;
+    }
+
+    /// The end of a link.
+    ///
+    /// @param number from 1
+    public LinkPort port(int number) {
+        return ports[number - 1];
+    }
+
+    /// The first of the LIDs of the node, or of the adapter's port; 0 before it has one.
+    public int lid() {
+        return node.endPort(1).lid();
+    }
+
+    /// The subnet manager at this node; null when there is none.
+    public @Nullable SubnetManager manager() {
+        return manager;
+    }
+
+    // ---- packets
+
+    /// A packet that port `in` has taken, and this node holds from now on.
+    abstract void onPacket(int packet, int in);
+
+    final int destinationLid(int packet) {
+        return Lrh.destinationLid(store.memory(packet), store.offset(packet));
+    }
+
+    final boolean isOnLane15(int packet) {
+        return Lrh.virtualLane(store.memory(packet), store.offset(packet)) == LinkPort.MANAGEMENT_LANE;
+    }
+
+    /// The P_Key of a packet that has a BTH; 0, which no port has, of another.
+    final int pkey(int packet) {
+        long bth = ManagementPackets.bth(store, packet);
+        return bth < 0 ? 0 : Bth.pkey(store.memory(packet), bth);
+    }
+
+    /// Sends a packet on the lane of its service level, or drops it.
+    ///
+    /// @param in where it has arrived; 0 when it is the node's own
+    final void leave(int packet, int in, int out) {
+        NodePort by = node.port(out);
+        int lane = isOnLane15(packet)
+                ? LinkPort.MANAGEMENT_LANE
+                : by.lane(in, Lrh.serviceLevel(store.memory(packet), store.offset(packet)));
+        if (lane == LinkPort.MANAGEMENT_LANE && !isOnLane15(packet)) { // SLtoVL says: drop (IBTA 7.6.6)
+            by.count(PortCounter.TRANSMIT_DISCARDS, 1);
+            store.release(packet);
+            return;
+        }
+        port(out).send(packet, lane);
+    }
+
+    // ---- management
+
+    final long nowNanos() {
+        return fabric.nowNanos();
+    }
+
+    /// Puts a subnet manager at this node.
+    final SubnetManager manage(ManagerOptions options, long firstTransactionId) {
+        var made = new SubnetManager(node, node.isSwitch() ? 0 : 1, options, firstTransactionId);
+        manager = made;
+        made.start(nowNanos());
+        attend();
+        return made;
+    }
+
+    /// A packet for queue pair 0 or 1 of this node, which is released then.
+    final void toAgents(int packet, int in) {
+        Datagram datagram = fabric.packets().read(packet, in);
+        store.release(packet);
+        if (datagram == null) {
+            node.port(in).count(PortCounter.RECEIVE_ERRORS, 1);
+            return;
+        }
+        MadFate fate = node.onMad(datagram.mad(), datagram.route(), nowNanos());
+        if (fate == MadFate.FOR_OTHERS && manager != null) {
+            manager.onMad(datagram, nowNanos());
+        }
+        attend();
+    }
+
+    /// Does all that agents and manager have to do now, and sends what they say.
+    final void attend() {
+        if (isAttending) {
+            return; // what has come meanwhile is seen to below
+        }
+        isAttending = true;
+        long now = nowNanos();
+        do {
+            node.onDeadline(now);
+            if (manager != null && manager.deadlineNanos() <= now) {
+                manager.onDeadline(now);
+            }
+        } while (moveDatagrams(now));
+        isAttending = false;
+        fabric.isDue(Math.min(node.deadlineNanos(), manager == null ? Long.MAX_VALUE : manager.deadlineNanos()));
+    }
+
+    private boolean moveDatagrams(long now) {
+        boolean isBusy = false;
+        for (Datagram next = node.pollForManager(); next != null; next = node.pollForManager()) {
+            isBusy = true;
+            if (manager != null) {
+                manager.onMad(next, now);
+            }
+        }
+        for (Datagram next = pollManager(); next != null; next = pollManager()) {
+            isBusy = true;
+            if (next.route().destinationQpn() == Smp.QPN) {
+                node.send(next, now);
+            } else {
+                depart(next);
+            }
+        }
+        for (Datagram next = node.poll(); next != null; next = node.poll()) {
+            isBusy = true;
+            depart(next);
+        }
+        for (int port = node.pollReset(); port >= 0; port = node.pollReset()) {
+            isBusy = true;
+            fabric.onReset(this, port);
+        }
+        return isBusy;
+    }
+
+    private @Nullable Datagram pollManager() {
+        return manager == null ? null : manager.poll();
+    }
+
+    private void depart(Datagram datagram) {
+        MadRoute route = datagram.route();
+        int packet = fabric.packets().add(datagram);
+        if (route.dlid() != Smp.PERMISSIVE_LID && node.endPort(1).hasLid(route.dlid())) {
+            onPacket(packet, node.isSwitch() ? 0 : 1);
+            return;
+        }
+        int out = route.port() == 0 ? node.tables().port(route.dlid()) : route.port();
+        if (out < 1 || out > ports()) {
+            store.release(packet);
+        } else {
+            leave(packet, 0, out);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name();
+    }
+}

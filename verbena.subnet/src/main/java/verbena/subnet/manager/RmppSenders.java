@@ -1,0 +1,154 @@
+package verbena.subnet.manager;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import verbena.subnet.Datagram;
+import verbena.subnet.MadRoute;
+import verbena.wire.mad.Mad;
+import verbena.wire.mad.Rmpp;
+import verbena.wire.mad.Sa;
+
+/// Long answers under way, in segments (IBTA 13.6): the receiver says how many may be sent. What is not
+/// acknowledged is sent again, [#TIMES] at most.
+final class RmppSenders {
+    static final int TIMES = 5;
+    private static final int MOST = 64;
+    private static final long TIMEOUT_NANOS = 1_000_000_000L;
+
+    private static final class Sender {
+        final Datagram head;
+        final byte[] payload;
+        final int segments;
+        int acknowledged;
+        int windowLast = 1;
+        int sent;
+        int times = 1;
+        long dueNanos;
+
+        Sender(Datagram head, byte[] payload) {
+            this.head = head;
+            this.payload = payload;
+            segments = Math.max(1, (payload.length + Sa.DATA_BYTES - 1) / Sa.DATA_BYTES);
+        }
+
+        MemorySegment segment(int number) {
+            MemorySegment mad = Mad.copyOf(head.mad());
+            MemorySegment data = Sa.data(mad).fill((byte) 0);
+            int from = (number - 1) * Sa.DATA_BYTES;
+            int bytes = Math.min(Sa.DATA_BYTES, payload.length - from);
+            MemorySegment.copy(MemorySegment.ofArray(payload), from, data, 0, bytes);
+            Rmpp.RMPP_VERSION.put(mad, Rmpp.VERSION);
+            Rmpp.TYPE.put(mad, Rmpp.DATA);
+            Rmpp.RESPONSE_TIME.put(mad, 0x1F);
+            Rmpp.ACTIVE.put(mad, true);
+            Rmpp.FIRST.put(mad, number == 1);
+            Rmpp.LAST.put(mad, number == segments);
+            Rmpp.STATUS.put(mad, Rmpp.STATUS_NORMAL);
+            Rmpp.SEGMENT.put(mad, number);
+            int length = number == segments
+                    ? bytes + Sa.OWN_HEADER_BYTES
+                    : number == 1 ? payload.length + segments * Sa.OWN_HEADER_BYTES : 0;
+            // A single segment is the first and the last; both rules say the same then.
+            Rmpp.PAYLOAD_LENGTH.put(mad, length);
+            return mad;
+        }
+    }
+
+    private final Queue<Datagram> departures;
+    private final List<Sender> senders = new ArrayList<>();
+
+    RmppSenders(Queue<Datagram> departures) {
+        this.departures = departures;
+    }
+
+    int size() {
+        return senders.size();
+    }
+
+    /// Sends records, each padded to 8 bytes.
+    ///
+    /// @param answer its headers
+    void send(Datagram answer, List<MemorySegment> records, long nowNanos) {
+        senders.removeIf(one -> isOf(one, answer.route().dlid(), answer.route().destinationQpn(), answer.mad()));
+        if (senders.size() == MOST) {
+            Mad.answer(answer.mad(), Mad.method(answer.mad()), Mad.STATUS_BUSY);
+            departures.add(answer);
+            return;
+        }
+        int each = records.isEmpty() ? 0 : (int) (records.getFirst().byteSize() + 7) / 8 * 8;
+        byte[] payload = new byte[each * records.size()];
+        for (int i = 0; i < records.size(); i++) {
+            MemorySegment record = records.get(i);
+            MemorySegment.copy(record, 0, MemorySegment.ofArray(payload), (long) i * each, record.byteSize());
+        }
+        var sender = new Sender(answer, payload);
+        senders.add(sender);
+        advance(sender, nowNanos);
+    }
+
+    private void advance(Sender sender, long nowNanos) {
+        while (sender.sent < Math.min(sender.windowLast, sender.segments)) {
+            sender.sent++;
+            departures.add(new Datagram(sender.head.route(), sender.segment(sender.sent)));
+        }
+        sender.dueNanos = nowNanos + TIMEOUT_NANOS;
+    }
+
+    private static boolean isOf(Sender sender, int lid, int qpn, MemorySegment mad) {
+        return sender.head.route().dlid() == lid
+                && sender.head.route().destinationQpn() == qpn
+                && Mad.transactionId(sender.head.mad()) == Mad.transactionId(mad);
+    }
+
+    /// The receiver acknowledges, or gives up.
+    void onAnswer(Datagram answer, long nowNanos) {
+        MadRoute route = answer.route();
+        MemorySegment mad = answer.mad();
+        for (Sender sender : List.copyOf(senders)) {
+            if (isOf(sender, route.slid(), route.sourceQpn(), mad)) {
+                if (Rmpp.TYPE.getInt(mad) != Rmpp.ACK) {
+                    senders.remove(sender);
+                    return;
+                }
+                long segment = Rmpp.SEGMENT.get(mad);
+                long windowLast = Rmpp.NEW_WINDOW_LAST.get(mad);
+                if (segment > sender.sent || windowLast < segment) {
+                    senders.remove(sender); // a receiver that counts wrong
+                    return;
+                }
+                if (segment < sender.acknowledged) {
+                    return; // an old one
+                }
+                sender.acknowledged = (int) segment;
+                sender.windowLast = (int) Math.min(windowLast, sender.segments);
+                sender.times = 1;
+                if (sender.acknowledged == sender.segments) {
+                    senders.remove(sender);
+                } else {
+                    advance(sender, nowNanos);
+                }
+                return;
+            }
+        }
+    }
+
+    long deadlineNanos() {
+        return senders.stream().mapToLong(one -> one.dueNanos).min().orElse(Long.MAX_VALUE);
+    }
+
+    void onDeadline(long nowNanos) {
+        for (Sender sender : List.copyOf(senders)) {
+            if (sender.dueNanos <= nowNanos) {
+                if (sender.times == TIMES) {
+                    senders.remove(sender);
+                } else {
+                    sender.times++;
+                    sender.sent = sender.acknowledged;
+                    advance(sender, nowNanos);
+                }
+            }
+        }
+    }
+}

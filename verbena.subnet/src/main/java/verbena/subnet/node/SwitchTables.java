@@ -1,0 +1,68 @@
+package verbena.subnet.node;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import verbena.wire.mad.LinearForwarding;
+import verbena.wire.mad.MulticastForwarding;
+import verbena.wire.mad.SwitchInfo;
+
+/// How a switch forwards: one port for each unicast LID, a set of ports for each multicast LID. Looked up for
+/// each packet, so it is two arrays.
+public final class SwitchTables {
+    /// Entries of the linear forwarding table: all unicast LIDs.
+    public static final int LINEAR_CAP = 0xC000;
+    /// Entries of the multicast forwarding table.
+    public static final int MULTICAST_CAP = 1024;
+
+    private static final int POSITIONS_OF_64 = 64 / MulticastForwarding.PORTS;
+
+    final MemorySegment info = MemorySegment.ofArray(new byte[SwitchInfo.BYTES]);
+    final byte[] linear = new byte[LINEAR_CAP];
+    final int positions;
+    final short[] multicast;
+    private int top;
+
+    SwitchTables(int ports) {
+        Arrays.fill(linear, (byte) LinearForwarding.NO_PORT);
+        positions = ports / MulticastForwarding.PORTS + 1;
+        multicast = new short[MULTICAST_CAP * positions];
+        SwitchInfo.LINEAR_FDB_CAP.put(info, LINEAR_CAP);
+        SwitchInfo.MULTICAST_FDB_CAP.put(info, MULTICAST_CAP);
+        SwitchInfo.LIFE_TIME_VALUE.put(info, 18);
+        SwitchInfo.PARTITION_ENFORCEMENT_CAP.put(info, NodePort.PKEYS);
+        SwitchInfo.INBOUND_ENFORCEMENT_CAP.put(info, true);
+        SwitchInfo.OUTBOUND_ENFORCEMENT_CAP.put(info, true);
+    }
+
+    /// Takes over what has been written into [#info].
+    void refresh() {
+        top = SwitchInfo.LINEAR_FDB_TOP.getInt(info);
+    }
+
+    /// By which port a unicast LID is forwarded; 0 is the switch itself, and -1 is nowhere.
+    public int port(int lid) {
+        if (lid <= 0 || lid >= LINEAR_CAP || lid > top) {
+            return -1;
+        }
+        int port = linear[lid] & 0xFF;
+        return port == LinearForwarding.NO_PORT ? -1 : port;
+    }
+
+    /// The ports that packets for a multicast LID leave by: bit n for port n. Of a switch with at most 63 ports.
+    public long members(int mlid) {
+        int index = mlid - MulticastForwarding.FIRST_LID;
+        if (index < 0 || index >= MULTICAST_CAP) {
+            return 0;
+        }
+        long members = 0;
+        for (int position = Math.min(positions, POSITIONS_OF_64) - 1; position >= 0; position--) {
+            members = members << MulticastForwarding.PORTS | (multicast[index * positions + position] & 0xFFFF);
+        }
+        return members;
+    }
+
+    /// How long a packet may stay in the switch: 4.096 us times two to this; above 19, for ever.
+    public int lifeTime() {
+        return SwitchInfo.LIFE_TIME_VALUE.getInt(info);
+    }
+}

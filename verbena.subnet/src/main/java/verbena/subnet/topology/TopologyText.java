@@ -1,0 +1,70 @@
+package verbena.subnet.topology;
+
+import java.util.List;
+
+/// Verbena's own text ([Topology#parse]).
+final class TopologyText {
+    /// Locally administered, so that no vendor has it.
+    private static final long GUID_FIRST = 0x0200_0000_0000_1000L;
+
+    private static final long GUID_STEP = 0x100;
+    private static final int FIELDS_MAX = 3;
+
+    private final TopologyBuilder builder = new TopologyBuilder();
+
+    Topology read(String text) {
+        List<String> lines = text.lines().toList();
+        for (int i = 0; i < lines.size(); i++) {
+            String line = lines.get(i).replaceFirst("#.*", "").strip();
+            if (!line.isEmpty()) {
+                read(i + 1, line.split("\\s+", -1));
+            }
+        }
+        return builder.build();
+    }
+
+    private void read(int line, String[] words) {
+        String what = words[0];
+        if (words.length > FIELDS_MAX) {
+            throw new TopologyException(line, "more words than " + what + " has");
+        }
+        switch (what) {
+            case "switch" -> node(line, words, true, words.length == FIELDS_MAX ? number(line, words[2]) : 36);
+            case "hca" -> node(line, words, false, 1);
+            case "link" -> {
+                if (words.length != FIELDS_MAX) {
+                    throw new TopologyException(line, "link A[:PORT] B[:PORT] expected");
+                }
+                builder.link(line, name(words[1]), port(line, words[1]), name(words[2]), port(line, words[2]));
+            }
+            default -> throw new TopologyException(line, "switch, hca or link expected, got " + what);
+        }
+    }
+
+    private void node(int line, String[] words, boolean isSwitch, int ports) {
+        if (words.length < 2 || (!isSwitch && words.length > 2)) {
+            throw new TopologyException(line, isSwitch ? "switch NAME [PORTS] expected" : "hca NAME expected");
+        }
+        if (!words[1].matches("[A-Za-z0-9._-]{1,64}")) {
+            throw new TopologyException(line, "a name has letters, digits, '.', '_' and '-', got " + words[1]);
+        }
+        builder.add(line, new Topology.Node(words[1], isSwitch, GUID_FIRST + builder.size() * GUID_STEP, ports));
+    }
+
+    private static String name(String end) {
+        int colon = end.indexOf(':');
+        return colon < 0 ? end : end.substring(0, colon);
+    }
+
+    private static int port(int line, String end) {
+        int colon = end.indexOf(':');
+        return colon < 0 ? 0 : number(line, end.substring(colon + 1));
+    }
+
+    private static int number(int line, String text) {
+        if (!text.matches("[1-9][0-9]{0,2}")) {
+            throw new TopologyException(line, "a number from 1 expected, got " + text);
+        }
+        return Integer.parseInt(text);
+    }
+}

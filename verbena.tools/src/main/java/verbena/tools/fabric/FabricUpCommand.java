@@ -1,0 +1,108 @@
+package verbena.tools.fabric;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import verbena.nic.link.FabricServer;
+import verbena.nic.link.FabricSocket;
+import verbena.nic.link.LinkException;
+import verbena.subnet.fabric.Fabric;
+import verbena.subnet.fabric.FabricNode;
+import verbena.subnet.fabric.Switch;
+import verbena.subnet.manager.ManagerOptions;
+import verbena.subnet.topology.Topology;
+import verbena.subnet.topology.TopologyException;
+import verbena.tools.kit.CommandFailed;
+import verbena.tools.kit.ToolCommand;
+
+/// `verbena fabric up`: runs a fabric until Ctrl-C, or `verbena fabric down`.
+@Command(
+        name = "up",
+        header = "Run the fabric of a topology file, until Ctrl-C or 'verbena fabric down'.",
+        description = {
+            "",
+            "The file has a line for each node and each cable: 'switch NAME [PORTS]', 'hca NAME' and 'link A[:PORT]"
+                    + " B[:PORT]'; what ibnetdiscover prints is read too. The adapters are the devices ib0, ib1 and so on"
+                    + " of this user's processes, in the order of the file."
+        })
+public final class FabricUpCommand extends ToolCommand {
+    private static final int PRIORITY_MAX = 15;
+    /// How far the transaction numbers of two managers are apart.
+    private static final long TRANSACTIONS = 1L << 40;
+
+    @Parameters(index = "0", paramLabel = "TOPOLOGY", description = "The file.")
+    private Path file;
+
+    @Option(
+            names = "--manager",
+            paramLabel = "NODE[:PRIORITY]",
+            description = "Put a subnet manager at this node instead of the first adapter; with several, the one with"
+                    + " the highest priority (0 to 15) is the master, and another takes over when it is lost.")
+    private List<String> managers = List.of();
+
+    @Option(
+            names = "--no-manager",
+            description = "Run no subnet manager: ports stay in INIT until one of another process comes.")
+    private boolean isUnmanaged;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        var fabric = new Fabric(topology(), System.nanoTime());
+        manage(fabric);
+        try (var server = new FabricServer(FabricSocket.place(), fabric, routes -> FabricText.of(fabric, routes))) {
+            var runner = new Thread(server::run, "verbena-fabric");
+            runner.start();
+            print("fabric of " + fabric.switches().size() + " switches, "
+                    + fabric.adapters().size() + " adapters at " + FabricSocket.place());
+            try {
+                runner.join();
+            } catch (InterruptedException e) {
+                server.stop();
+                runner.join();
+                throw e;
+            }
+        } catch (LinkException e) {
+            throw new CommandFailed("fabric: " + e.getMessage(), e);
+        }
+        return 0;
+    }
+
+    private void manage(Fabric fabric) {
+        if (isUnmanaged && !managers.isEmpty()) {
+            throw wrong("--manager and --no-manager: one of them");
+        }
+        var ends = new ArrayList<NodeName>();
+        managers.forEach(text -> ends.add(NodeName.of(text, this)));
+        if (!isUnmanaged && ends.isEmpty()) {
+            fabric.nodes().stream()
+                    .min(Comparator.comparing(node -> node instanceof Switch)) // adapters first
+                    .ifPresent(node -> ends.add(new NodeName(node.name(), 0)));
+        }
+        long transactions = 0;
+        for (NodeName end : ends) {
+            range("--manager: priority", end.number(), 0, PRIORITY_MAX);
+            FabricNode node = fabric.nodes().stream()
+                    .filter(one -> one.name().equals(end.name()))
+                    .findFirst()
+                    .orElseThrow(() -> wrong("--manager: there is no node " + end.name()));
+            transactions += TRANSACTIONS;
+            fabric.manage(node, ManagerOptions.DEFAULT.withPriority(end.number()), transactions);
+        }
+    }
+
+    private Topology topology() {
+        try {
+            return Topology.parse(Files.readString(file));
+        } catch (IOException e) {
+            throw CommandFailed.io("read " + file, e);
+        } catch (TopologyException e) {
+            throw new CommandFailed(file + ", " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// `verbena fabric`: the process of a soft InfiniBand fabric.
+package verbena.tools.fabric;

@@ -1,0 +1,69 @@
+package verbena.verbs.cm;
+
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePairOptions;
+
+/// What a connection stands on: its own objects, and those that the program lends.
+///
+/// @param lent by the program, so not closed here
+record ConnectionParts(ProtectionDomain domain, CompletionQueue sends, CompletionQueue receives, Sharing lent) {
+    /// Makes what is not lent.
+    static ConnectionParts of(Context context, ConnectionOptions options) {
+        Sharing lent = options.sharing();
+        ProtectionDomain domain = lent.domain().orElseGet(context::allocateProtectionDomain);
+        CompletionQueue sends = null;
+        CompletionQueue receives = null;
+        boolean done = false;
+        try {
+            QueuePairOptions.Sizes sizes = options.sizes();
+            sends = lent.sendCompletions()
+                    .orElseGet(() -> context.createCompletionQueue(Math.max(1, sizes.maxSendWr())));
+            receives = lent.receiveCompletions()
+                    .orElseGet(() -> context.createCompletionQueue(Math.max(1, sizes.maxReceiveWr())));
+            done = true;
+            return new ConnectionParts(domain, sends, receives, lent);
+        } finally {
+            if (!done) {
+                if (sends != null && lent.sendCompletions().isEmpty()) {
+                    sends.close();
+                }
+                if (lent.domain().isEmpty()) {
+                    domain.close();
+                }
+            }
+        }
+    }
+
+    QueuePairOptions queuePair(QueuePairOptions.Sizes sizes) {
+        QueuePairOptions options =
+                QueuePairOptions.rc(sends).withReceiveCq(receives).withSizes(sizes);
+        return lent.receives().map(options::withSharedReceiveQueue).orElse(options);
+    }
+
+    /// Whether it is the connection that reads the completions of sends.
+    boolean ownsSends() {
+        return lent.sendCompletions().isEmpty();
+    }
+
+    /// Whether it is the connection that posts receives and reads their completions.
+    boolean ownsReceives() {
+        return lent.receiveCompletions().isEmpty() && lent.receives().isEmpty();
+    }
+
+    void closeQueues() {
+        if (lent.sendCompletions().isEmpty()) {
+            sends.close();
+        }
+        if (lent.receiveCompletions().isEmpty()) {
+            receives.close();
+        }
+    }
+
+    void closeDomain() {
+        if (lent.domain().isEmpty()) {
+            domain.close();
+        }
+    }
+}

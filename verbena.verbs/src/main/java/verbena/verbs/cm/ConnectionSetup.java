@@ -1,0 +1,135 @@
+package verbena.verbs.cm;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.QueuePair;
+
+/// How a [Connection] is made on the active side, and what events mean for one.
+final class ConnectionSetup {
+    private ConnectionSetup() {}
+
+    /// The addresses of a host: at least one.
+    static InetAddress[] addresses(String verb, String host) {
+        try {
+            return InetAddress.getAllByName(Objects.requireNonNull(host, "host"));
+        } catch (UnknownHostException e) {
+            throw new ConnectionException(Reason.ADDRESS, verb + ": \"" + host + "\" is no known host", e);
+        }
+    }
+
+    /// Connects: see [Connection#connect(InetSocketAddress, ConnectionOptions)].
+    static Connection connect(InetSocketAddress to, ConnectionOptions options) throws InterruptedException {
+        EventChannel channel = options.device().map(EventChannel::open).orElseGet(EventChannel::openNearest);
+        ConnectionId id = channel.createId(PortSpace.TCP);
+        Connection made = null;
+        boolean done = false;
+        try {
+            long deadline = System.nanoTime() + EventChannel.nanos(options.timeout());
+            id.resolveAddress(to);
+            expect(id, deadline, ConnectionEvent.AddressResolved.class);
+            id.resolveRoute();
+            expect(id, deadline, ConnectionEvent.RouteResolved.class);
+            made = prepare(id, options);
+            made.belongsTo(channel);
+            id.connect(options.parameters());
+            made.established(
+                    expect(id, deadline, ConnectionEvent.Established.class).peer());
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                if (made == null) {
+                    id.close();
+                    channel.close();
+                } else {
+                    made.abandon();
+                }
+            }
+        }
+    }
+
+    /// Waits for an event of this kind; any other that ends the attempt is an exception.
+    private static <E extends ConnectionEvent> E expect(ConnectionId id, long deadline, Class<E> wanted)
+            throws InterruptedException {
+        while (true) {
+            long left = deadline - System.nanoTime();
+            Optional<ConnectionEvent> event =
+                    left <= 0 ? Optional.empty() : id.channel().await(Duration.ofNanos(left));
+            if (event.isEmpty()) {
+                throw new ConnectionException(
+                        Reason.TIMEOUT, "connect: " + id + ": the peer did not answer in the time that it was given");
+            }
+            if (wanted.isInstance(event.get())) {
+                return wanted.cast(event.get());
+            }
+            ConnectionException end = failure("connect", event.get());
+            if (end != null) {
+                throw end;
+            }
+        }
+    }
+
+    /// The exception that an event is; null when the connection has not ended with it.
+    static @Nullable ConnectionException failure(String verb, ConnectionEvent event) {
+        return switch (event) {
+            case ConnectionEvent.AddressError error -> failure(Reason.ADDRESS, verb, error.why());
+            case ConnectionEvent.RouteError error -> failure(Reason.ADDRESS, verb, error.why());
+            case ConnectionEvent.ConnectError error -> failure(Reason.FAILED, verb, error.why());
+            case ConnectionEvent.Unreachable silence -> failure(Reason.UNREACHABLE, verb, silence.why());
+            case ConnectionEvent.Rejected no ->
+                failure(
+                        no.reason() == ConnectionEvent.Rejected.CONSUMER_DEFINED ? Reason.REJECTED : Reason.REFUSED,
+                        verb,
+                        no.why());
+            case ConnectionEvent.Disconnected end -> failure(Reason.DISCONNECTED, verb, end.why());
+            case ConnectionEvent.DeviceRemoval gone -> failure(Reason.FAILED, verb, gone.why());
+            case ConnectionEvent.AddressResolved e -> null;
+            case ConnectionEvent.RouteResolved e -> null;
+            case ConnectionEvent.ConnectRequest e -> null;
+            case ConnectionEvent.ConnectResponse e -> null;
+            case ConnectionEvent.Established e -> null;
+            case ConnectionEvent.DatagramEstablished e -> null;
+            case ConnectionEvent.MulticastJoined e -> null;
+            case ConnectionEvent.MulticastError e -> null;
+            case ConnectionEvent.TimewaitExit e -> null;
+        };
+    }
+
+    private static ConnectionException failure(Reason reason, String verb, String why) {
+        return new ConnectionException(reason, verb + ": " + why);
+    }
+
+    /// Makes all that a connection needs before it is made, and posts its first receives.
+    static Connection prepare(ConnectionId id, ConnectionOptions options) throws InterruptedException {
+        ConnectionParts parts = ConnectionParts.of(id.context(), options);
+        QueuePair queuePair = null;
+        Connection made = null;
+        boolean done = false;
+        try {
+            queuePair = id.createQueuePair(parts.domain(), parts.queuePair(options.sizes()));
+            made = new Connection(id, options, parts, queuePair);
+            made.begin();
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                if (made != null) {
+                    made.abandon();
+                } else {
+                    if (queuePair != null) {
+                        queuePair.close();
+                    }
+                    parts.closeQueues();
+                    parts.closeDomain();
+                }
+            }
+        }
+    }
+}

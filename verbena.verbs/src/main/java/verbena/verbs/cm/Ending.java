@@ -1,0 +1,92 @@
+package verbena.verbs.cm;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.VerbsException;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+
+/// Why a connection has ended: what came first is what all its threads are told. Any thread.
+final class Ending {
+    private record Root(Reason reason, String why) {}
+
+    private final Object connection;
+    private final Runnable disconnect;
+    /// Null while the connection lives, and when the peer or the network has ended it.
+    private final AtomicReference<@Nullable Root> root = new AtomicReference<>();
+
+    private volatile boolean closed;
+
+    /// @param connection what it is called in messages
+    /// @param disconnect tells the device
+    Ending(Object connection, Runnable disconnect) {
+        this.connection = connection;
+        this.disconnect = disconnect;
+    }
+
+    Object connection() {
+        return connection;
+    }
+
+    /// The program closes the connection.
+    void close() {
+        root.compareAndSet(null, new Root(Reason.CLOSED, "closed by " + Thread.currentThread()));
+        closed = true;
+    }
+
+    /// Ends the connection from this side.
+    void end(Reason reason, String why) {
+        if (root.compareAndSet(null, new Root(reason, why))) {
+            disconnect.run();
+        }
+    }
+
+    /// A request has failed, which has ended the connection.
+    void onFailure(String verb, WorkCompletion wc) {
+        if (wc.status() != WcStatus.WR_FLUSH_ERR) {
+            root.compareAndSet(
+                    null, new Root(Reason.FAILED, verb + " failed: " + wc.cause() + " (" + wc.status() + ")"));
+        }
+    }
+
+    /// Throws when it is closed.
+    void checkOpen(String verb) {
+        if (closed) {
+            throw exception(verb);
+        }
+    }
+
+    /// The exception when a connection has ended.
+    ConnectionException exception(String verb) {
+        return exception(verb, WcStatus.WR_FLUSH_ERR, "", null);
+    }
+
+    /// The exception when posting was refused.
+    VerbsException refused(String verb, VerbsException e) {
+        return root.get() == null ? e : exception(verb, WcStatus.WR_FLUSH_ERR, "", e);
+    }
+
+    /// The exception for a request that did not succeed.
+    ///
+    /// @param trouble why no completion came; null when one did
+    ConnectionException exception(String verb, WcStatus status, String cause, @Nullable VerbsException trouble) {
+        Root known = root.get();
+        Reason reason = Reason.DISCONNECTED;
+        String why = (cause.isEmpty() ? "it has ended" : cause) + " (" + status + ")";
+        if (status != WcStatus.WR_FLUSH_ERR) {
+            reason = Reason.FAILED;
+        } else if (known != null) {
+            reason = known.reason;
+            why = known.why;
+        } else if (trouble != null) {
+            reason = Reason.FAILED;
+            why = cause;
+        }
+        String message = verb + ": " + connection + ": " + why;
+        return trouble == null
+                ? new ConnectionException(reason, message)
+                : new ConnectionException(reason, message, trouble);
+    }
+}

@@ -1,0 +1,122 @@
+package verbena.verbs.cm;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import verbena.verbs.ConnectionException.Reason;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.QueuePair;
+import verbena.verbs.SendBatch;
+
+/// How a [Connection] posts its requests, and waits for those that no program sees. Any thread.
+final class Poster {
+    /// Posts a request.
+    interface Post {
+        void post(WorkRequest request);
+    }
+
+    /// Begins a request in a batch.
+    interface Begin {
+        SendBatch begin(SendBatch batch, long wrId);
+    }
+
+    /// Fills memory, and says how much of it.
+    interface Fill {
+        int fill(MemoryRegion region) throws InterruptedException;
+    }
+
+    private final Ending ending;
+    private final QueuePair queuePair;
+    private final Outstanding sends;
+    private final Outstanding receives;
+    private final Staging staging;
+    private final int inlineBytes;
+    private final long requestNanos;
+
+    Poster(Connection connection, Ending ending, ConnectionOptions options, Outstanding sends, Outstanding receives) {
+        this.ending = ending;
+        this.queuePair = connection.queuePair();
+        this.sends = sends;
+        this.receives = receives;
+        this.staging = new Staging(connection);
+        this.inlineBytes = options.sizes().maxInlineBytes();
+        Duration limit = options.requestTimeout();
+        this.requestNanos = limit.isZero() ? Long.MAX_VALUE : EventChannel.nanos(limit);
+    }
+
+    /// Posts a request, when the queue pair has room for it.
+    ///
+    /// @param reusable whether no program sees it, so that [#finish] follows
+    WorkRequest start(Outstanding queue, String verb, boolean reusable, Post post) throws InterruptedException {
+        ending.checkOpen(verb);
+        WorkRequest request = null;
+        boolean posted = false;
+        try {
+            request = queue.begin(verb, reusable);
+            post.post(request);
+            posted = true;
+            return request;
+        } catch (InvalidStateException e) {
+            throw ending.refused(verb, e);
+        } finally {
+            if (!posted && request != null) {
+                queue.withdraw(request);
+            }
+        }
+    }
+
+    /// Waits until a request that no program sees is done.
+    ///
+    /// @return its result
+    long finish(WorkRequest request) throws InterruptedException {
+        Outstanding queue = request.outstanding();
+        boolean inTime = false;
+        try {
+            inTime = queue.await(request, queue == receives ? Long.MAX_VALUE : requestNanos);
+            if (!inTime) {
+                ending.end(Reason.TIMEOUT, request.verb + " was not done within " + Duration.ofNanos(requestNanos));
+                throw ending.exception(request.verb);
+            }
+        } catch (InterruptedException e) {
+            ending.end(Reason.DISCONNECTED, Thread.currentThread() + " was interrupted in " + request.verb);
+            throw e;
+        }
+        if (!request.isOk()) {
+            throw request.failure();
+        }
+        long result = request.value;
+        queue.recycle(request);
+        return result;
+    }
+
+    /// Sends or writes a copy of `data`: with the request itself when it is short, else from memory that is
+    /// registered.
+    void fromCopy(String verb, MemorySegment data, Begin begin) throws InterruptedException {
+        if (data.byteSize() <= inlineBytes) {
+            finish(start(sends, verb, true, request -> {
+                try (SendBatch batch = queuePair.send()) {
+                    begin.begin(batch, request.wrId).inline(data).signaled().submit();
+                }
+            }));
+            return;
+        }
+        int length = Math.toIntExact(data.byteSize());
+        MemoryRegion copy = staging.borrow(length);
+        MemorySegment.copy(data, 0, copy.segment(), 0, length);
+        finish(start(sends, verb, true, request -> {
+            try (SendBatch batch = queuePair.send()) {
+                begin.begin(batch, request.wrId).sge(copy, 0, length).signaled().submit();
+            }
+        }));
+        staging.giveBack(copy);
+    }
+
+    /// Receives or reads up to `length` bytes into registered memory, and copies them out.
+    byte[] toCopy(int length, Fill fill) throws InterruptedException {
+        MemoryRegion copy = staging.borrow(length);
+        byte[] data = new byte[fill.fill(copy)];
+        MemorySegment.copy(copy.segment(), 0, MemorySegment.ofArray(data), 0, data.length);
+        staging.giveBack(copy);
+        return data;
+    }
+}

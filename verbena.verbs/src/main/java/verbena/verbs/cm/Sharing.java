@@ -1,0 +1,64 @@
+package verbena.verbs.cm;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.SharedReceiveQueue;
+
+/// Objects of the program that a [Connection] stands on, in place of its own. They stay the program's to close,
+/// after the last connection that uses them. All are of one device, which is the connection's too.
+///
+/// A shared domain gives up a boundary: each peer of its connections reaches each region of the domain whose key it
+/// knows or guesses, and has the region's rights. Give domains of their own to peers that must not touch the same
+/// memory.
+///
+/// @param domain what the connection's memory belongs to; empty for one of its own
+/// @param sendCompletions where its sends, writes, reads and atomics complete; empty for a queue of its own. The
+///     program polls a shared one, so it posts such requests on [Connection#queuePair()]
+/// @param receiveCompletions the same for its receives
+/// @param receives where its receives are taken from; empty for the queue pair's own. The program posts them
+public record Sharing(
+        Optional<ProtectionDomain> domain,
+        Optional<CompletionQueue> sendCompletions,
+        Optional<CompletionQueue> receiveCompletions,
+        Optional<SharedReceiveQueue> receives) {
+    /// A connection with objects of its own only.
+    public static final Sharing NONE =
+            new Sharing(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+
+    /// @throws IllegalArgumentException when two are of different devices
+    public Sharing {
+        Objects.requireNonNull(domain, "domain");
+        Objects.requireNonNull(sendCompletions, "sendCompletions");
+        Objects.requireNonNull(receiveCompletions, "receiveCompletions");
+        Objects.requireNonNull(receives, "receives");
+        var devices = contexts(domain, sendCompletions, receiveCompletions, receives)
+                .distinct()
+                .toList();
+        if (devices.size() > 1) {
+            throw new IllegalArgumentException("sharing: objects of one device, got those of "
+                    + devices.stream().map(each -> each.device().name()).toList());
+        }
+    }
+
+    private static Stream<Context> contexts(
+            Optional<ProtectionDomain> domain,
+            Optional<CompletionQueue> sendCompletions,
+            Optional<CompletionQueue> receiveCompletions,
+            Optional<SharedReceiveQueue> receives) {
+        return Stream.of(
+                        domain.map(ProtectionDomain::context),
+                        sendCompletions.map(CompletionQueue::context),
+                        receiveCompletions.map(CompletionQueue::context),
+                        receives.map(each -> each.protectionDomain().context()))
+                .flatMap(Optional::stream);
+    }
+
+    /// The device of them all; empty when there are none.
+    Optional<Context> device() {
+        return contexts(domain, sendCompletions, receiveCompletions, receives).findFirst();
+    }
+}

@@ -1,0 +1,179 @@
+package verbena.verbs.cm;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
+import verbena.verbs.VerbsException;
+import verbena.verbs.WcStatus;
+import verbena.verbs.WorkCompletion;
+
+/// A request of a [Connection] that was posted and may still be under way. Until it is done its memory belongs
+/// to the device: neither read what it receives, nor change what it sends.
+///
+/// The connection has no thread of its own. A thread that waits for any of its requests reads the completions of
+/// all, and wakes the threads whose requests are done. Safe for use by any thread.
+public final class WorkRequest {
+    private final Outstanding outstanding;
+
+    // Guarded by the lock of `outstanding`; what is after `done` is fixed once that is true.
+    String verb = "";
+    long wrId;
+    Outstanding.@Nullable Sleeper sleepers;
+
+    @Nullable
+    CompletableFuture<WorkRequest> future;
+
+    private volatile boolean done;
+    private WcStatus status = WcStatus.SUCCESS;
+    private String cause = "";
+    private @Nullable VerbsException trouble;
+    private int byteLength;
+    private boolean hasImmediate;
+    private int immediate;
+    long value;
+
+    WorkRequest(Outstanding outstanding) {
+        this.outstanding = outstanding;
+    }
+
+    Outstanding outstanding() {
+        return outstanding;
+    }
+
+    // ---- by the program
+
+    /// Whether it is done, well or not. Never blocks; reads the completions that are there.
+    public boolean isDone() {
+        if (!done) {
+            outstanding.look();
+        }
+        return done;
+    }
+
+    /// Waits until it is done. A thread that is interrupted leaves the request under way.
+    ///
+    /// @return this
+    /// @throws ConnectionException when the connection has ended, or the peer refuses the request
+    public WorkRequest await() throws InterruptedException {
+        outstanding.await(this, Long.MAX_VALUE);
+        return checked();
+    }
+
+    /// Waits until it is done, but not longer than `timeout`; false when that has passed. The request is under
+    /// way then, and a thread can wait for it again.
+    ///
+    /// @throws ConnectionException when the connection has ended, or the peer refuses the request
+    public boolean await(Duration timeout) throws InterruptedException {
+        if (!outstanding.await(this, EventChannel.nanos(timeout))) {
+            return false;
+        }
+        checked();
+        return true;
+    }
+
+    /// Gives up. A device does not give back what was posted, so this ends the connection, and all its waiting
+    /// threads are told so. Does nothing to a request that is done.
+    public void cancel() {
+        if (!isDone()) {
+            outstanding.ending().end(ConnectionException.Reason.CLOSED, verb + " was cancelled");
+        }
+    }
+
+    /// A future of the same request, for programs that compose several. It is completed on a virtual thread,
+    /// also while no thread waits; cancelling it does not cancel the request. Each call gives the same one.
+    public CompletableFuture<WorkRequest> toFuture() {
+        return outstanding.futureOf(this);
+    }
+
+    /// Bytes received or read.
+    ///
+    /// @throws IllegalStateException when it is not done
+    public int byteLength() {
+        return known(byteLength);
+    }
+
+    /// Whether the message had immediate data.
+    ///
+    /// @throws IllegalStateException when it is not done
+    public boolean hasImmediate() {
+        return known(hasImmediate ? 1 : 0) != 0;
+    }
+
+    /// The 32 bits that the peer gave to its request.
+    ///
+    /// @throws IllegalStateException when it is not done, or had none
+    public int immediate() {
+        if (!hasImmediate()) {
+            throw new IllegalStateException(verb + ": the message had no immediate data");
+        }
+        return immediate;
+    }
+
+    /// What an atomic found before it changed it.
+    ///
+    /// @throws IllegalStateException when it is not done
+    public long value() {
+        known(0);
+        return value;
+    }
+
+    private int known(int result) {
+        if (!done) {
+            throw new IllegalStateException(verb + ": the request is under way");
+        }
+        return result;
+    }
+
+    private WorkRequest checked() {
+        if (!isOk()) {
+            throw failure();
+        }
+        return this;
+    }
+
+    ConnectionException failure() {
+        return outstanding.ending().exception(verb, status, cause, trouble);
+    }
+
+    boolean isOk() {
+        return status == WcStatus.SUCCESS;
+    }
+
+    // ---- under the lock
+
+    /// Makes it ready to be posted, perhaps once more.
+    void begin(String forVerb, long number) {
+        verb = forVerb;
+        wrId = number;
+        status = WcStatus.SUCCESS;
+        trouble = null;
+        done = false;
+    }
+
+    boolean isFinished() {
+        return done;
+    }
+
+    void finish(WorkCompletion wc) {
+        status = wc.status();
+        cause = wc.cause();
+        byteLength = wc.ok() ? (int) wc.byteLength() : 0;
+        hasImmediate = wc.ok() && wc.hasImmediate();
+        immediate = wc.ok() ? wc.immediate() : 0;
+        done = true;
+    }
+
+    /// Nothing more will be heard of it.
+    void finish(VerbsException why) {
+        status = WcStatus.WR_FLUSH_ERR;
+        trouble = why;
+        cause = String.valueOf(why.getMessage());
+        done = true;
+    }
+
+    @Override
+    public String toString() {
+        return verb + (done ? isOk() ? ": done" : ": failed" : ": under way");
+    }
+}

@@ -1,0 +1,42 @@
+package verbena.wire.mad;
+
+/// The header of the reliable multi-packet protocol (IBTA 13.6.2), which cuts long answers into segments.
+public final class Rmpp {
+    /// The only version.
+    public static final int VERSION = 1;
+    /// [#TYPE]: a segment.
+    public static final int DATA = 1;
+    /// [#TYPE]: says up to which segment all have come.
+    public static final int ACK = 2;
+    /// [#TYPE]: the receiver or sender has no room.
+    public static final int STOP = 3;
+    /// [#TYPE]: something is wrong.
+    public static final int ABORT = 4;
+
+    /// [#STATUS]: nothing is wrong.
+    public static final int STATUS_NORMAL = 0;
+    /// [#STATUS] of an abort: a window that ends before what is acknowledged, or too far behind.
+    public static final int STATUS_BAD_WINDOW = 119;
+    /// [#STATUS] of an abort: sent too often.
+    public static final int STATUS_TOO_MANY_RETRIES = 126;
+
+    public static final Field RMPP_VERSION = Field.of(24, 8);
+    public static final Field TYPE = Field.of(25, 8);
+    public static final Field RESPONSE_TIME = Field.of(26, 5);
+    /// The last segment.
+    public static final Field LAST = new Field(26, 5, 1);
+    /// The first segment.
+    public static final Field FIRST = new Field(26, 6, 1);
+    /// The protocol is used at all.
+    public static final Field ACTIVE = new Field(26, 7, 1);
+    public static final Field STATUS = Field.of(27, 8);
+    /// Which segment this is, or which one is acknowledged; from 1.
+    public static final Field SEGMENT = Field.of(28, 32);
+    /// Of data: bytes of the headers of subnet administration and of attributes, in all segments when it is the
+    /// first, in this when it is the last.
+    public static final Field PAYLOAD_LENGTH = Field.of(32, 32);
+    /// Of an ACK: the last segment that may be sent.
+    public static final Field NEW_WINDOW_LAST = Field.of(32, 32);
+
+    private Rmpp() {}
+}
