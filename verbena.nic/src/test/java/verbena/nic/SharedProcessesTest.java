@@ -208,6 +208,28 @@ class SharedProcessesTest {
         second.signal("CONT");
     }
 
+    /// A card would have answered for it. Here the packet lies in the process's memory, and nobody has read it.
+    @Test
+    void aProcessThatIsStoppedIsWaitedForLongerThanTheTimesSay() throws Exception {
+        Context context = use(Device.named("shm").open());
+        var neighbour = new Neighbour("shm", use(context.allocateProtectionDomain()));
+        neighbour.exchange(1);
+        long before = context.counters().get("ack-timeouts");
+        int more = neighbour.queuePair.query().retryCount() + 2;
+        neighbour.signal("STOP");
+        neighbour.queuePair.postWrite(1, neighbour.memory, 0, 0, neighbour.address, neighbour.rkey); // by a packet
+        var wc = new WorkCompletion();
+        while (context.counters().get("ack-timeouts") - before < more) {
+            assertThat(neighbour.cq.await(wc, Duration.ofMillis(10)))
+                    .as(wc.toString())
+                    .isFalse();
+        }
+        neighbour.signal("CONT");
+        assertThat(neighbour.cq.await(wc, SOON)).as("in time").isTrue();
+        assertThat(wc.ok()).as(wc.toString()).isTrue();
+        neighbour.exchange(1);
+    }
+
     @Test
     void sharedMemoryTellsAtOnceThatAProcessHasEnded() throws Exception {
         Context context = use(Device.named("shm").open());

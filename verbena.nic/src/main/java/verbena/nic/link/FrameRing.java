@@ -109,7 +109,7 @@ final class FrameRing {
 
     // --- the reader
 
-    /// Whether there is a record. Any thread of the reader's process.
+    /// Whether there is a record that the reader has not taken. Any thread of either process.
     boolean hasRecords() {
         return (long) POSITION.getVolatile(memory, WRITTEN) != (long) POSITION.getOpaque(memory, READ);
     }

@@ -141,6 +141,13 @@ public final class ShmLink extends PolledLink implements Neighbours {
     }
 
     @Override
+    public boolean hasUnreadFrames(int slot) {
+        try (Occupancy.Stay stay = occupancy.move()) {
+            return stay != null && neighbours.hasUnreadFrames(slot);
+        }
+    }
+
+    @Override
     public boolean isThere(int slot) {
         return neighbours.isThere(slot);
     }

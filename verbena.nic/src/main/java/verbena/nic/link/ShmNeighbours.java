@@ -262,6 +262,12 @@ final class ShmNeighbours {
         return neighbour == null ? 0 : Math.max(0, linux.peerProcess(neighbour.socket.fd));
     }
 
+    /// As [Neighbours#hasUnreadFrames].
+    boolean hasUnreadFrames(int slot) {
+        ShmNeighbour neighbour = neighbours[slot];
+        return neighbour != null && neighbour.outgoing != null && neighbour.outgoing.hasRecords();
+    }
+
     /// As [Neighbours#isThere].
     boolean isThere(int slot) {
         ShmNeighbour neighbour = neighbours[slot];

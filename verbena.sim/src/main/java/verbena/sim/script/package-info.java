@@ -44,6 +44,7 @@
 /// close ( region | arena | window | srq ) name
 /// handle name to ( end | group ) { "traffic-class" n | "hop-limit" n | "port" n },  attach group,  detach group
 /// direct [ "off" | "step" N ]                         one-sided requests go to the peer's memory, N bytes at once
+/// direct "unread" | "read"                            whether packets wait where the peer has not read them
 /// at-once ( "all" | "some" )                          the poster's thread does what it can; is all of it done?
 /// shown ( packet | "nothing" )                        the next packet that such a request would have sent or got
 /// arm [ solicited ],  arm limit N,  notified [ N ]

@@ -225,6 +225,11 @@ final class LossRecovery {
         share.giveUp();
     }
 
+    /// The peer has not read what was sent: it is not lost, so nothing is sent again, and the time begins anew.
+    void waitForReader(long now) {
+        arm(now);
+    }
+
     /// No answer came in time.
     void onAckTimeout() {
         disarm();

@@ -451,7 +451,11 @@ final class Requester {
             case PROBE -> recovery.onLateAnswer(now);
             case ACK -> {
                 recovery.onAckTimeout();
-                retry(Retransmission.ACK_TIMEOUT, now);
+                if (direct != null && direct.hasUnreadPackets()) {
+                    recovery.waitForReader(now);
+                } else {
+                    retry(Retransmission.ACK_TIMEOUT, now);
+                }
             }
             case KEEP_ALIVE -> {
                 // What is outstanding is looked after by the ACK timer, and what has begun without packets is soon

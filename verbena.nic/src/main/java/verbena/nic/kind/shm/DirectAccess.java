@@ -105,6 +105,11 @@ final class DirectAccess implements Neighbours.Listener {
         return there;
     }
 
+    /// See [Neighbours#hasUnreadFrames].
+    boolean hasUnreadFrames(int slot) {
+        return neighbours.hasUnreadFrames(slot);
+    }
+
     ProcessCopy processCopy() {
         ProcessCopy made = processCopy;
         if (made == null) {

@@ -94,6 +94,11 @@ final class GrantsHeld implements PeerMemory {
                 && (grant.isMapped() || !isWord);
     }
 
+    @Override
+    public boolean hasUnreadPackets() {
+        return access.hasUnreadFrames(slot);
+    }
+
     private Progress byPackets() {
         position = NOWHERE;
         return Progress.BY_PACKETS;
