@@ -208,7 +208,7 @@ class SharedProcessesTest {
         second.signal("CONT");
     }
 
-    /// A card would have answered for it. Here the packet lies in the process's memory, and nobody has read it.
+    /// A card would have answered for it. Here the packet lies in the process's memory, unread.
     @Test
     void aProcessThatIsStoppedIsWaitedForLongerThanTheTimesSay() throws Exception {
         Context context = use(Device.named("shm").open());
