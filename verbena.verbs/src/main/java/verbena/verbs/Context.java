@@ -88,7 +88,8 @@ public interface Context extends VerbsObject {
     Optional<AsyncEvent> awaitAsyncEvent(Duration timeout) throws InterruptedException;
 
     /// What the device has counted since it was opened, by name: packets and bytes, retransmissions, and every packet
-    /// that was not accepted under the one reason why.
+    /// that was not accepted under the one reason why. A name that ends in `.now` tells how many of something there
+    /// are at this moment; all others never fall.
     SortedMap<String, Long> counters();
 
     /// For [verbena.verbs.cm]: how connections of this device are made.

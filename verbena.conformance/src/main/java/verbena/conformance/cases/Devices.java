@@ -184,7 +184,9 @@ public final class Devices {
             pair.b().received(1, 100);
         }
         var after = fixture.a().counters();
-        before.forEach(
-                (name, value) -> Expect.atLeast("counter " + name, value, after.getOrDefault(name, Long.MIN_VALUE)));
+        before.forEach((name, value) -> {
+            long least = name.endsWith(".now") ? 0 : value; // those tell what is there at the moment
+            Expect.atLeast("counter " + name, least, after.getOrDefault(name, Long.MIN_VALUE));
+        });
     }
 }

@@ -451,12 +451,12 @@ final class SharedAddress {
 
     /// Adds the counters of this object. Any thread.
     void addCounters(Map<String, Long> to) {
-        to.merge("shared.neighbours", (long) presence.count(), Long::sum);
+        to.merge("shared.neighbours.now", (long) presence.count(), Long::sum);
         to.merge("shared.arrived", arrived.get(), Long::sum);
         to.merge("shared.dropped.stray", stray.get(), Long::sum);
         to.merge("shared.refused", peers.refused(), Long::sum);
         to.merge("shared.surveys", survey.surveys(), Long::sum);
-        to.merge("shared.early", services.waiting(), Long::sum);
+        to.merge("shared.early.now", services.waiting(), Long::sum);
         relay.addCounters(to);
     }
 

@@ -441,7 +441,7 @@ public final class ShmLink extends PolledLink implements Neighbours {
         neighbours.addCounters(counters);
         counters.put("shm.dropped.full", full.get());
         counters.put("shm.dropped.gone", gone.get());
-        counters.put("shm.waiting", services.waiting());
+        counters.put("shm.waiting.now", services.waiting());
         return counters;
     }
 

@@ -482,7 +482,7 @@ final class ShmNeighbours {
 
     /// Adds the counters of this object. Any thread.
     void addCounters(Map<String, Long> to) {
-        to.put("shm.neighbours", (long) presence.count());
+        to.put("shm.neighbours.now", (long) presence.count());
         to.put("shm.refused", peers.refused());
         to.put("shm.stray", stray.get());
     }

@@ -69,7 +69,7 @@ class SharedAddressTest {
         UdpLink link = LinkBench.open(at, RoceV2.UDP_PORT, SHARED);
         links.add(link);
         long end = System.nanoTime() + TIMEOUT_NANOS;
-        while (links.stream().anyMatch(each -> count(each, "neighbours") < links.size() - 1)) {
+        while (links.stream().anyMatch(each -> count(each, "neighbours.now") < links.size() - 1)) {
             turn();
             assertThat(System.nanoTime()).as("all links know each other").isLessThan(end);
         }
@@ -178,7 +178,7 @@ class SharedAddressTest {
         receive(300);
         assertThat(arrived.values()).hasSize(3).allMatch(numbers -> numbers.size() == 100);
         long neighbours =
-                links.stream().mapToLong(link -> count(link, "neighbours")).sum();
+                links.stream().mapToLong(link -> count(link, "neighbours.now")).sum();
         assertThat(neighbours).isEqualTo(6);
         assertThat(forwarded())
                 .isEqualTo(
@@ -392,7 +392,7 @@ class SharedAddressTest {
             assertThat(turn()).isZero();
             assertThat(System.nanoTime()).isLessThan(end);
         }
-        assertThat(count(link, "neighbours")).isZero();
+        assertThat(count(link, "neighbours.now")).isZero();
         atSlot.destroy();
         atService.destroy();
     }
@@ -459,7 +459,7 @@ class SharedAddressTest {
             arrived.clear();
             server.releaseService(SERVICE, gidOf(server));
             send(peer, server, question(SERVICE));
-            while (links.stream().allMatch(link -> count(link, "early") == 0) && turn() == 0) {
+            while (links.stream().allMatch(link -> count(link, "early.now") == 0) && turn() == 0) {
                 // it is on its way
             }
             if (server.claimService(SERVICE, gidOf(server)) && turn() == 0) {

@@ -42,7 +42,7 @@ final class SharedMemory implements Check {
     }
 
     private static String reached(Context context) {
-        long neighbours = context.counters().getOrDefault("shm.neighbours", 0L);
+        long neighbours = context.counters().getOrDefault("shm.neighbours.now", 0L);
         return "it reaches processes of this user in this network namespace" + namespace()
                 + ", and connections to them take it when both ends can; devices that they have open now: "
                 + neighbours;
