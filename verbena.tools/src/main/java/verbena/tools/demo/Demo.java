@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import verbena.tools.kit.Addresses;
@@ -40,16 +41,19 @@ final class Demo {
     private final String device;
     private final String peerDevice;
     private final double seconds;
+    private final List<String> peerBy;
     private final long seed = new SecureRandom().nextLong();
     private long packetsSent;
     private long packetsReceived;
     private long peerPid;
 
-    Demo(DemoOutput output, String device, String peerDevice, double seconds) {
+    /// @param peerBy the words of a command that starts the peer where it is to run; none for this host
+    Demo(DemoOutput output, String device, String peerDevice, double seconds, List<String> peerBy) {
         this.output = output;
         this.device = device;
         this.peerDevice = peerDevice;
         this.seconds = seconds;
+        this.peerBy = peerBy;
     }
 
     /// Runs each step, and tells of it.
@@ -60,7 +64,7 @@ final class Demo {
         Device our = Device.named(device);
         output.title("RDMA between two processes of this host: " + way());
         DemoFigures.Result result = null;
-        try (var peer = new DemoPeerProcess(peerDevice, seed);
+        try (var peer = new DemoPeerProcess(peerBy, peerDevice, seed);
                 Context context = our.open();
                 DemoEnd we = connect(context, peer)) {
             RemoteMemory memory = offer(we, peer);
@@ -89,6 +93,9 @@ final class Demo {
     }
 
     private String way() {
+        if (!peerBy.isEmpty()) {
+            return "frames of Ethernet by " + device + ", over a cable between two networks";
+        }
         String kind = device.replaceFirst("[@_,].*", "");
         return switch (kind) {
             case "shm" -> "through memory that both share, no root, no hardware";

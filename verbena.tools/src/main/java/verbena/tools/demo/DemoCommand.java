@@ -1,7 +1,9 @@
 package verbena.tools.demo;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +11,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.ToolCommand;
+import verbena.verbs.Context;
 import verbena.verbs.Device;
+import verbena.verbs.VerbsException;
 import verbena.verbs.spi.Provider;
 
 /// `verbena demo`: what RDMA is, in one screen.
@@ -54,6 +58,16 @@ public final class DemoCommand extends ToolCommand {
                     + " side by side.")
     private boolean all;
 
+    @Option(
+            names = "--ethernet",
+            description = "RoCE in Ethernet frames of our own: v1, v2, and both by AF_XDP where this user may load programs into"
+                    + " the kernel. The frames travel over a cable (veth) between two networks that only the demo sees. Linux;"
+                    + " no root where the system lets users have networks of their own.")
+    private boolean ethernet;
+
+    @Option(names = "--on-cable", hidden = true)
+    private boolean onCable;
+
     @Option(names = "--json", description = "One JSON object instead of the text; with --all one for each device.")
     private boolean json;
 
@@ -65,9 +79,23 @@ public final class DemoCommand extends ToolCommand {
         if (all && (peerDevice != null || device != null)) {
             throw wrong("--all takes every device: --device and --peer-device do not go with it");
         }
+        if (ethernet && (all || peerDevice != null || device != null)) {
+            throw wrong("--ethernet has devices of its own: --all, --device and --peer-device do not go with it");
+        }
+        if (onCable) {
+            runOnCable();
+            return 0;
+        }
+        if (ethernet) {
+            var again = new ArrayList<>(List.of("demo", "--on-cable", "--seconds", Double.toString(seconds)));
+            if (json) {
+                again.add("--json");
+            }
+            return DemoCable.inNewNetwork(again);
+        }
         if (!all) {
             String our = device != null ? device : isListed(SHARED_MEMORY) ? SHARED_MEMORY : "rocev2";
-            new Demo(output(), our, peerDevice == null ? our : peerDevice, seconds).run();
+            new Demo(output(), our, peerDevice == null ? our : peerDevice, seconds, List.of()).run();
             return 0;
         }
         boolean anyDevice = false;
@@ -75,7 +103,7 @@ public final class DemoCommand extends ToolCommand {
         for (Provider provider : ServiceLoader.load(Provider.class)) {
             if (provider.devices().stream().anyMatch(each -> provider.isOfSystem() || isOnLoopback(each))) {
                 anyDevice = true;
-                DemoFigures.Result result = new Demo(output(), provider.kind(), provider.kind(), seconds).run();
+                DemoFigures.Result result = new Demo(output(), provider.kind(), provider.kind(), seconds, List.of()).run();
                 if (result != null) {
                     results.put(provider.kind(), result);
                 }
@@ -89,6 +117,38 @@ public final class DemoCommand extends ToolCommand {
             sideBySide(results);
         }
         return 0;
+    }
+
+    private void runOnCable() throws IOException, InterruptedException {
+        var results = new LinkedHashMap<String, DemoFigures.Result>();
+        try (var cable = new DemoCable()) {
+            for (String kind : List.of("rocev1_%s", "rocev2_%s,link=raw", "rocev1_%s,link=xdp", "rocev2_%s,link=xdp")) {
+                String here = kind.formatted(DemoCable.NEAR);
+                String why = whyNot(here);
+                if (why != null && kind.endsWith("xdp")) {
+                    output().note(here + " is left out: " + why);
+                    continue;
+                }
+                DemoFigures.Result result =
+                        new Demo(output(), here, kind.formatted(DemoCable.FAR), seconds, cable.there()).run();
+                if (result != null) {
+                    results.put(kind.replace("_%s", ""), result);
+                }
+                space();
+            }
+        }
+        if (!results.isEmpty() && !json) {
+            sideBySide(results);
+        }
+    }
+
+    /// Why a device cannot be opened; null when it can.
+    private static @Nullable String whyNot(String device) {
+        try (Context _ = Device.named(device).open()) {
+            return null;
+        } catch (VerbsException e) {
+            return e.getMessage();
+        }
     }
 
     /// Without an address, it gets one of loopback when it is opened.

@@ -8,10 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import picocli.CommandLine.Command;
@@ -70,12 +72,23 @@ public final class DemoPeerCommand implements Callable<Integer> {
     }
 
     private DemoEnd accept(Context context) throws InterruptedException {
-        var any = new InetSocketAddress(context.gids(1).getFirst().gid().address(), 0);
+        var any = new InetSocketAddress(address(context), 0);
         try (var listener = ConnectionListener.bind(any, DemoEnd.options(context))) {
             InetSocketAddress at = listener.localAddress();
             answer("ok " + ProcessHandle.current().pid() + " " + Addresses.ip(at.getAddress()) + " " + at.getPort());
             return new DemoEnd(context, listener.accept());
         }
+    }
+
+    // The first address of the device that means something to other programs, too: a link-local one is for a link.
+    private static InetAddress address(Context context) {
+        List<InetAddress> all = context.gids(1).stream()
+                .map(entry -> entry.gid().address())
+                .toList();
+        return all.stream()
+                .filter(each -> !each.isLinkLocalAddress())
+                .findFirst()
+                .orElse(all.getFirst());
     }
 
     // The first process is gone when its end of the pipe is: nothing is left to do, wherever we are.
@@ -189,7 +202,7 @@ public final class DemoPeerCommand implements Callable<Integer> {
 
     private static String tcp(DemoEnd end) throws IOException {
         ServerSocketChannel server = ServerSocketChannel.open();
-        server.bind(new InetSocketAddress(end.context.gids(1).getFirst().gid().address(), 0));
+        server.bind(new InetSocketAddress(address(end.context), 0));
         var at = (InetSocketAddress) server.getLocalAddress();
         DemoTcp.serve(server);
         return "ok " + Addresses.ip(at.getAddress()) + " " + at.getPort();

@@ -20,8 +20,10 @@ final class DemoPeerProcess implements AutoCloseable {
     private final BlockingQueue<String> lastWords;
 
     /// Starts it; its first answer is to be taken.
-    DemoPeerProcess(String device, long seed) throws IOException {
-        process = new ChildProcess(List.of("demo-peer", device, Long.toString(seed)), Redirect.PIPE, Redirect.PIPE);
+    ///
+    /// @param by the words of a command that starts it where it is to run; none for this host
+    DemoPeerProcess(List<String> by, String device, long seed) throws IOException {
+        process = new ChildProcess(by, List.of("demo-peer", device, Long.toString(seed)), Redirect.PIPE, Redirect.PIPE);
         answers = ChildProcess.lines(process.output(), Integer.MAX_VALUE);
         lastWords = ChildProcess.lines(process.errors(), LAST_WORDS_MAX + 1);
     }

@@ -27,7 +27,16 @@ public final class ChildProcess implements AutoCloseable {
     ///
     /// @param arguments of the command line
     public ChildProcess(List<String> arguments, Redirect output, Redirect error) throws IOException {
-        List<String> command = new ArrayList<>(JavaCommand.again());
+        this(List.of(), arguments, output, error);
+    }
+
+    /// Starts it by another command.
+    ///
+    /// @param by the words of that command, which runs what follows it
+    /// @param arguments of the command line
+    public ChildProcess(List<String> by, List<String> arguments, Redirect output, Redirect error) throws IOException {
+        List<String> command = new ArrayList<>(by);
+        command.addAll(JavaCommand.again());
         command.addAll(arguments);
         process = new ProcessBuilder(command)
                 .redirectOutput(output)
@@ -84,6 +93,11 @@ public final class ChildProcess implements AutoCloseable {
         while (!lines.offer(line)) {
             lines.poll();
         }
+    }
+
+    /// Waits until it has ended; returns its status.
+    public int await() throws InterruptedException {
+        return process.waitFor();
     }
 
     /// ` with status 1`, or nothing when it has not ended yet.

@@ -1,11 +1,16 @@
 package verbena.tools.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import verbena.tools.Cli;
+import verbena.tools.NetworkNamespace;
+import verbena.tools.kit.JavaCommand;
 
 /// The whole demo, second process included.
 @Timeout(60)
@@ -68,6 +73,28 @@ class DemoTest {
         assertThat(cli.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
         assertNoChildIsLeft();
         assertThat(Cli.run("demo", "--all", "--device", "iwarp").status()).isEqualTo(2);
+    }
+
+    /// As a process: it makes networks of its own.
+    @Test
+    void overACableWithoutRoot() throws Exception {
+        var command = new ArrayList<>(JavaCommand.again());
+        command.addAll(List.of("demo", "--ethernet", "--seconds", "0"));
+        NetworkNamespace.Ended ended = NetworkNamespace.run(command);
+
+        assumeFalse(ended.output().contains("a network of its own cannot be made here"), ended.output());
+        assertThat(ended.status()).as(ended.output()).isZero();
+        assertThat(ended.output())
+                .containsSubsequence(
+                        "frames of Ethernet by rocev1_west",
+                        "10.7.0.2 port",
+                        "path MTU 4096",
+                        "All verified",
+                        "frames of Ethernet by rocev2_west,link=raw",
+                        "All verified",
+                        "rocev1_west,link=xdp",
+                        "rocev2_west,link=xdp");
+        assertThat(Cli.run("demo", "--ethernet", "--all").status()).isEqualTo(2);
     }
 
     @Test

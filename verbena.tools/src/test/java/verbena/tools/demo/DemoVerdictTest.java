@@ -15,7 +15,7 @@ class DemoVerdictTest {
                 .containsExactly(
                         "WRITE moves less than the TCP socket, 0.23 x; 71 % of the processor time of both ends was the"
                                 + " kernel's.",
-                        "  Each packet of at most 4 KiB passes the kernel's UDP, where TCP hands over 64 KiB at a"
+                        "  Each packet of at most 4 KiB passes the kernel by itself, where TCP hands over 64 KiB at a"
                                 + " time;",
                         "  and each has a checksum by the processor. A card does both without the kernel.",
                         "A polled message is slower than the TCP socket's, 0.40 x; threads slept 0.30 times for it.",
