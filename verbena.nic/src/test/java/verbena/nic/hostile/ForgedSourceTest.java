@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.DatagramChannel;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -33,9 +34,11 @@ import verbena.verbs.Access;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.MemoryRegion;
+import verbena.verbs.QpState;
 import verbena.verbs.cm.Connection;
 import verbena.verbs.cm.ConnectionListener;
 import verbena.verbs.cm.ConnectionOptions;
+import verbena.verbs.cm.ConnectionParameters;
 import verbena.wire.Frame;
 import verbena.wire.notation.Names;
 import verbena.wire.notation.PacketPattern;
@@ -126,7 +129,9 @@ class ForgedSourceTest {
                 Context clientDevice = context(clientLink);
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var at = new InetSocketAddress(serverDevice.gid(1, 0).gid().address(), 0);
-            var options = ConnectionOptions.defaults();
+            // What is forged takes PSNs away from the honest peer: its keep-alive would not be answered.
+            var quiet = ConnectionParameters.defaults().withKeepAlive(Duration.ZERO);
+            var options = ConnectionOptions.defaults().withParameters(quiet);
             try (var listener = ConnectionListener.bind(at, options.withDevice(serverDevice))) {
                 var accepted = threads.submit((Callable<Connection>) listener::accept);
                 try (var client = Connection.connect(listener.localAddress(), options.withDevice(clientDevice));
@@ -175,6 +180,7 @@ class ForgedSourceTest {
                 if ((long) WORDS.getVolatile(target.segment(), 8L * i) == MINE) {
                     written++;
                 }
+                assertThat(server.queuePair().state()).isEqualTo(QpState.RTS);
                 Thread.onSpinWait();
             }
         }
