@@ -60,6 +60,7 @@ public final class Fabric {
     private final MemorySegment control = Arena.ofAuto().allocate(FlowControl.BYTES);
     private long nowNanos;
     private long deadlineNanos = Long.MAX_VALUE;
+    private @Nullable FabricWatch watch;
 
     /// A fabric whose links are up, and whose ports wait for a subnet manager.
     public Fabric(Topology topology, long nowNanos) {
@@ -154,6 +155,13 @@ public final class Fabric {
 
     private static boolean isEnd(End end, FabricNode node, int port) {
         return end.node() == node && end.number() == port;
+    }
+
+    /// Shows all packets from now on, and those that have not left yet, but not what flow control says.
+    ///
+    /// @param watch null ends that
+    public void watch(@Nullable FabricWatch watch) {
+        this.watch = watch;
     }
 
     // ---- management
@@ -257,6 +265,11 @@ public final class Fabric {
         if (packet == LinkPort.FLOW_CONTROL) {
             to.port().onFlowControl(control);
         } else if (packet >= 0) {
+            FabricWatch watch = this.watch;
+            if (watch != null) {
+                watch.onPacket(
+                        from.node(), from.number(), store.memory(packet), store.offset(packet), store.length(packet));
+            }
             int arrived = to.port().onPacket(store.memory(packet), store.offset(packet), store.length(packet));
             store.release(packet);
             if (arrived != LinkPort.DROPPED) {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -51,9 +52,32 @@ public final class FabricUpCommand extends ToolCommand {
             description = "Run no subnet manager: ports stay in INIT until one of another process comes.")
     private boolean isUnmanaged;
 
+    @Option(
+            names = "--capture",
+            paramLabel = "FILE",
+            description = "Write the packets of all cables, management included, to a pcapng file for Wireshark, up to 1 GiB.")
+    private @Nullable Path capture;
+
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() throws IOException, InterruptedException {
         var fabric = new Fabric(topology(), System.nanoTime());
+        if (capture == null) {
+            return run(fabric);
+        }
+        FabricCapture captured;
+        try {
+            captured = new FabricCapture(fabric, capture);
+        } catch (IOException e) {
+            throw CommandFailed.io("capture to " + capture, e);
+        }
+        try (captured) {
+            return run(fabric);
+        } finally {
+            print(captured.summary());
+        }
+    }
+
+    private int run(Fabric fabric) throws InterruptedException {
         manage(fabric);
         try (var server = new FabricServer(FabricSocket.place(), fabric, routes -> FabricText.of(fabric, routes))) {
             var runner = new Thread(server::run, "verbena-fabric");

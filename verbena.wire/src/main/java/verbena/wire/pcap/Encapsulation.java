@@ -57,6 +57,10 @@ public final class Encapsulation {
             case LinkType.LINUX_COOKED -> cooked(linkType, bytes, 14, 16, frame);
             case LinkType.LINUX_COOKED_2 -> cooked(linkType, bytes, 0, 20, frame);
             case LinkType.INFINIBAND -> infiniBand(bytes, frame);
+            case LinkType.ERF ->
+                ErfHeader.isInfiniBand(bytes)
+                        ? infiniBand(bytes.asSlice(ErfHeader.BYTES), frame)
+                        : other(Reason.UNKNOWN_LINK_TYPE);
             default -> other(Reason.UNKNOWN_LINK_TYPE);
         };
     }

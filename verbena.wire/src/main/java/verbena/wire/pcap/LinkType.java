@@ -9,6 +9,8 @@ public final class LinkType {
     public static final int RAW_IP = 101;
     /// Linux "cooked" capture, 16 bytes before the network header.
     public static final int LINUX_COOKED = 113;
+    /// A record header of the Extensible Record Format ([ErfHeader]), and what its type says behind it.
+    public static final int ERF = 197;
     /// An IPv4 header.
     public static final int IPV4 = 228;
     /// An IPv6 header.
