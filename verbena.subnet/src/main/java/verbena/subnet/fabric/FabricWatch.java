@@ -8,7 +8,8 @@ public interface FabricWatch {
     /// A packet is on a cable. It has been sent, and has not arrived.
     ///
     /// @param port of the sender, from 1
-    /// @param memory where the packet is, from `at` on, LRH through VCRC; valid during the call, and not to be changed
+    /// @param memory where the packet is, from `at` on, LRH through VCRC; valid during the call, and not to be
+    ///     changed
     /// @param bytes that the packet has
     void onPacket(FabricNode sender, int port, MemorySegment memory, long at, int bytes);
 }

@@ -34,8 +34,7 @@ final class DemoCable implements AutoCloseable {
                 .start();
         boolean isMade = false;
         try {
-            if (!READY.equals(
-                    holder.inputReader(StandardCharsets.US_ASCII).readLine())) {
+            if (!READY.equals(holder.inputReader(StandardCharsets.US_ASCII).readLine())) {
                 throw new CommandFailed("a second network could not be made");
             }
             String there = Long.toString(holder.pid());
@@ -102,8 +101,9 @@ final class DemoCable implements AutoCloseable {
         try {
             process = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException _) {
-            throw new CommandFailed(command.getFirst()
-                    + " could not be started: a cable needs unshare and nsenter (package util-linux) and ip (iproute2)");
+            throw new CommandFailed(
+                    command.getFirst()
+                            + " could not be started: a cable needs unshare and nsenter (package util-linux) and ip (iproute2)");
         }
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

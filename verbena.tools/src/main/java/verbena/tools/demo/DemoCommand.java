@@ -60,9 +60,10 @@ public final class DemoCommand extends ToolCommand {
 
     @Option(
             names = "--ethernet",
-            description = "RoCE in Ethernet frames of our own: v1, v2, and both by AF_XDP where this user may load programs into"
-                    + " the kernel. The frames travel over a cable (veth) between two networks that only the demo sees. Linux;"
-                    + " no root where the system lets users have networks of their own.")
+            description =
+                    "RoCE in Ethernet frames of our own: v1, v2, and both by AF_XDP where this user may load programs into"
+                            + " the kernel. The frames travel over a cable (veth) between two networks that only the demo sees. Linux;"
+                            + " no root where the system lets users have networks of their own.")
     private boolean ethernet;
 
     @Option(names = "--on-cable", hidden = true)
@@ -103,7 +104,8 @@ public final class DemoCommand extends ToolCommand {
         for (Provider provider : ServiceLoader.load(Provider.class)) {
             if (provider.devices().stream().anyMatch(each -> provider.isOfSystem() || isOnLoopback(each))) {
                 anyDevice = true;
-                DemoFigures.Result result = new Demo(output(), provider.kind(), provider.kind(), seconds, List.of()).run();
+                DemoFigures.Result result =
+                        new Demo(output(), provider.kind(), provider.kind(), seconds, List.of()).run();
                 if (result != null) {
                     results.put(provider.kind(), result);
                 }

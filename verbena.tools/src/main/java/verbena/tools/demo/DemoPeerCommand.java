@@ -82,9 +82,8 @@ public final class DemoPeerCommand implements Callable<Integer> {
 
     // The first address of the device that means something to other programs, too: a link-local one is for a link.
     private static InetAddress address(Context context) {
-        List<InetAddress> all = context.gids(1).stream()
-                .map(entry -> entry.gid().address())
-                .toList();
+        List<InetAddress> all =
+                context.gids(1).stream().map(entry -> entry.gid().address()).toList();
         return all.stream()
                 .filter(each -> !each.isLinkLocalAddress())
                 .findFirst()

@@ -53,7 +53,8 @@ record DemoVerdict(
             return;
         }
         if (device.startsWith("rocev")) {
-            lines.add("  Each packet of at most 4 KiB passes the kernel by itself, where TCP hands over 64 KiB at a time;");
+            lines.add(
+                    "  Each packet of at most 4 KiB passes the kernel by itself, where TCP hands over 64 KiB at a time;");
             lines.add("  and each has a checksum by the processor. A card does both without the kernel.");
         } else if (device.startsWith("iwarp")) {
             lines.add("  It is TCP as well, with frames and their CRC on top (the device's option crc=off omits it).");

@@ -18,9 +18,12 @@ import verbena.wire.pcap.ErfHeader;
 import verbena.wire.pcap.LinkType;
 import verbena.wire.pcap.PcapngBlocks;
 
-/// A file with the packets of all cables of a fabric, LRH through VCRC, in the one form that Wireshark knows for them
-/// ([ErfHeader]). Each port is an interface of the file, and the comment of a packet names the port that has sent it.
-/// It is written by the thread of the fabric; a file that cannot be written any more, or is full, does not hold that up.
+/// A file with the packets of all cables of a fabric, LRH through VCRC, in the one form that Wireshark knows for
+/// them
+/// ([ErfHeader]). Each port is an interface of the file, and the comment of a packet names the port that has sent
+/// it.
+/// It is written by the thread of the fabric; a file that cannot be written any more, or is full, does not hold that
+/// up.
 final class FabricCapture implements FabricWatch, AutoCloseable {
     /// No file gets longer than this.
     static final long BYTES_MAX = 1L << 30;
@@ -32,7 +35,8 @@ final class FabricCapture implements FabricWatch, AutoCloseable {
     private final OutputStream out;
     private final long bytesMax;
     private final Map<FabricNode, Integer> first = new HashMap<>();
-    private final MemorySegment record = MemorySegment.ofArray(new byte[ErfHeader.BYTES + PacketStore.PACKET_BYTES_MAX]);
+    private final MemorySegment record =
+            MemorySegment.ofArray(new byte[ErfHeader.BYTES + PacketStore.PACKET_BYTES_MAX]);
     private final long epochNanos;
     private long bytes;
     private long packets;

@@ -55,7 +55,8 @@ public final class FabricUpCommand extends ToolCommand {
     @Option(
             names = "--capture",
             paramLabel = "FILE",
-            description = "Write the packets of all cables, management included, to a pcapng file for Wireshark, up to 1 GiB.")
+            description =
+                    "Write the packets of all cables, management included, to a pcapng file for Wireshark, up to 1 GiB.")
     private @Nullable Path capture;
 
     @Override

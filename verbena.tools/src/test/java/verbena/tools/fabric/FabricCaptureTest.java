@@ -79,7 +79,8 @@ class FabricCaptureTest {
                 .isBlank();
         String all = tshark(file, "-T", "fields", "-e", "frame.comment", "-e", "_ws.col.Info");
         assertThat(all.lines()).hasSize(packets);
-        assertThat(all).contains("a:1", "s1:", "s2:", "SubnGet(NodeInfo)", "SubnGetResp(NodeInfo)", "SubnSet(PortInfo)");
+        assertThat(all)
+                .contains("a:1", "s1:", "s2:", "SubnGet(NodeInfo)", "SubnGetResp(NodeInfo)", "SubnSet(PortInfo)");
     }
 
     @Test
@@ -91,12 +92,12 @@ class FabricCaptureTest {
             comeUp(fabric);
         }
         assertThat(Files.size(file)).isBetween(10_000L, 10_500L);
-        assertThat(capture.summary()).matches("captured [0-9]+ packets in .*, and [0-9,]+ more are not in it: it was full");
+        assertThat(capture.summary())
+                .matches("captured [0-9]+ packets in .*, and [0-9,]+ more are not in it: it was full");
     }
 
     private static boolean isInstalled(String program) {
-        return Stream.of(System.getenv("PATH").split(":", -1))
-                .anyMatch(in -> Files.isExecutable(Path.of(in, program)));
+        return Stream.of(System.getenv("PATH").split(":", -1)).anyMatch(in -> Files.isExecutable(Path.of(in, program)));
     }
 
     private static String tshark(Path file, String... arguments) throws Exception {

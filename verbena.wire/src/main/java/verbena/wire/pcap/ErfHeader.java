@@ -23,8 +23,7 @@ public final class ErfHeader {
     private static final int VARYING = 4;
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
-    private static final ValueLayout.OfLong TIME =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong TIME = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private ErfHeader() {}
 
