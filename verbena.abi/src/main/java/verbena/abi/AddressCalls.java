@@ -4,12 +4,20 @@ import static verbena.foreign.rdma.VerbsStructs.AH_ATTR;
 import static verbena.foreign.rdma.VerbsStructs.GRH;
 import static verbena.foreign.rdma.VerbsStructs.WC;
 
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import verbena.foreign.Memory;
 import verbena.verbs.AddressVector;
+import verbena.verbs.Context;
+import verbena.verbs.Gid;
+import verbena.verbs.WcOpcode;
+import verbena.verbs.WcStatus;
 import verbena.verbs.WorkCompletion;
 
 /// Where datagrams go.
 final class AddressCalls {
+    private static final Gid NONE = new Gid(0, 0);
+
     private AddressCalls() {}
 
     static long createAh(long pd, long attributes) {
@@ -25,31 +33,51 @@ final class AddressCalls {
 
     static long createAhFromWc(long pd, long wc, long grh, long port) {
         var domain = DomainHandle.get(pd);
-        if (!hasGrh(wc)) {
-            return Errno.EINVAL;
-        }
-        var to = AddressVector.toSender(Native.at(grh, GRH.size()), domain.domain.context());
-        return AddressHandleHandle.of(domain.domain.createAddressHandle(to), domain).pointer;
+        AddressVector back = back(wc, grh, domain.domain.context());
+        return back == null
+                ? Errno.EINVAL
+                : AddressHandleHandle.of(domain.domain.createAddressHandle(back), domain).pointer;
     }
 
     static long initAhFromWc(long context, long port, long wc, long grh, long into) {
         var of = Handles.get(context, ContextHandle.class).context;
-        if (!hasGrh(wc)) {
+        AddressVector back = back(wc, grh, of);
+        if (back == null) {
             return Errno.EINVAL;
         }
         Native.at(into, AH_ATTR.size()).fill((byte) 0);
-        put(AddressVector.toSender(Native.at(grh, GRH.size()), of), into);
+        put(back, into);
         return 0;
     }
 
-    private static boolean hasGrh(long wc) {
-        return (Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH) != 0;
+    /// The way to the sender of a datagram, of which C has the completion and perhaps a GRH; null when it has neither a
+    /// GRH nor a LID.
+    private static @Nullable AddressVector back(long wc, long grh, Context context) {
+        int flags = Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH;
+        int lid = Memory.getUnsignedShort(wc + WC.at("slid"));
+        if (flags == 0 && lid == 0) {
+            return null;
+        }
+        var received = new WorkCompletion();
+        long sender = lid == 0 ? 0 : WorkCompletion.sender(0, lid, Memory.getByte(wc + WC.at("sl")) & 0xF, 0);
+        received.fill(0, WcStatus.SUCCESS, WcOpcode.RECV, 0, 0, 0, 0, sender, flags, "");
+        // Without a GRH, C need not have one to pass.
+        MemorySegment area = flags == 0 ? MemorySegment.NULL : Native.at(grh, GRH.size());
+        return AddressVector.toSender(received, area, context);
     }
 
-    /// `struct ibv_ah_attr`. Over Ethernet and IP every way has a GRH.
+    /// `struct ibv_ah_attr`. Over Ethernet and IP every way has a GRH; without one InfiniBand goes by LID alone.
     static AddressVector vector(long from) {
-        if (Memory.getByte(from + AH_ATTR.at("is_global")) == 0) {
-            throw new IllegalArgumentException("is_global: 1, and the peer's GID: LIDs are InfiniBand's own");
+        int lid = Memory.getUnsignedShort(from + AH_ATTR.at("dlid"));
+        boolean isGlobal = Memory.getByte(from + AH_ATTR.at("is_global")) != 0;
+        if (!isGlobal && lid == 0) {
+            throw new IllegalArgumentException("is_global: 1 and the peer's GID, or dlid: the peer's LID on InfiniBand");
+        }
+        if (!isGlobal) {
+            return AddressVector.to(NONE, 0)
+                    .withPort(number(from, "port_num"))
+                    .withServiceLevel(number(from, "sl"))
+                    .withDestinationLid(lid);
         }
         return new AddressVector(
                 DeviceCalls.gid(from + AH_ATTR.at("grh.dgid")),
@@ -59,7 +87,7 @@ final class AddressCalls {
                 Math.max(1, number(from, "grh.hop_limit")), // 0 gets as far as 1 does
                 Memory.getInt(from + AH_ATTR.at("grh.flow_label")) & 0xF_FFFF,
                 number(from, "sl"),
-                0);
+                lid);
     }
 
     private static int number(long from, String field) {
@@ -73,7 +101,9 @@ final class AddressCalls {
         Memory.putByte(into + AH_ATTR.at("grh.hop_limit"), from.hopLimit());
         Memory.putByte(into + AH_ATTR.at("grh.traffic_class"), from.trafficClass());
         Memory.putByte(into + AH_ATTR.at("sl"), from.serviceLevel());
-        Memory.putByte(into + AH_ATTR.at("is_global"), 1);
+        boolean isGlobal = !NONE.equals(from.destination());
+        Memory.putByte(into + AH_ATTR.at("is_global"), isGlobal ? 1 : 0);
+        Memory.putShort(into + AH_ATTR.at("dlid"), from.destinationLid());
         Memory.putByte(into + AH_ATTR.at("port_num"), from.port());
     }
 }

@@ -41,6 +41,7 @@ final class CompletionQueueHandle extends Handle {
     private static final long WC_FLAGS = WC.at("wc_flags");
     private static final long WC_PKEY_INDEX = WC.at("pkey_index");
     private static final long WC_SL = WC.at("sl");
+    private static final long WC_SLID = WC.at("slid");
     private static final long WC_DLID_PATH_BITS = WC.at("dlid_path_bits");
     private static final long WC_BYTES = WC.size();
     private static final long CQ_CONTEXT = CQ.at("cq_context");
@@ -201,18 +202,22 @@ final class CompletionQueueHandle extends Handle {
         Memory.putInt(into + WC_QP_NUM, wc.qpn());
         Memory.putInt(into + WC_SRC_QP, wc.sourceQpn());
         Memory.putInt(into + WC_FLAGS, flags());
-        Memory.putInt(into + WC_PKEY_INDEX, 0); // and slid
-        Memory.putByte(into + WC_SL, packetType());
-        Memory.putByte(into + WC_DLID_PATH_BITS, 0);
+        Memory.putShort(into + WC_PKEY_INDEX, 0);
+        Memory.putShort(into + WC_SLID, wc.sourceLid());
+        Memory.putByte(into + WC_SL, serviceLevel());
+        Memory.putByte(into + WC_DLID_PATH_BITS, wc.pathBits());
     }
 
     private int flags() {
         return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
     }
 
-    /// What a datagram came in, where the service level of InfiniBand would be: Ethernet has none, and cards
-    /// of mlx5 say it there (decision 0069).
-    private int packetType() {
+    /// The service level of InfiniBand. Ethernet has none: what a datagram came in stands there, as cards of mlx5 say it
+    /// (decision 0069).
+    private int serviceLevel() {
+        if (wc.sourceLid() != 0) {
+            return wc.serviceLevel();
+        }
         if ((wc.flags() & WorkCompletion.GRH) == 0) {
             return 0;
         }
@@ -244,10 +249,12 @@ final class CompletionQueueHandle extends Handle {
             case 4 -> wc.qpn();
             case 5 -> wc.sourceQpn();
             case 6 -> flags();
-            case 8 -> packetType();
+            case 7 -> wc.sourceLid();
+            case 8 -> serviceLevel();
+            case 9 -> wc.pathBits();
             case 10 -> System.nanoTime();
             case 11 -> System.currentTimeMillis() * 1_000_000;
-            default -> 0; // of InfiniBand's addresses
+            default -> 0;
         };
     }
 }

@@ -39,6 +39,9 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
     private static final long VENDOR_ERROR_AND_BYTES = WC.at("vendor_err");
     private static final long IMMEDIATE_AND_QPN = WC.at("imm_data");
     private static final long SOURCE_QPN_AND_FLAGS = WC.at("src_qp");
+    private static final long SLID = WC.at("slid");
+    private static final long SL = WC.at("sl");
+    private static final long PATH_BITS = WC.at("dlid_path_bits");
     private static final int KNOWN_FLAGS = WorkCompletion.GRH | WorkCompletion.WITH_IMM | WorkCompletion.WITH_INV;
     /// soft-RoCE gives out the kernel's own numbers, in which this is the flag of a withdrawn key (Linux 6.1).
     private static final int KERNEL_WITH_INV = 1 << 2;
@@ -204,12 +207,21 @@ final class IbvCompletionQueue extends OwnedObject implements CompletionQueue {
                 Integer.toUnsignedLong(Memory.second(vendorErrorAndBytes)),
                 (flags & WorkCompletion.WITH_IMM) != 0 ? Memory.swap(data) : data,
                 Memory.second(immediateAndQpn),
-                Memory.first(sourceQpnAndFlags),
+                sender(at, Memory.first(sourceQpnAndFlags)),
                 flags,
                 "");
         if (timestamped != null) {
             wc.stamp(timestamped.ticks(index));
         }
+    }
+
+    /// What is told of a datagram's sender; other messages have no queue pair there.
+    private static long sender(long at, int qpn) {
+        int lid = qpn == 0 ? 0 : Memory.getUnsignedShort(at + SLID);
+        return lid == 0
+                ? qpn & 0xFF_FFFF
+                : WorkCompletion.sender(
+                        qpn & 0xFF_FFFF, lid, Memory.getByte(at + SL) & 0xF, Memory.getByte(at + PATH_BITS) & 0x7F);
     }
 
     private void fillFailed(WorkCompletion wc, long wrId, int status, int vendorError, int qpn) {

@@ -46,7 +46,7 @@ public final class QueuePairCore {
             WcOpcode opcode,
             long bytes,
             int immediateOrRkey,
-            int sourceQpn,
+            long sender,
             int flags,
             boolean solicited) {
         count(ring.push(
@@ -57,7 +57,7 @@ public final class QueuePairCore {
                 bytes,
                 immediateOrRkey,
                 parameters.qpn,
-                sourceQpn,
+                sender,
                 flags,
                 "",
                 solicited));

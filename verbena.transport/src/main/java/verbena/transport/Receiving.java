@@ -65,8 +65,9 @@ public final class Receiving {
 
     /// Completes the receive of a datagram.
     ///
+    /// @param sender as in [WorkCompletion#fill]
     /// @param flags of [WorkCompletion], besides those for immediate data and invalidation
-    public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes, int sourceQpn, int flags) {
+    public void complete(Frame frame, Opcode opcode, WcOpcode as, long bytes, long sender, int flags) {
         assert isOpen : "a message has a receive";
         isOpen = false;
         int value = 0;
@@ -84,7 +85,7 @@ public final class Receiving {
                 as,
                 bytes,
                 value,
-                sourceQpn,
+                sender,
                 allFlags,
                 Bth.solicited(frame.slot, frame.start));
     }

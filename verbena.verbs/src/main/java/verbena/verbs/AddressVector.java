@@ -31,6 +31,8 @@ public record AddressVector(
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    private static final Gid NONE = new Gid(0, 0);
+
     public AddressVector {
         Objects.requireNonNull(destination, "destination");
         Checks.range("sourceGidIndex", sourceGidIndex, 0, 65_535);
@@ -47,12 +49,26 @@ public record AddressVector(
         return new AddressVector(destination, sourceGidIndex, 1, 0, 64, 0, 0, 0);
     }
 
-    /// The way back to the sender of a datagram, with the datagram's traffic class.
+    /// The way back to the sender of a datagram, with the datagram's traffic class, and on InfiniBand with its service
+    /// level.
     ///
+    /// @param received the completion of the datagram's receive
     /// @param area the 40 bytes that precede the data in its receive: a GRH or IPv6 header, or 20 bytes that
-    ///     mean nothing and an IPv4 header (IBTA A17.4.5.1)
+    ///     mean nothing and an IPv4 header (IBTA A17.4.5.1). Without [WorkCompletion#GRH] they mean nothing.
     /// @param context of the device that received it
-    public static AddressVector toSender(MemorySegment area, Context context) {
+    /// @throws IllegalArgumentException when the completion is not that of a datagram
+    public static AddressVector toSender(WorkCompletion received, MemorySegment area, Context context) {
+        boolean isGlobal = (received.flags() & WorkCompletion.GRH) != 0;
+        if (!received.ok() || (!isGlobal && received.sourceLid() == 0)) {
+            throw new IllegalArgumentException("received: no datagram's completion: " + received);
+        }
+        AddressVector back = isGlobal ? toSender(area, context) : to(NONE, 0);
+        return received.sourceLid() == 0
+                ? back
+                : back.withDestinationLid(received.sourceLid()).withServiceLevel(received.serviceLevel());
+    }
+
+    private static AddressVector toSender(MemorySegment area, Context context) {
         if (area.byteSize() < 40) {
             throw new IllegalArgumentException("area: 40 bytes, got " + area.byteSize());
         }
@@ -88,6 +104,12 @@ public record AddressVector(
 
     private static Gid gid(MemorySegment area, int offset) {
         return new Gid(area.get(LONG, offset), area.get(LONG, offset + 8));
+    }
+
+    /// This address vector from another own port.
+    public AddressVector withPort(int port) {
+        return new AddressVector(
+                destination, sourceGidIndex, port, trafficClass, hopLimit, flowLabel, serviceLevel, destinationLid);
     }
 
     /// This address vector with another traffic class.

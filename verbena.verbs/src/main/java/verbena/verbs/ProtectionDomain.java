@@ -70,10 +70,8 @@ public interface ProtectionDomain extends VerbsObject {
     ///
     /// @param received the completion of its receive
     /// @param area the receive's first 40 bytes
+    /// @throws IllegalArgumentException when the completion is not that of a datagram
     default AddressHandle createAddressHandle(WorkCompletion received, MemorySegment area) {
-        if (!received.ok() || (received.flags() & WorkCompletion.GRH) == 0) {
-            throw new IllegalArgumentException("createAddressHandle: received: no datagram's completion: " + received);
-        }
-        return createAddressHandle(AddressVector.toSender(area, context()));
+        return createAddressHandle(AddressVector.toSender(received, area, context()));
     }
 }

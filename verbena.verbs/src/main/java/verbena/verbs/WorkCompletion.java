@@ -16,6 +16,10 @@ public final class WorkCompletion {
     /// IPv6 (IBTA A17.4.5.1). Only of devices of ours.
     public static final int IPV4 = 1 << 16;
 
+    private static final int LID_SHIFT = 24;
+    private static final int LEVEL_SHIFT = 40;
+    private static final int PATH_SHIFT = 44;
+
     private long wrId;
     private WcStatus status = WcStatus.GENERAL_ERR;
     private WcOpcode opcode = WcOpcode.SEND;
@@ -23,7 +27,7 @@ public final class WorkCompletion {
     private long byteLength;
     private int immediateOrRkey;
     private int qpn;
-    private int sourceQpn;
+    private long sender;
     private int flags;
     private long timestamp;
     private String cause = "";
@@ -34,6 +38,7 @@ public final class WorkCompletion {
     /// For providers: sets everything, and takes the time stamp away.
     ///
     /// @param immediateOrRkey immediate data as sent, or the key that was withdrawn; the flags tell
+    /// @param sender of a datagram: the number of its queue pair, or all that [#sender(int, int, int, int)] tells
     /// @param flags [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4]
     /// @param cause why it failed, in words; empty otherwise
     public void fill(
@@ -44,7 +49,7 @@ public final class WorkCompletion {
             long byteLength,
             int immediateOrRkey,
             int qpn,
-            int sourceQpn,
+            long sender,
             int flags,
             String cause) {
         this.wrId = wrId;
@@ -54,10 +59,21 @@ public final class WorkCompletion {
         this.byteLength = byteLength;
         this.immediateOrRkey = immediateOrRkey;
         this.qpn = qpn;
-        this.sourceQpn = sourceQpn;
+        this.sender = sender;
         this.flags = flags;
         this.timestamp = 0;
         this.cause = cause;
+    }
+
+    /// For providers: what a datagram over InfiniBand tells of its sender, in one number for [#fill]. On wires without
+    /// LIDs it is the number of the queue pair alone.
+    ///
+    /// @param qpn number of the sender's queue pair
+    /// @param lid the sender's, 16 bits; not 0
+    /// @param serviceLevel 0 to 15
+    /// @param pathBits of the own LID that it came to, 0 to 127
+    public static long sender(int qpn, int lid, int serviceLevel, int pathBits) {
+        return qpn | (long) lid << LID_SHIFT | (long) serviceLevel << LEVEL_SHIFT | (long) pathBits << PATH_SHIFT;
     }
 
     /// For providers, after [#fill]: when it was.
@@ -122,7 +138,24 @@ public final class WorkCompletion {
 
     /// UD: number of the sender's queue pair.
     public int sourceQpn() {
-        return sourceQpn;
+        return (int) sender & 0xFF_FFFF;
+    }
+
+    /// UD over InfiniBand: LID of the sender's port; 0 on wires without LIDs. Without [#GRH] it is all that is known of
+    /// the sender's address (IBTA 11.4.2.1).
+    public int sourceLid() {
+        return (int) (sender >>> LID_SHIFT) & 0xFFFF;
+    }
+
+    /// UD over InfiniBand: the service level that the datagram came with, 0 to 15.
+    public int serviceLevel() {
+        return (int) (sender >>> LEVEL_SHIFT) & 0xF;
+    }
+
+    /// UD over InfiniBand: which of the own port's LIDs the datagram came to, as the low bits of that LID; 0 for a port
+    /// with one LID, and for a datagram to a group.
+    public int pathBits() {
+        return (int) (sender >>> PATH_SHIFT) & 0x7F;
     }
 
     /// The flags: [#GRH], [#WITH_IMM], [#WITH_INV], [#IPV4].
@@ -152,7 +185,7 @@ public final class WorkCompletion {
                         byteLength,
                         hasImmediate() ? OptionalInt.of(immediateOrRkey) : OptionalInt.empty(),
                         hasInvalidate() ? OptionalInt.of(immediateOrRkey) : OptionalInt.empty(),
-                        sourceQpn,
+                        sourceQpn(),
                         (flags & GRH) != 0)
                 : new Completion.Failure(wrId, status, qpn, vendorError, cause);
     }

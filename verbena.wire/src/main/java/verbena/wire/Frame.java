@@ -65,6 +65,8 @@ public final class Frame {
     public int sourceLid;
 
     public int destinationLid;
+    /// On receipt: which of the port's LIDs it came to, as the low bits of that LID; 0 where a port has one.
+    public int pathBits;
     /// On receipt: whether the link found the ICRC right as far as it could see the covered headers.
     public boolean icrcValid;
     /// On the way out: the bit, counted from the first byte's lowest, that is flipped after the ICRC was
@@ -160,6 +162,7 @@ public final class Frame {
         vlanTag = other.vlanTag;
         sourceLid = other.sourceLid;
         destinationLid = other.destinationLid;
+        pathBits = other.pathBits;
     }
 
     /// Turns over one bit of the packet, counted from the first byte's lowest.

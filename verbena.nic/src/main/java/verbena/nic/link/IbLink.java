@@ -181,6 +181,8 @@ public final class IbLink extends PolledLink {
             foreign.incrementAndGet();
             return false;
         }
+        int paths = 1 << port.lmc();
+        frame.pathBits = isMulticast ? 0 : frame.destinationLid & (paths - 1);
         if (isLocal) {
             frame.destinationHigh = own.high();
             frame.destinationLow = own.low();

@@ -350,7 +350,7 @@ final class Pingpong implements AutoCloseable {
         Player player = player(wc.qpn());
         if (service == PingpongService.UD && player.remote == null) {
             // Only the client is told by the connection manager where its peer is.
-            AddressVector back = AddressVector.toSender(region.segment(), context);
+            AddressVector back = AddressVector.toSender(wc, region.segment(), context);
             connected(back, wc.sourceQpn());
         }
         player.pending &= ~(int) wc.wrId();

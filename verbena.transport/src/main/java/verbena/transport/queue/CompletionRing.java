@@ -54,7 +54,7 @@ public final class CompletionRing {
         long byteLength;
         int immediateOrRkey;
         int qpn;
-        int sourceQpn;
+        long sender;
         int flags;
         String cause = "";
     }
@@ -106,6 +106,7 @@ public final class CompletionRing {
     /// Appends a completion. False when the ring is, or was once, full: the completion is lost, and the
     /// listener is told.
     ///
+    /// @param sender of a datagram, as in [WorkCompletion#fill]
     /// @param solicited whether a ring armed for solicited completions is to notify
     public boolean push(
             long wrId,
@@ -115,7 +116,7 @@ public final class CompletionRing {
             long byteLength,
             int immediateOrRkey,
             int qpn,
-            int sourceQpn,
+            long sender,
             int flags,
             String cause,
             boolean solicited) {
@@ -123,11 +124,11 @@ public final class CompletionRing {
         if (shared) {
             synchronized (this) { // not longer: the listener has locks of its own
                 appended = append(
-                        wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sourceQpn, flags, cause);
+                        wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sender, flags, cause);
             }
         } else {
             appended = append(
-                    wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sourceQpn, flags, cause);
+                    wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sender, flags, cause);
         }
         if (!appended) {
             listener.onOverflow();
@@ -153,7 +154,7 @@ public final class CompletionRing {
             long byteLength,
             int immediateOrRkey,
             int qpn,
-            int sourceQpn,
+            long sender,
             int flags,
             String cause) {
         long position = (long) WRITTEN.get(this);
@@ -171,7 +172,7 @@ public final class CompletionRing {
         e.byteLength = byteLength;
         e.immediateOrRkey = immediateOrRkey;
         e.qpn = qpn;
-        e.sourceQpn = sourceQpn;
+        e.sender = sender;
         e.flags = flags;
         e.cause = cause;
         WRITTEN.setVolatile(this, position + 1);
@@ -206,7 +207,7 @@ public final class CompletionRing {
                 e.byteLength,
                 e.immediateOrRkey,
                 e.qpn,
-                e.sourceQpn,
+                e.sender,
                 e.flags,
                 e.cause);
         READ.setRelease(this, position + 1);

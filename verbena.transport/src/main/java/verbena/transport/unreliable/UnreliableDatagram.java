@@ -12,6 +12,7 @@ import verbena.wire.Frame;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Deth;
 import verbena.wire.ib.Grh;
+import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Opcode;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Transport;
@@ -92,9 +93,23 @@ public final class UnreliableDatagram extends Unreliable {
             fail(cause);
             return PacketFate.DROPPED_MESSAGE;
         }
-        int flags = isInIpv4(frame) ? WorkCompletion.GRH | WorkCompletion.IPV4 : WorkCompletion.GRH;
-        receive.complete(frame, opcode, WcOpcode.RECV, (long) Grh.BYTES + bytes, sourceQpn, flags);
+        receive.complete(
+                frame, opcode, WcOpcode.RECV, (long) Grh.BYTES + bytes, sender(frame, sourceQpn), flags(frame));
         return PacketFate.ACCEPTED;
+    }
+
+    /// IBTA 11.4.2.1: what a completion tells of the sender. On wires without LIDs there is only its queue pair.
+    private static long sender(Frame frame, int sourceQpn) {
+        return frame.sourceLid == 0
+                ? sourceQpn
+                : WorkCompletion.sender(sourceQpn, frame.sourceLid, frame.serviceLevel, frame.pathBits);
+    }
+
+    private static int flags(Frame frame) {
+        if (isInIpv4(frame)) {
+            return WorkCompletion.GRH | WorkCompletion.IPV4;
+        }
+        return frame.sourceLid != 0 && NativePacket.isByLid(frame.sourceHigh, frame.sourceLow) ? 0 : WorkCompletion.GRH;
     }
 
     /// Writes the network header of the datagram, as far as it is known (IBTA A17.4.5.1).

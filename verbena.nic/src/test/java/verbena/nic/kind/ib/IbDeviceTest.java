@@ -303,8 +303,9 @@ class IbDeviceTest {
         }
     }
 
+    /// IBTA 11.4.2.1: a completion tells the LID and the service level, whether there is a GRH or not.
     @Test
-    void aDatagramByLidIsAnsweredFromWhatStandsBeforeIt() throws Exception {
+    void aDatagramIsAnsweredWithAndWithoutGrh() throws Exception {
         try (End a = new End(0);
                 End b = new End(1);
                 QueuePair qa = datagrams(a);
@@ -312,8 +313,8 @@ class IbDeviceTest {
             for (Gid gid : List.of(new Gid(0, 0), b.context.gids(1).getFirst().gid())) {
                 qb.postReceive(1, b.memory, 0, 200);
                 qa.postReceive(2, a.memory, 0, 200);
-                var handle =
-                        a.domain.createAddressHandle(AddressVector.to(gid, 0).withDestinationLid(b.lid()));
+                var to = AddressVector.to(gid, 0).withDestinationLid(b.lid()).withServiceLevel(2);
+                var handle = a.domain.createAddressHandle(to);
                 try (SendBatch batch = qa.send()) {
                     batch.send(3)
                             .sge(a.memory, 0, 100)
@@ -323,19 +324,27 @@ class IbDeviceTest {
                 WorkCompletion received = b.completion();
                 assertThat(received.byteLength()).isEqualTo(140);
                 assertThat(received.sourceQpn()).isEqualTo(qa.qpn());
-                if (gid.high() == 0) {
-                    var back = b.domain.createAddressHandle(
-                            received, b.memory.segment().asSlice(0, 40));
-                    assertThat(back.vector().destination()).isEqualTo(new Gid(0, a.lid()));
-                    try (SendBatch batch = qb.send()) {
-                        batch.send(4)
-                                .sge(b.memory, 0, 60)
-                                .to(back, qa.qpn(), QKEY)
-                                .submit();
-                    }
-                    assertThat(a.completion().byteLength()).isEqualTo(100);
-                    back.close();
+                assertThat(received.sourceLid()).isEqualTo(a.lid());
+                assertThat(received.serviceLevel()).isEqualTo(2);
+                assertThat(received.pathBits()).isZero();
+                assertThat((received.flags() & WorkCompletion.GRH) != 0).isEqualTo(gid.high() != 0);
+                var back = b.domain.createAddressHandle(
+                        received, b.memory.segment().asSlice(0, 40));
+                assertThat(back.vector().destination())
+                        .isEqualTo(
+                                gid.high() == 0
+                                        ? new Gid(0, 0)
+                                        : a.context.gids(1).getFirst().gid());
+                assertThat(back.vector().destinationLid()).isEqualTo(a.lid());
+                assertThat(back.vector().serviceLevel()).isEqualTo(2);
+                try (SendBatch batch = qb.send()) {
+                    batch.send(4)
+                            .sge(b.memory, 0, 60)
+                            .to(back, qa.qpn(), QKEY)
+                            .submit();
                 }
+                assertThat(a.completion().byteLength()).isEqualTo(100);
+                back.close();
                 handle.close();
             }
         }
