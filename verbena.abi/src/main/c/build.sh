@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds libibverbs.so.1, librdmacm.so.1 and libverbena-files.so into a folder. Usage: build.sh JAVA_HOME FOLDER
+# Builds libibverbs.so.1, librdmacm.so.1, libibumad.so.3 and libverbena-files.so into a folder. Usage: build.sh JAVA_HOME FOLDER
 # Without a C compiler it says so in one line, and nothing has failed: all else works without these libraries.
 set -eu
 java_home=$1
@@ -29,4 +29,5 @@ library() { # NAME, VERSION SCRIPT, SOURCES...
 
 library libibverbs.so.1 ibverbs.map start.c runtime.c signals.c call.c operations.c ibverbs.c drivers.c
 library libverbena-files.so files.map files.c
+library libibumad.so.3 ibumad.map ibumad.c
 library librdmacm.so.1 rdmacm.map rdmacm.c rsocket.c "$into/libibverbs.so.1"

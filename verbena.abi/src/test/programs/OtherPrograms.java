@@ -198,6 +198,16 @@ public final class OtherPrograms {
                         null,
                         "ibstatus",
                         List.of(DEVICE, "4: ACTIVE", "link_layer:\t Ethernet")))),
+                new Program(
+                        "infiniband-diags",
+                        List.of("ibnetdiscover", "saquery", "python3"),
+                        "infiniband-diags python3",
+                        List.of(overFabric("26 programs over a fabric with our manager", "diags"))),
+                new Program(
+                        "opensm",
+                        List.of("opensm", "sminfo", "python3"),
+                        "opensm infiniband-diags python3",
+                        List.of(overFabric("brings a fabric up that has no manager", "opensm"))),
                 new Program("iperf3", List.of("iperf3", librspreload()), "iperf3 librdmacm1", iperf3()),
                 new Program("ncat", List.of("ncat", librspreload()), "ncat librdmacm1", List.of(overRsockets(
                         "a file, every byte checked",
@@ -368,6 +378,16 @@ public final class OtherPrograms {
                 null,
                 "python3 SOURCES/../programs/qemu_migration.py FOLDER " + ADDRESS + " PORT" + pin,
                 List.of("completed", "runs on"));
+    }
+
+    /// On a soft fabric of its own.
+    private Run overFabric(String what, String program) {
+        return new Run(
+                what,
+                Map.of(),
+                null,
+                "python3 SOURCES/../programs/fabric_programs.py " + verbena + " FOLDER " + program,
+                List.of("all done"));
     }
 
     /// A disk of tgtd by iSER.

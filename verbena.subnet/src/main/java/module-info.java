@@ -8,10 +8,12 @@ module verbena.subnet {
     requires transitive verbena.wire;
 
     exports verbena.subnet;
+    exports verbena.subnet.agent;
     exports verbena.subnet.fabric;
     exports verbena.subnet.link;
     exports verbena.subnet.manager;
     exports verbena.subnet.node;
+    exports verbena.subnet.rmpp;
     exports verbena.subnet.routing;
     exports verbena.subnet.topology;
 }

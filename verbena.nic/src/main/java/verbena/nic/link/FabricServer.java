@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +19,11 @@ import verbena.foreign.linux.LinuxAbi.Pollfd;
 import verbena.foreign.linux.LinuxAbi.Timespec;
 import verbena.foreign.linux.LinuxSockets;
 import verbena.foreign.linux.Pollfds;
+import verbena.subnet.agent.AgentRefusal;
 import verbena.subnet.fabric.ChannelAdapter;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.fabric.FabricNode;
+import verbena.subnet.node.NodePort;
 import verbena.wire.BigEndian;
 import verbena.wire.ib.Lrh;
 import verbena.wire.ib.NativePacket;
@@ -56,6 +59,10 @@ public final class FabricServer implements AutoCloseable {
         @Nullable
         MemorySegment text;
 
+        /// Where a program is at the management queue pairs; its messages are datagrams.
+        @Nullable
+        ProgramPort program;
+
         int changesSeen;
         boolean isFull;
         /// Takes no packets any more; what it has sent may still wait.
@@ -74,7 +81,9 @@ public final class FabricServer implements AutoCloseable {
     private final Description description;
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
-    private final MemorySegment message = arena.allocate(NativePacket.AROUND_MAX + NativePacket.PACKET_MAX, 8);
+    private final MemorySegment message =
+            arena.allocate(ProgramPort.MESSAGE_BYTES_MAX, 8); // more than any packet
+    private final SecureRandom random = new SecureRandom();
     private final MemorySegment pollfds = arena.allocate((CLIENTS_MAX + 2L) * Pollfd.BYTES, 8);
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
     private final EventCounter bell;
@@ -136,7 +145,7 @@ public final class FabricServer implements AutoCloseable {
         long now = System.nanoTime();
         boolean isBusy = fabric.deadlineNanos() <= now;
         for (int i = 0; i < clients.size(); i++) {
-            isBusy |= read(clients.get(i));
+            isBusy |= read(clients.get(i), now);
         }
         int steps = 0;
         while (steps < STEPS_MAX && fabric.step(now)) {
@@ -149,6 +158,7 @@ public final class FabricServer implements AutoCloseable {
         discardUnattended();
         for (int i = clients.size() - 1; i >= 0; i--) {
             if (clients.get(i).isGone) {
+                leave(clients.get(i), now);
                 LinuxSockets.close(clients.remove(i).fd);
             }
         }
@@ -156,7 +166,7 @@ public final class FabricServer implements AutoCloseable {
     }
 
     /// Reads what a client has sent, as long as its adapter has room; whether there was something.
-    private boolean read(Client client) {
+    private boolean read(Client client, long now) {
         boolean isBusy = false;
         for (int i = 0; i < READS_MAX && !client.isGone; i++) {
             ChannelAdapter adapter = client.adapter;
@@ -170,6 +180,13 @@ public final class FabricServer implements AutoCloseable {
             isBusy = true;
             if (bytes == 0) {
                 client.isGone = true;
+            } else if (client.program != null) {
+                malformed += client.program.onMessage(message, bytes, now) ? 0 : 1;
+                client.program.adapter.onPrograms(now);
+            } else if (BigEndian.u8(message, 0) == FabricSocket.CONTROL
+                    && BigEndian.u8(message, 1) >= FabricSocket.OPEN_PORT
+                    && bytes >= FabricSocket.ASK_BYTES) {
+                answerProgram(client, BigEndian.u8(message, 1), bytes, now);
             } else if (BigEndian.u8(message, 0) == FabricSocket.CONTROL && bytes >= FabricSocket.ASK_BYTES) {
                 answer(client, BigEndian.u8(message, 1), BigEndian.u16(message, 2), bytes - FabricSocket.ASK_BYTES);
             } else if (adapter != null && isPacket(bytes)) {
@@ -215,6 +232,54 @@ public final class FabricServer implements AutoCloseable {
         }
     }
 
+    /// A program asks for a port, or to make or end an agent.
+    private void answerProgram(Client client, int kind, int bytes, long now) {
+        int number = BigEndian.u16(message, 2);
+        if (client.adapter != null || client.text != null) {
+            malformed++;
+        } else if (kind == FabricSocket.OPEN_PORT) {
+            boolean isThere = number < adapters.size();
+            if (isThere) {
+                client.program = new ProgramPort(adapters.get(number), random.nextLong());
+                int _ = linux.setOption(
+                        client.fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, ProgramPort.SOCKET_BYTES);
+            }
+            BigEndian.put64(message, FabricSocket.TOKEN, client.program == null ? 0 : client.program.token);
+            tellProgram(client, FabricSocket.OPENED, isThere ? FabricSocket.OK : FabricSocket.NO_SUCH);
+        } else if (bytes == FabricSocket.REGISTER_BYTES
+                && (kind == FabricSocket.REGISTER || kind == FabricSocket.UNREGISTER)) {
+            long token = BigEndian.i64(message, FabricSocket.TOKEN);
+            ProgramPort of = clients.stream()
+                    .map(one -> one.program)
+                    .filter(port -> ProgramPort.is(port, token))
+                    .findFirst()
+                    .orElse(null);
+            int status = AgentRefusal.INVALID.errno();
+            if (of != null) {
+                status = kind == FabricSocket.REGISTER ? of.register(message) : of.unregister(message);
+                of.adapter.onPrograms(now);
+            }
+            tellProgram(client, kind, status);
+        } else {
+            malformed++;
+        }
+    }
+
+    private void tellProgram(Client client, int kind, int status) {
+        BigEndian.put8(message, 0, FabricSocket.CONTROL);
+        BigEndian.put8(message, 1, kind);
+        BigEndian.put8(message, FabricSocket.STATUS, status);
+        boolean _ = LinuxSockets.send(client.fd, message.asSlice(0, FabricSocket.OPENED_BYTES));
+    }
+
+    private static void leave(Client client, long now) {
+        ProgramPort program = client.program;
+        client.program = null;
+        if (program != null) {
+            program.close(now);
+        }
+    }
+
     /// Takes links down or up; returns why that cannot be, or an empty text.
     private String setLinks(String name, int port, boolean isUp) {
         for (FabricNode node : fabric.nodes()) {
@@ -254,6 +319,9 @@ public final class FabricServer implements AutoCloseable {
             BigEndian.put64(info, FabricSocket.NODE_GUID, of.guid());
             BigEndian.put64(info, FabricSocket.PORT_GUID, of.info().guid());
             info.asSlice(FabricSocket.PORT_INFO).copyFrom(of.info().info());
+            for (int i = 0; i < NodePort.PKEYS; i++) {
+                BigEndian.put16(info, FabricSocket.PKEYS + Short.BYTES * (long) i, of.info().pkey(i));
+            }
         }
         return LinuxSockets.send(client.fd, info);
     }
@@ -291,6 +359,10 @@ public final class FabricServer implements AutoCloseable {
         if (text != null) {
             sendText(client, text);
         }
+        ProgramPort program = client.program;
+        if (program != null) {
+            return deliver(client, program);
+        }
         if (adapter == null) {
             return false;
         }
@@ -312,6 +384,17 @@ public final class FabricServer implements AutoCloseable {
                 client.isFull = true;
             }
         }
+        return isBusy;
+    }
+
+    private boolean deliver(Client client, ProgramPort program) {
+        boolean isBusy = false;
+        int told = program.deliver(client.fd, message);
+        while (told > 0) {
+            isBusy = true;
+            told = program.deliver(client.fd, message);
+        }
+        client.isFull = told < 0;
         return isBusy;
     }
 

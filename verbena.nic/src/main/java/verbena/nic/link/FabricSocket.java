@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import verbena.foreign.linux.LinuxAbi;
 import verbena.foreign.linux.LinuxAbi.SockaddrUn;
 import verbena.foreign.linux.LinuxSockets;
+import verbena.subnet.node.NodePort;
 import verbena.wire.BigEndian;
 import verbena.wire.mad.PortInfo;
 
@@ -42,6 +43,15 @@ public final class FabricSocket {
     static final int LINK_DOWN = 7;
 
     static final int LINK_UP = 8;
+    /// What a program at queue pairs 0 and 1 asks for: the port of the adapter with this number. The answer is
+    /// [#OPENED]; from then on each message of the connection, both ways, is a datagram ([ProgramPort]).
+    static final int OPEN_PORT = 9;
+
+    static final int OPENED = 10;
+    /// Makes or ends an agent of such a program, over a connection of its own. The answer has an errno for status.
+    static final int REGISTER = 11;
+
+    static final int UNREGISTER = 12;
 
     static final int OK = 0;
     static final int NO_SUCH = 1;
@@ -53,7 +63,20 @@ public final class FabricSocket {
     static final int NODE_GUID = 8;
     static final int PORT_GUID = 16;
     static final int PORT_INFO = 24; // as the attribute PortInfo
-    static final int INFO_BYTES = PORT_INFO + PortInfo.BYTES;
+    static final int PKEYS = PORT_INFO + PortInfo.BYTES; // 16 bits each
+    static final int INFO_BYTES = PKEYS + Short.BYTES * NodePort.PKEYS;
+
+    // Of OPENED, REGISTER and UNREGISTER. STATUS is of the answers.
+    static final int AGENT = 4; // 32 bits
+    static final int TOKEN = 8; // 64 bits: which program
+    static final int OPENED_BYTES = 16;
+    static final int SPEC_CLASS = 16;
+    static final int SPEC_VERSION = 17;
+    static final int SPEC_RMPP = 18;
+    static final int SPEC_OUI = 20; // 32 bits
+    static final int SPEC_METHODS_LOW = 24; // 64 bits
+    static final int SPEC_METHODS_HIGH = 32; // 64 bits
+    static final int REGISTER_BYTES = 40;
 
     static final int ASK_BYTES = 4;
     static final int NAME_BYTES_MAX = 256;

@@ -20,10 +20,14 @@ import verbena.foreign.linux.LinuxSockets;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.topology.Topology;
+import verbena.wire.BigEndian;
 import verbena.wire.ib.Lrh;
 import verbena.wire.ib.Vcrc;
+import verbena.wire.mad.Mad;
+import verbena.wire.mad.NodeInfo;
 import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.PortInfo;
+import verbena.wire.mad.Smp;
 
 /// Hostile processes of the same user (goal H1): the fabric goes on for all others.
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the fabric needs sockets of Linux")
@@ -169,5 +173,84 @@ class FabricServerTest {
         }
         assertServes();
         assertThat(FabricPort.describe(place(), false)).hasSize(TEXT_BYTES);
+    }
+
+    /// Opens the management queue pairs of an adapter; its token is returned.
+    private long openPort(int fd, int adapter) {
+        assertThat(FabricSocket.ask(fd, message, FabricSocket.OPEN_PORT, adapter, ""))
+                .isTrue();
+        assertThat(FabricPort.await(fd, message)).isEqualTo(FabricSocket.OPENED_BYTES);
+        assertThat(BigEndian.u8(message, FabricSocket.STATUS)).isEqualTo(FabricSocket.OK);
+        return BigEndian.i64(message, FabricSocket.TOKEN);
+    }
+
+    private int register(long token, int agent, int managementClass) {
+        int fd = connect();
+        MemorySegment ask = message.asSlice(0, FabricSocket.REGISTER_BYTES).fill((byte) 0);
+        BigEndian.put8(ask, 0, FabricSocket.CONTROL);
+        BigEndian.put8(ask, 1, FabricSocket.REGISTER);
+        BigEndian.put32(ask, FabricSocket.AGENT, agent);
+        BigEndian.put64(ask, FabricSocket.TOKEN, token);
+        BigEndian.put8(ask, FabricSocket.SPEC_CLASS, managementClass);
+        BigEndian.put8(ask, FabricSocket.SPEC_VERSION, 1);
+        send(fd, FabricSocket.REGISTER_BYTES);
+        assertThat(FabricPort.await(fd, message)).isEqualTo(FabricSocket.OPENED_BYTES);
+        return BigEndian.u8(message, FabricSocket.STATUS);
+    }
+
+    /// A datagram behind a `struct ib_user_mad`, to LID 1.
+    private void query(int fd, int agent, int transaction) {
+        message.fill((byte) 0);
+        message.set(ValueLayout.JAVA_INT, 0, agent);
+        message.set(ValueLayout.JAVA_INT, 8, 1_000);
+        BigEndian.put16(message, 28, 1);
+        MemorySegment mad = message.asSlice(ProgramPort.HEADER_BYTES, Mad.BYTES);
+        Smp.writeByLid(mad, Mad.METHOD_GET, transaction, NodeInfo.ATTRIBUTE, 0, 0);
+        send(fd, ProgramPort.HEADER_BYTES + Mad.BYTES);
+    }
+
+    @Test
+    void aProgramAsksAtQueuePair0AndIsAnswered() {
+        assertServes();
+        int fd = connect();
+        long token = openPort(fd, 1);
+        assertThat(register(token, 5, Mad.CLASS_SUBNET_LID)).isZero();
+        assertThat(register(token, 5, Mad.CLASS_SUBNET_LID))
+                .as("the number is taken")
+                .isEqualTo(22);
+        assertThat(register(token + 1, 6, Mad.CLASS_SUBNET_LID))
+                .as("of no program")
+                .isEqualTo(22);
+        query(fd, 5, 77);
+        assertThat(FabricPort.await(fd, message)).isEqualTo(ProgramPort.HEADER_BYTES + Mad.BYTES);
+        MemorySegment mad = message.asSlice(ProgramPort.HEADER_BYTES, Mad.BYTES);
+        assertThat(message.get(ValueLayout.JAVA_INT, 0)).as("its agent").isEqualTo(5);
+        assertThat(message.get(ValueLayout.JAVA_INT, 4)).as("status").isZero();
+        assertThat(BigEndian.u16(message, 28)).as("who answers").isEqualTo(1);
+        assertThat((int) Mad.transactionId(mad)).isEqualTo(77);
+        assertThat(NodeInfo.NODE_TYPE.getInt(Smp.data(mad))).isEqualTo(NodeInfo.SWITCH);
+    }
+
+    /// Goal H1, of programs at queue pairs 0 and 1.
+    @Test
+    void anyMessageOfAProgramHarmsNothing() {
+        assertServes();
+        int fd = connect();
+        long token = openPort(fd, 1);
+        assertThat(register(token, 0, Mad.CLASS_SUBNET_ADMINISTRATION)).isZero();
+        var random = new Random(Long.getLong("verbena.seed", 1L));
+        for (int i = 0; i < 5_000; i++) {
+            int bytes = 1 + random.nextInt(2 * Mad.BYTES);
+            for (int at = 0; at < bytes; at++) {
+                message.set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
+            }
+            message.set(ValueLayout.JAVA_INT, 0, random.nextInt(3) - 1);
+            send(fd, bytes);
+        }
+        assertServes();
+        int other = connect();
+        assertThat(register(openPort(other, 1), 0, Mad.CLASS_SUBNET_LID)).isZero();
+        query(other, 0, 1);
+        assertThat(FabricPort.await(other, message)).isEqualTo(ProgramPort.HEADER_BYTES + Mad.BYTES);
     }
 }

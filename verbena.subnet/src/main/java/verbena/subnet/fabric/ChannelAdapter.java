@@ -87,7 +87,7 @@ public final class ChannelAdapter extends FabricNode {
             onBadPkey(packet);
             store.release(packet);
             attend();
-        } else if (ManagementPackets.isForAgents(store, packet, manager() != null)) {
+        } else if (ManagementPackets.isForAgents(store, packet, manager() != null, agents())) {
             toAgents(packet, PORT);
         } else {
             arrivals.add(packet);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import verbena.subnet.link.LinkPort;
+import verbena.subnet.agent.SubnetRight;
 import verbena.subnet.link.PacketStore;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.SubnetManager;
@@ -171,6 +172,15 @@ public final class Fabric {
     /// @param firstTransactionId where its transactions begin; another one for each manager
     public SubnetManager manage(FabricNode at, ManagerOptions options, long firstTransactionId) {
         return at.manage(options, firstTransactionId);
+    }
+
+    /// What programs may do at queue pair 0 of every adapter.
+    public void allow(SubnetRight right) {
+        nodes.values().forEach(node -> node.agents().allow(right));
+    }
+
+    void onTime(long now) {
+        nowNanos = now;
     }
 
     /// When to call [#onDeadline], at the latest; [Long#MAX_VALUE]: never.

@@ -1,8 +1,10 @@
 package verbena.subnet.fabric;
 
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import verbena.subnet.Datagram;
 import verbena.subnet.MadRoute;
+import verbena.subnet.agent.MadAgents;
 import verbena.subnet.link.LinkPort;
 import verbena.subnet.link.PacketStore;
 import verbena.subnet.manager.ManagerOptions;
@@ -12,6 +14,7 @@ import verbena.subnet.node.Node;
 import verbena.subnet.node.NodePort;
 import verbena.wire.ib.Bth;
 import verbena.wire.ib.Lrh;
+import verbena.wire.mad.Mad;
 import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.Smp;
 
@@ -22,13 +25,16 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
     private final Node node;
     final PacketStore store;
     private final LinkPort[] ports;
+    private final MadAgents agents;
     private @Nullable SubnetManager manager;
+    private boolean isManagedByProgram;
     private boolean isAttending;
 
     FabricNode(Fabric fabric, Node node, int bufferBlocks) {
         this.fabric = fabric;
         this.node = node;
         this.store = fabric.store();
+        this.agents = new MadAgents(node.endPort(1));
         this.ports = new LinkPort[node.ports()];
         for (int i = 0; i < ports.length; i++) {
             ports[i] = new LinkPort(node, i + 1, store, bufferBlocks);
@@ -67,6 +73,17 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
     /// The subnet manager at this node; null when there is none.
     public @Nullable SubnetManager manager() {
         return manager;
+    }
+
+    /// The agents of programs at this node's port.
+    public MadAgents agents() {
+        return agents;
+    }
+
+    /// The agents of programs may have something to do.
+    public void onPrograms(long now) {
+        fabric.onTime(now);
+        attend();
     }
 
     // ---- packets
@@ -128,10 +145,31 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
             return;
         }
         MadFate fate = node.onMad(datagram.mad(), datagram.route(), nowNanos());
-        if (fate == MadFate.FOR_OTHERS && manager != null) {
-            manager.onMad(datagram, nowNanos());
+        if (fate == MadFate.FOR_OTHERS) {
+            toPrograms(datagram);
         }
         attend();
+    }
+
+    /// What is not for the node itself: a program gets the answers to its requests, and else the manager comes first.
+    private void toPrograms(Datagram datagram) {
+        MadRoute route = datagram.route();
+        MemorySegment mad = datagram.mad();
+        boolean isAnswer = (Mad.method(mad) & Mad.RESPONSE) != 0;
+        if ((isAnswer || manager == null) && agents.isFor(route.slid(), route.sourceQpn(), mad)) {
+            agents.onMad(datagram, nowNanos());
+        } else if (manager != null) {
+            manager.onMad(datagram, nowNanos());
+        }
+    }
+
+    /// A subnet manager of a program is told to others as one of ours is.
+    private void noteManager(long now) {
+        boolean isManaged = agents.hasManager();
+        if (manager == null && isManaged != isManagedByProgram) {
+            isManagedByProgram = isManaged;
+            node.setManager(1, isManaged, now);
+        }
     }
 
     /// Does all that agents and manager have to do now, and sends what they say.
@@ -143,39 +181,55 @@ public abstract sealed class FabricNode permits Switch, ChannelAdapter {
         long now = nowNanos();
         do {
             node.onDeadline(now);
+            agents.onDeadline(now);
+            noteManager(now);
             if (manager != null && manager.deadlineNanos() <= now) {
                 manager.onDeadline(now);
             }
         } while (moveDatagrams(now));
         isAttending = false;
-        fabric.isDue(Math.min(node.deadlineNanos(), manager == null ? Long.MAX_VALUE : manager.deadlineNanos()));
+        long due = Math.min(node.deadlineNanos(), agents.deadlineNanos());
+        fabric.isDue(manager == null ? due : Math.min(due, manager.deadlineNanos()));
     }
 
     private boolean moveDatagrams(long now) {
         boolean isBusy = false;
         for (Datagram next = node.pollForManager(); next != null; next = node.pollForManager()) {
             isBusy = true;
-            if (manager != null) {
-                manager.onMad(next, now);
-            }
+            toPrograms(next);
         }
         for (Datagram next = pollManager(); next != null; next = pollManager()) {
             isBusy = true;
-            if (next.route().destinationQpn() == Smp.QPN) {
-                node.send(next, now);
-            } else {
-                depart(next);
-            }
+            leave(next, now);
+        }
+        for (Datagram next = agents.poll(); next != null; next = agents.poll()) {
+            isBusy = true;
+            leave(next, now);
         }
         for (Datagram next = node.poll(); next != null; next = node.poll()) {
             isBusy = true;
             depart(next);
         }
-        for (int port = node.pollReset(); port >= 0; port = node.pollReset()) {
+        while (mayReset(node.nextReset())) {
             isBusy = true;
-            fabric.onReset(this, port);
+            fabric.onReset(this, node.pollReset());
+        }
+        if (node.nextReset() >= 0) {
+            fabric.isDue(now); // when the answer to the manager has left
         }
         return isBusy;
+    }
+
+    private boolean mayReset(int port) {
+        return port == 0 || (port > 0 && port(port).waiting(LinkPort.MANAGEMENT_LANE) == 0);
+    }
+
+    private void leave(Datagram datagram, long now) {
+        if (datagram.route().destinationQpn() == Smp.QPN) {
+            node.send(datagram, now);
+        } else {
+            depart(datagram);
+        }
     }
 
     private @Nullable Datagram pollManager() {

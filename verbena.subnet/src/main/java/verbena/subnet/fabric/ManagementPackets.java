@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import verbena.subnet.Datagram;
 import verbena.subnet.MadRoute;
+import verbena.subnet.agent.MadAgents;
 import verbena.subnet.link.LinkPort;
 import verbena.subnet.link.PacketStore;
 import verbena.wire.Frame;
@@ -101,8 +102,9 @@ final class ManagementPackets {
     }
 
     /// Whether a packet of a data lane is for the agents of an adapter and not for its host: one for queue pair 0, a
-    /// question to the performance agent, or one to the subnet administration where that is.
-    static boolean isForAgents(PacketStore store, int packet, boolean hasManager) {
+    /// question to the performance agent, one to the subnet administration where that is, or one for an agent of a
+    /// program.
+    static boolean isForAgents(PacketStore store, int packet, boolean hasManager, MadAgents agents) {
         long bth = bth(store, packet);
         MemorySegment memory = store.memory(packet);
         if (bth < 0 || Bth.destinationQp(memory, bth) != Mad.QPN) {
@@ -113,11 +115,14 @@ final class ManagementPackets {
         }
         MemorySegment mad = memory.asSlice(bth + Bth.BYTES + Deth.BYTES, Mad.BYTES);
         int method = Mad.method(mad);
-        return switch (Mad.managementClass(mad)) {
+        boolean isForNode = switch (Mad.managementClass(mad)) {
             case Mad.CLASS_PERFORMANCE -> (method & Mad.RESPONSE) == 0;
             case Mad.CLASS_SUBNET_ADMINISTRATION -> hasManager && isForAdministration(mad, method);
             default -> false;
         };
+        return isForNode
+                || agents.isFor(
+                        Lrh.sourceLid(memory, store.offset(packet)), Deth.sourceQp(memory, bth + Bth.BYTES), mad);
     }
 
     /// A request, the answer to a report, or what the receiver of a long answer says.

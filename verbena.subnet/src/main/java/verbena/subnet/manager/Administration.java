@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import verbena.subnet.Datagram;
 import verbena.subnet.MadRoute;
 import verbena.subnet.manager.SubnetNode.SubnetPort;
+import verbena.subnet.rmpp.RmppSenders;
 import verbena.wire.mad.ClassPortInfo;
 import verbena.wire.mad.InformInfo;
 import verbena.wire.mad.Mad;
@@ -158,7 +159,10 @@ public final class Administration {
             case ClassPortInfo.ATTRIBUTE ->
                 method == Mad.METHOD_GET ? Records.classPortInfo(found) : Mad.STATUS_BAD_ATTRIBUTE;
             case NodeRecord.ATTRIBUTE -> reads ? records.nodes(mask, query, found) : Mad.STATUS_BAD_ATTRIBUTE;
-            case PortInfoRecord.ATTRIBUTE -> reads ? records.ports(mask, query, found) : Mad.STATUS_BAD_ATTRIBUTE;
+            case PortInfoRecord.ATTRIBUTE ->
+                reads
+                        ? records.ports(mask, query, Mad.attributeModifier(mad) < 0, found)
+                        : Mad.STATUS_BAD_ATTRIBUTE;
             case PathRecord.ATTRIBUTE ->
                 reads ? records.paths(mask, query, method == Mad.METHOD_GET, found) : Mad.STATUS_BAD_ATTRIBUTE;
             case McMemberRecord.ATTRIBUTE ->

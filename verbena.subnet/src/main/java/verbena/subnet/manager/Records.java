@@ -8,6 +8,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import verbena.subnet.manager.SubnetNode.SubnetPort;
 import verbena.wire.mad.ClassPortInfo;
+import verbena.wire.mad.Field;
 import verbena.wire.mad.NodeDescription;
 import verbena.wire.mad.NodeInfo;
 import verbena.wire.mad.NodeRecord;
@@ -23,6 +24,7 @@ final class Records {
     private static final int PACKET_LIFE = 18;
 
     private static final int MTU_DEFAULT_SELECTOR = -1;
+    private static final Field CAPABILITIES = PortInfo.CAPABILITY_MASK.in(PortInfoRecord.PORT_INFO);
 
     private final Configuration configuration;
     private @Nullable Subnet subnet;
@@ -65,7 +67,12 @@ final class Records {
         return 0;
     }
 
-    int ports(long mask, MemorySegment query, List<MemorySegment> found) {
+    /// @param byBits whether ports match that have all capabilities asked for, and perhaps others (IBTA 15.2.5.3,
+    ///     the attribute modifier)
+    int ports(long mask, MemorySegment query, boolean byBits, List<MemorySegment> found) {
+        boolean asksForBits = byBits && (mask & PortInfoRecord.CAPABILITY_MASK) != 0;
+        long bits = asksForBits ? CAPABILITIES.get(query) : 0;
+        long exact = asksForBits ? mask & ~PortInfoRecord.CAPABILITY_MASK : mask;
         for (SubnetNode node : subnet().nodes().values()) {
             SubnetPort end = node.port(0);
             for (SubnetPort port : node.ports().values()) {
@@ -75,7 +82,8 @@ final class Records {
                 MemorySegment info = record.asSlice(PortInfoRecord.PORT_INFO, PortInfo.BYTES);
                 info.copyFrom(port.info());
                 PortInfo.M_KEY.put(info, 0); // nobody's business
-                if (PortInfoRecord.COMPONENTS.matches(mask, query, record)) {
+                if (PortInfoRecord.COMPONENTS.matches(exact, query, record)
+                        && (CAPABILITIES.get(record) & bits) == bits) {
                     found.add(record);
                 }
             }

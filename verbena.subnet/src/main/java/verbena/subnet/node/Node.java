@@ -27,6 +27,8 @@ public final class Node {
     private static final int QUEUE_MAX = 256;
     private static final long SECOND = 1_000_000_000L;
 
+    private record Reset(NodePort port, int physicalState) {}
+
     private final NodeSpec spec;
     private final NodePort[] ports;
     private final @Nullable SwitchTables tables;
@@ -35,7 +37,7 @@ public final class Node {
     private final Traps traps = new Traps(this);
     private final Queue<Datagram> departures = new ArrayDeque<>();
     private final Queue<Datagram> forManager = new ArrayDeque<>();
-    private final Queue<NodePort> resets = new ArrayDeque<>();
+    private final Queue<Reset> resets = new ArrayDeque<>();
     private final long[] fates = new long[MadFate.values().length];
     private long nowNanos;
     private long leaseEndNanos = Long.MAX_VALUE;
@@ -203,7 +205,8 @@ public final class Node {
         if (Mad.method(mad) == Mad.METHOD_GET_RESPONSE) {
             return counted(answer(mad, route, Smp.status(mad)));
         }
-        if (Smp.isDirected(mad) && !Smp.DIRECTION.getBoolean(mad)) {
+        boolean beginsByLid = Smp.DIRECTED_SLID.getInt(mad) != Smp.PERMISSIVE_LID; // IBTA 14.2.2.1
+        if (Smp.isDirected(mad) && !Smp.DIRECTION.getBoolean(mad) && !beginsByLid) {
             int next = DirectedRoute.begin(mad);
             if (next != DirectedRoute.HERE) {
                 return counted(forward(mad, route, next));
@@ -401,13 +404,11 @@ public final class Node {
         }
     }
 
-    /// A manager takes the link down: the owner is to do so, and to look for a peer again or not.
+    /// A manager takes the link down: the owner is to do so, and to look for a peer again or not. The answer to the
+    /// manager may have to leave by that very port, so its state is as before until then.
     void reset(NodePort port, int physicalState) {
-        port.put(PortInfo.PHYSICAL_STATE, physicalState);
-        changeState(port, PortInfo.DOWN);
-        if (!resets.contains(port)) {
-            resets.add(port);
-        }
+        resets.removeIf(one -> one.port == port);
+        resets.add(new Reset(port, physicalState));
     }
 
     void sendTrap(NodePort port, MemorySegment mad) {
@@ -437,12 +438,23 @@ public final class Node {
         return forManager.poll();
     }
 
-    /// A port whose link a manager has taken down, or -1. Its [NodePort#physicalState] says whether the owner
-    /// looks for a peer again ([PortInfo#PHYSICAL_POLLING]) or leaves the port alone. The peer has to be told
-    /// that the link is lost.
+    /// A port whose link a manager takes down, or -1: it is down from now on. Its [NodePort#physicalState] says
+    /// whether the owner looks for a peer again ([PortInfo#PHYSICAL_POLLING]) or leaves the port alone. The peer has
+    /// to be told that the link is lost.
     public int pollReset() {
-        NodePort port = resets.poll();
-        return port == null ? -1 : port.number();
+        Reset reset = resets.poll();
+        if (reset == null) {
+            return -1;
+        }
+        reset.port.put(PortInfo.PHYSICAL_STATE, reset.physicalState);
+        changeState(reset.port, PortInfo.DOWN);
+        return reset.port.number();
+    }
+
+    /// The port of the next [#pollReset], or -1. What waits to leave by it should leave first.
+    public int nextReset() {
+        Reset reset = resets.peek();
+        return reset == null ? -1 : reset.port.number();
     }
 
     /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.

@@ -13,6 +13,7 @@ import picocli.CommandLine.Parameters;
 import verbena.nic.link.FabricServer;
 import verbena.nic.link.FabricSocket;
 import verbena.nic.link.LinkException;
+import verbena.subnet.agent.SubnetRight;
 import verbena.subnet.fabric.Fabric;
 import verbena.subnet.fabric.FabricNode;
 import verbena.subnet.fabric.Switch;
@@ -59,9 +60,18 @@ public final class FabricUpCommand extends ToolCommand {
                     "Write the packets of all cables, management included, to a pcapng file for Wireshark, up to 1 GiB.")
     private @Nullable Path capture;
 
+    @Option(
+            names = "--qp0",
+            paramLabel = "RIGHT",
+            defaultValue = "all",
+            description = "What C programs (verbena run) may do at queue pair 0: 'all' (a subnet manager may be one of"
+                    + " them), 'ask' (only Get), or 'none'. Default: ${DEFAULT-VALUE}.")
+    private String right = "all";
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         var fabric = new Fabric(topology(), System.nanoTime());
+        fabric.allow(right());
         if (capture == null) {
             return run(fabric);
         }
@@ -96,6 +106,15 @@ public final class FabricUpCommand extends ToolCommand {
             throw new CommandFailed("fabric: " + e.getMessage(), e);
         }
         return 0;
+    }
+
+    private SubnetRight right() {
+        return switch (right) {
+            case "all" -> SubnetRight.ALL;
+            case "ask" -> SubnetRight.ASK;
+            case "none" -> SubnetRight.NONE;
+            default -> throw wrong("--qp0: all, ask or none, got " + right);
+        };
     }
 
     private void manage(Fabric fabric) {

@@ -51,6 +51,7 @@ class FabricCommandTest {
         assertThat(Cli.run("fabric", "up", "--no-manager", "--manager", "a", file)
                         .err())
                 .contains("--manager and --no-manager: one of them");
+        assertThat(Cli.run("fabric", "up", "--qp0", "some", file).err()).contains("--qp0: all, ask or none, got some");
         assertThat(Cli.run("fabric", "link", "a", "sideways").err()).contains("up or down, got sideways");
         assertThat(Cli.run("fabric", "link", "a:64", "down").err()).contains("port: 0 to 63, got 64");
     }

@@ -13,6 +13,9 @@ public final class PortInfoRecord {
     public static final Field LID = Field.of(0, 16);
     public static final Field PORT_NUM = Field.of(2, 8);
 
+    /// Bit of the component mask.
+    public static final long CAPABILITY_MASK = 1 << 7;
+
     public static final Components COMPONENTS = new Components()
             .row(LID)
             .row(PORT_NUM)

@@ -2,6 +2,8 @@ package verbena.wire.mad;
 
 /// The header of the reliable multi-packet protocol (IBTA 13.6.2), which cuts long answers into segments.
 public final class Rmpp {
+    /// Where the header ends, in bytes from the beginning of the datagram.
+    public static final int END = 36;
     /// The only version.
     public static final int VERSION = 1;
     /// [#TYPE]: a segment.
@@ -15,8 +17,14 @@ public final class Rmpp {
 
     /// [#STATUS]: nothing is wrong.
     public static final int STATUS_NORMAL = 0;
-    /// [#STATUS] of an abort: a window that ends before what is acknowledged, or too far behind.
-    public static final int STATUS_BAD_WINDOW = 119;
+    /// [#STATUS] of a stop: no room.
+    public static final int STATUS_NO_RESOURCES = 1;
+    /// [#STATUS] of an abort: the last segment's length cannot be.
+    public static final int STATUS_BAD_LENGTH = 119;
+    /// [#STATUS] of an abort: a type that is none.
+    public static final int STATUS_BAD_TYPE = 121;
+    /// [#STATUS] of an abort: another version.
+    public static final int STATUS_BAD_VERSION = 125;
     /// [#STATUS] of an abort: sent too often.
     public static final int STATUS_TOO_MANY_RETRIES = 126;
 

@@ -1,4 +1,4 @@
-package verbena.subnet.manager;
+package verbena.subnet.rmpp;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -10,15 +10,19 @@ import verbena.wire.mad.Mad;
 import verbena.wire.mad.Rmpp;
 import verbena.wire.mad.Sa;
 
-/// Long answers under way, in segments (IBTA 13.6): the receiver says how many may be sent. What is not
-/// acknowledged is sent again, [#TIMES] at most.
-final class RmppSenders {
-    static final int TIMES = 5;
+/// Long messages under way, in segments (IBTA 13.6): the receiver says how many may be sent. What is not
+/// acknowledged is sent again, [#TIMES] at most. One thread at a time uses it; no method throws, whatever arrives.
+public final class RmppSenders {
+    /// How often a segment is sent.
+    public static final int TIMES = 5;
     private static final int MOST = 64;
     private static final long TIMEOUT_NANOS = 1_000_000_000L;
 
     private static final class Sender {
         final Datagram head;
+        final int dataOffset;
+        final int dataBytes;
+        final int ownHeaderBytes;
         final byte[] payload;
         final int segments;
         int acknowledged;
@@ -27,17 +31,20 @@ final class RmppSenders {
         int times = 1;
         long dueNanos;
 
-        Sender(Datagram head, byte[] payload) {
+        Sender(Datagram head, int dataOffset, byte[] payload) {
             this.head = head;
+            this.dataOffset = dataOffset;
             this.payload = payload;
-            segments = Math.max(1, (payload.length + Sa.DATA_BYTES - 1) / Sa.DATA_BYTES);
+            dataBytes = Mad.BYTES - dataOffset;
+            ownHeaderBytes = dataOffset - Rmpp.END;
+            segments = Math.max(1, (payload.length + dataBytes - 1) / dataBytes);
         }
 
         MemorySegment segment(int number) {
             MemorySegment mad = Mad.copyOf(head.mad());
-            MemorySegment data = Sa.data(mad).fill((byte) 0);
-            int from = (number - 1) * Sa.DATA_BYTES;
-            int bytes = Math.min(Sa.DATA_BYTES, payload.length - from);
+            MemorySegment data = mad.asSlice(dataOffset).fill((byte) 0);
+            int from = (number - 1) * dataBytes;
+            int bytes = Math.min(dataBytes, payload.length - from);
             MemorySegment.copy(MemorySegment.ofArray(payload), from, data, 0, bytes);
             Rmpp.RMPP_VERSION.put(mad, Rmpp.VERSION);
             Rmpp.TYPE.put(mad, Rmpp.DATA);
@@ -48,8 +55,8 @@ final class RmppSenders {
             Rmpp.STATUS.put(mad, Rmpp.STATUS_NORMAL);
             Rmpp.SEGMENT.put(mad, number);
             int length = number == segments
-                    ? bytes + Sa.OWN_HEADER_BYTES
-                    : number == 1 ? payload.length + segments * Sa.OWN_HEADER_BYTES : 0;
+                    ? bytes + ownHeaderBytes
+                    : number == 1 ? payload.length + segments * ownHeaderBytes : 0;
             // A single segment is the first and the last; both rules say the same then.
             Rmpp.PAYLOAD_LENGTH.put(mad, length);
             return mad;
@@ -59,33 +66,53 @@ final class RmppSenders {
     private final Queue<Datagram> departures;
     private final List<Sender> senders = new ArrayList<>();
 
-    RmppSenders(Queue<Datagram> departures) {
+    /// @param departures takes the segments
+    public RmppSenders(Queue<Datagram> departures) {
         this.departures = departures;
     }
 
-    int size() {
+    /// Messages under way.
+    public int size() {
         return senders.size();
     }
 
     /// Sends records, each padded to 8 bytes.
     ///
     /// @param answer its headers
-    void send(Datagram answer, List<MemorySegment> records, long nowNanos) {
-        senders.removeIf(one -> isOf(one, answer.route().dlid(), answer.route().destinationQpn(), answer.mad()));
-        if (senders.size() == MOST) {
-            Mad.answer(answer.mad(), Mad.method(answer.mad()), Mad.STATUS_BUSY);
-            departures.add(answer);
-            return;
-        }
+    public void send(Datagram answer, List<MemorySegment> records, long nowNanos) {
         int each = records.isEmpty() ? 0 : (int) (records.getFirst().byteSize() + 7) / 8 * 8;
         byte[] payload = new byte[each * records.size()];
         for (int i = 0; i < records.size(); i++) {
             MemorySegment record = records.get(i);
             MemorySegment.copy(record, 0, MemorySegment.ofArray(payload), (long) i * each, record.byteSize());
         }
-        var sender = new Sender(answer, payload);
+        if (!send(answer, Sa.HEADER_BYTES, payload, nowNanos)) {
+            Mad.answer(answer.mad(), Mad.method(answer.mad()), Mad.STATUS_BUSY);
+            departures.add(answer);
+        }
+    }
+
+    /// Sends a message; false, and nothing is sent, when there are too many. It takes the place of one with the same
+    /// receiver and transaction.
+    ///
+    /// @param head its headers, of which those of [Rmpp] are written here
+    /// @param dataOffset where the data begin in each segment, behind all headers
+    public boolean send(Datagram head, int dataOffset, byte[] payload, long nowNanos) {
+        senders.removeIf(one -> isOf(one, head.route().dlid(), head.route().destinationQpn(), head.mad()));
+        if (senders.size() == MOST) {
+            return false;
+        }
+        var sender = new Sender(head, dataOffset, payload);
         senders.add(sender);
         advance(sender, nowNanos);
+        return true;
+    }
+
+    /// Whether a datagram that has arrived is the word of a receiver on a message under way.
+    public boolean isAwaited(int slid, int sourceQpn, MemorySegment mad) {
+        return Rmpp.ACTIVE.getBoolean(mad)
+                && Rmpp.TYPE.getInt(mad) >= Rmpp.ACK
+                && senders.stream().anyMatch(one -> isOf(one, slid, sourceQpn, mad));
     }
 
     private void advance(Sender sender, long nowNanos) {
@@ -103,7 +130,7 @@ final class RmppSenders {
     }
 
     /// The receiver acknowledges, or gives up.
-    void onAnswer(Datagram answer, long nowNanos) {
+    public void onAnswer(Datagram answer, long nowNanos) {
         MadRoute route = answer.route();
         MemorySegment mad = answer.mad();
         for (Sender sender : List.copyOf(senders)) {
@@ -134,11 +161,13 @@ final class RmppSenders {
         }
     }
 
-    long deadlineNanos() {
+    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    public long deadlineNanos() {
         return senders.stream().mapToLong(one -> one.dueNanos).min().orElse(Long.MAX_VALUE);
     }
 
-    void onDeadline(long nowNanos) {
+    /// That time has come, perhaps.
+    public void onDeadline(long nowNanos) {
         for (Sender sender : List.copyOf(senders)) {
             if (sender.dueNanos <= nowNanos) {
                 if (sender.times == TIMES) {

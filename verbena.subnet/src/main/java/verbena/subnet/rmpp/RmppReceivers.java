@@ -1,0 +1,177 @@
+package verbena.subnet.rmpp;
+
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+import verbena.subnet.Datagram;
+import verbena.subnet.MadRoute;
+import verbena.wire.mad.Mad;
+import verbena.wire.mad.Rmpp;
+
+/// Long messages that arrive in segments (IBTA 13.6): puts them together, and says how many more may come.
+/// Segments count in order; the sender repeats what is missing. One thread at a time uses it; no method throws,
+/// whatever arrives.
+public final class RmppReceivers {
+    /// The longest message, in bytes: one that is longer is refused.
+    public static final int BYTES_MAX = 128 << 10;
+
+    private static final int MOST = 64;
+    private static final int WINDOW = 64;
+    /// How long a message may stand still, and how long the end of one is acknowledged again.
+    private static final long PATIENCE_NANOS = 10_000_000_000L;
+
+    private static final class Receiver {
+        final MadRoute route;
+        final long transactionId;
+        final int method;
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        long expected = 1;
+        long windowLast = 1;
+        boolean isComplete;
+        long dueNanos;
+
+        Receiver(Datagram first) {
+            route = first.route();
+            transactionId = Mad.transactionId(first.mad());
+            method = Mad.method(first.mad());
+        }
+
+        boolean isOf(MadRoute from, MemorySegment mad) {
+            return route.slid() == from.slid()
+                    && route.sourceQpn() == from.sourceQpn()
+                    && transactionId == Mad.transactionId(mad)
+                    && method == Mad.method(mad);
+        }
+    }
+
+    private final Queue<Datagram> departures;
+    private final List<Receiver> receivers = new ArrayList<>();
+
+    /// @param departures takes what is said to senders
+    public RmppReceivers(Queue<Datagram> departures) {
+        this.departures = departures;
+    }
+
+    /// Messages that are under way, or have just ended.
+    public int size() {
+        return receivers.size();
+    }
+
+    /// Whether a datagram that has arrived is a segment of a message that is known.
+    public boolean isKnown(MadRoute route, MemorySegment mad) {
+        return find(route, mad) != null;
+    }
+
+    private @Nullable Receiver find(MadRoute route, MemorySegment mad) {
+        for (Receiver one : receivers) {
+            if (one.isOf(route, mad)) {
+                return one;
+            }
+        }
+        return null;
+    }
+
+    /// A datagram with [Rmpp#ACTIVE] has arrived that is no word of a receiver.
+    ///
+    /// @param dataOffset where the data begin in each segment, behind all headers
+    /// @return the headers of the first segment and all data, when this was the last; else null
+    public byte @Nullable [] onSegment(Datagram segment, int dataOffset, long nowNanos) {
+        MemorySegment mad = segment.mad();
+        Receiver receiver = find(segment.route(), mad);
+        long number = Rmpp.SEGMENT.get(mad);
+        int refusal = refusal(mad, dataOffset);
+        if (refusal != 0) {
+            refuse(segment, receiver, Rmpp.ABORT, refusal);
+            return null;
+        }
+        if (receiver == null) {
+            if (number != 1 || !Rmpp.FIRST.getBoolean(mad)) {
+                return null; // of a message that is over
+            }
+            if (receivers.size() == MOST) {
+                refuse(segment, null, Rmpp.STOP, Rmpp.STATUS_NO_RESOURCES);
+                return null;
+            }
+            receiver = new Receiver(segment);
+            receiver.bytes.write(mad.toArray(ValueLayout.JAVA_BYTE), 0, dataOffset);
+            receivers.add(receiver);
+        }
+        receiver.dueNanos = nowNanos + PATIENCE_NANOS;
+        if (number < receiver.expected) {
+            acknowledge(segment, receiver); // the acknowledgement was lost
+        }
+        if (number != receiver.expected || receiver.isComplete) {
+            return null;
+        }
+        boolean isLast = Rmpp.LAST.getBoolean(mad);
+        int bytes = isLast ? (int) Rmpp.PAYLOAD_LENGTH.get(mad) - (dataOffset - Rmpp.END) : Mad.BYTES - dataOffset;
+        if (receiver.bytes.size() + bytes > BYTES_MAX) {
+            refuse(segment, receiver, Rmpp.STOP, Rmpp.STATUS_NO_RESOURCES);
+            return null;
+        }
+        receiver.bytes.write(mad.toArray(ValueLayout.JAVA_BYTE), dataOffset, bytes);
+        receiver.expected++;
+        if (isLast || number == receiver.windowLast) {
+            receiver.windowLast = isLast ? number : number + WINDOW;
+            acknowledge(segment, receiver);
+        }
+        receiver.isComplete = isLast;
+        return isLast ? receiver.bytes.toByteArray() : null;
+    }
+
+    /// Why a segment cannot be; 0 when it can.
+    private static int refusal(MemorySegment mad, int dataOffset) {
+        if (Rmpp.RMPP_VERSION.getInt(mad) != Rmpp.VERSION) {
+            return Rmpp.STATUS_BAD_VERSION;
+        }
+        if (Rmpp.TYPE.getInt(mad) != Rmpp.DATA) {
+            return Rmpp.STATUS_BAD_TYPE;
+        }
+        long length = Rmpp.PAYLOAD_LENGTH.get(mad);
+        boolean fits = length >= dataOffset - Rmpp.END && length <= Mad.BYTES - Rmpp.END;
+        return Rmpp.LAST.getBoolean(mad) && !fits ? Rmpp.STATUS_BAD_LENGTH : 0;
+    }
+
+    private void acknowledge(Datagram segment, Receiver receiver) {
+        say(segment, Rmpp.ACK, Rmpp.STATUS_NORMAL, receiver.expected - 1, receiver.windowLast);
+    }
+
+    private void refuse(Datagram segment, @Nullable Receiver receiver, int type, int status) {
+        receivers.remove(receiver);
+        if (Rmpp.TYPE.getInt(segment.mad()) <= Rmpp.DATA) { // what refuses is not refused
+            say(segment, type, status, 0, 0);
+        }
+    }
+
+    /// The headers of the segment, the other way.
+    private void say(Datagram segment, int type, int status, long number, long windowLast) {
+        MadRoute route = segment.route();
+        MemorySegment mad = Mad.copyOf(segment.mad());
+        mad.asSlice(Rmpp.END).fill((byte) 0);
+        Mad.answer(mad, Mad.method(mad) ^ Mad.RESPONSE, 0);
+        Rmpp.RMPP_VERSION.put(mad, Rmpp.VERSION);
+        Rmpp.TYPE.put(mad, type);
+        Rmpp.ACTIVE.put(mad, true);
+        Rmpp.FIRST.put(mad, false);
+        Rmpp.LAST.put(mad, false);
+        Rmpp.RESPONSE_TIME.put(mad, 0x1F);
+        Rmpp.STATUS.put(mad, status);
+        Rmpp.SEGMENT.put(mad, number);
+        Rmpp.NEW_WINDOW_LAST.put(mad, windowLast);
+        departures.add(new Datagram(route.back(route.port(), route.dlid()), mad));
+    }
+
+    /// When to call [#onDeadline]; [Long#MAX_VALUE]: never.
+    public long deadlineNanos() {
+        return receivers.stream().mapToLong(one -> one.dueNanos).min().orElse(Long.MAX_VALUE);
+    }
+
+    /// That time has come, perhaps.
+    public void onDeadline(long nowNanos) {
+        receivers.removeIf(one -> one.dueNanos <= nowNanos);
+    }
+}
