@@ -175,6 +175,9 @@ public final class MadAgents {
             dropped++;
             return;
         }
+        if (isKept) {
+            receivers.forget(Mad.transactionId(bytes));
+        }
         if (depart(agent, mad, nowNanos) && isKept) {
             requests.add(new Request(agent, mad, nowNanos));
         }

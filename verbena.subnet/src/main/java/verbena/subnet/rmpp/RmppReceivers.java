@@ -66,6 +66,11 @@ public final class RmppReceivers {
         return find(route, mad) != null;
     }
 
+    /// A transaction begins anew: what has come of an earlier one with this number does not count.
+    public void forget(long transactionId) {
+        receivers.removeIf(one -> one.transactionId == transactionId);
+    }
+
     private @Nullable Receiver find(MadRoute route, MemorySegment mad) {
         for (Receiver one : receivers) {
             if (one.isOf(route, mad)) {

@@ -9,17 +9,24 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import verbena.subnet.Datagram;
 import verbena.subnet.MadRoute;
+import verbena.subnet.agent.AgentMad;
+import verbena.subnet.agent.AgentRefusal;
+import verbena.subnet.agent.AgentSpec;
+import verbena.subnet.agent.MadClient;
 import verbena.subnet.link.PacketStore;
 import verbena.subnet.manager.ManagerOptions;
 import verbena.subnet.manager.SubnetManager;
 import verbena.subnet.manager.SubnetManager.State;
 import verbena.wire.ib.Vcrc;
+import verbena.wire.mad.Field;
 import verbena.wire.mad.Mad;
 import verbena.wire.mad.NodeRecord;
 import verbena.wire.mad.PortCounter;
 import verbena.wire.mad.PortCounters;
 import verbena.wire.mad.PortInfo;
+import verbena.wire.mad.PortInfoRecord;
 import verbena.wire.mad.Sa;
+import verbena.wire.mad.Smp;
 
 /// How subnet managers bring a fabric up and keep it up, by packets on its own links (IBTA chapters 13 and 14).
 class ManagementTest {
@@ -212,6 +219,95 @@ class ManagementTest {
     }
 
     /// Goal H1 and H4: packets for queue pairs 0 and 1 with anything in them.
+    // ---- programs at queue pairs 0 and 1
+
+    private MadClient program(ChannelAdapter at, int managementClass, int version, long methods) {
+        MadClient program = at.agents().open();
+        assertThat(program.register(
+                        0,
+                        new AgentSpec(
+                                managementClass,
+                                version,
+                                0,
+                                managementClass == Mad.CLASS_SUBNET_ADMINISTRATION,
+                                methods,
+                                0)))
+                .isEqualTo(AgentRefusal.NONE);
+        at.onPrograms(run.now);
+        return program;
+    }
+
+    private MemorySegment ask(ChannelAdapter at, MadClient program, int lid, MemorySegment mad) {
+        int qpn = Smp.isDirected(mad) ? Smp.QPN : Mad.QPN;
+        program.send(new AgentMad(0, 0, 1_000, 0, lid, qpn, 0, 0, 0, Mad.copyOf(mad)), run.now);
+        at.onPrograms(run.now);
+        run.settle();
+        AgentMad answer = program.peek();
+        assertThat(answer).as("an answer, without a time-out").isNotNull();
+        program.taken();
+        assertThat(answer.status()).isZero();
+        return answer.bytes();
+    }
+
+    /// A manager of a program, opensm for one, sets the MTU of a port and takes its link down in one (IBTA 14.2.5.6).
+    @Test
+    void aManagerIsAnsweredBeforeTheLinkGoesByWhichItHasAsked() {
+        MadClient program = program(a, Mad.CLASS_SUBNET_DIRECTED, 1, 1 << Mad.METHOD_TRAP);
+        byte[] toB = {1, 1, 3};
+        MemorySegment mad = Mad.allocate();
+        Smp.writeDirected(mad, Mad.METHOD_GET, 1, PortInfo.ATTRIBUTE, 1, 0, toB);
+        MemorySegment info = Smp.data(ask(a, program, Smp.PERMISSIVE_LID, mad));
+        assertThat(PortInfo.PORT_STATE.getInt(info)).isEqualTo(PortInfo.INIT);
+        Smp.writeDirected(mad, Mad.METHOD_SET, 2, PortInfo.ATTRIBUTE, 1, 0, toB);
+        Smp.data(mad).copyFrom(info);
+        PortInfo.PORT_STATE.put(Smp.data(mad), PortInfo.DOWN);
+        PortInfo.PHYSICAL_STATE.put(Smp.data(mad), 0);
+        PortInfo.NEIGHBOR_MTU.put(Smp.data(mad), 3);
+        info = Smp.data(ask(a, program, Smp.PERMISSIVE_LID, mad));
+        assertThat(PortInfo.NEIGHBOR_MTU.getInt(info)).isEqualTo(3);
+        run.settle();
+        assertThat(b.info().count(PortCounter.LINK_DOWNED)).as("at the port that was set").isZero();
+        assertThat(fabric.node("s2").node().port(3).count(PortCounter.LINK_DOWNED))
+                .as("at its peer")
+                .isEqualTo(1);
+        assertThat(b.info().state()).as("the link is there again").isEqualTo(PortInfo.INIT);
+    }
+
+    @Test
+    void aPortTellsOfTheManagerOfAProgram() {
+        MadClient program = program(a, Mad.CLASS_SUBNET_LID, 1, 1 << Mad.METHOD_TRAP);
+        assertThat(PortInfo.CAPABILITY_MASK.get(a.info().info()) & PortInfo.IS_SM)
+                .isEqualTo(PortInfo.IS_SM);
+        program.close();
+        a.onPrograms(run.now);
+        assertThat(PortInfo.CAPABILITY_MASK.get(a.info().info()) & PortInfo.IS_SM)
+                .isZero();
+    }
+
+    /// IBTA 15.2.5.3: with the top bit of the modifier, a port matches that has all capabilities asked for.
+    @Test
+    void aProgramAsksWhereManagersAre() {
+        run.comeUp("a");
+        MadClient program = program(b, Mad.CLASS_SUBNET_ADMINISTRATION, 2, 0);
+        MemorySegment mad = Mad.allocate();
+        Sa.write(mad, Mad.METHOD_GET_TABLE, 1, PortInfoRecord.ATTRIBUTE, PortInfoRecord.CAPABILITY_MASK);
+        PortInfo.CAPABILITY_MASK.in(PortInfoRecord.PORT_INFO).put(Sa.data(mad), PortInfo.IS_SM);
+        assertThat(ask(b, program, a.lid(), mad).byteSize())
+                .as("none has this and no other capability")
+                .isEqualTo(Sa.HEADER_BYTES);
+        Field.of(20, 32).put(mad, 0x8000_0000L);
+        MemorySegment answer = ask(b, program, a.lid(), mad);
+        assertThat(answer.byteSize()).isEqualTo(Sa.HEADER_BYTES + 72);
+        assertThat(PortInfoRecord.LID.getInt(answer.asSlice(Sa.HEADER_BYTES))).isEqualTo(a.lid());
+        Field.of(20, 32).put(mad, 0);
+        Sa.COMPONENT_MASK.put(mad, 0);
+        assertThat(ask(b, program, a.lid(), mad).byteSize())
+                .as("all ports: three switches with five, three adapters")
+                .isEqualTo(Sa.HEADER_BYTES + 18 * 72);
+        assertThat(b.arrivals()).as("nothing of it is the host's").isZero();
+        assertThat(fabric.store().held()).isZero();
+    }
+
     @Test
     void hostilePacketsForAgentsAreDroppedOrAnswered() {
         SubnetManager manager = run.comeUp("a");
