@@ -52,6 +52,8 @@ class VerbsDocTest {
             "verbena.cm.mpa",
             "verbena.subnet",
             "verbena.subnet.node",
+            "verbena.subnet.rmpp",
+            "verbena.subnet.agent",
             "verbena.subnet.routing",
             "verbena.subnet.manager",
             "verbena.subnet.fabric",

@@ -1,9 +1,9 @@
 package verbena.subnet.rmpp;
 
-import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,8 @@ public final class RmppReceivers {
         final MadRoute route;
         final long transactionId;
         final int method;
-        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        byte[] bytes = new byte[4 * Mad.BYTES];
+        int length;
         long expected = 1;
         long windowLast = 1;
         boolean isComplete;
@@ -38,6 +39,14 @@ public final class RmppReceivers {
             route = first.route();
             transactionId = Mad.transactionId(first.mad());
             method = Mad.method(first.mad());
+        }
+
+        void add(MemorySegment mad, int from, int count) {
+            if (length + count > bytes.length) {
+                bytes = Arrays.copyOf(bytes, 2 * bytes.length); // more than a segment
+            }
+            MemorySegment.copy(mad, ValueLayout.JAVA_BYTE, from, bytes, length, count);
+            length += count;
         }
 
         boolean isOf(MadRoute from, MemorySegment mad) {
@@ -102,7 +111,7 @@ public final class RmppReceivers {
                 return null;
             }
             receiver = new Receiver(segment);
-            receiver.bytes.write(mad.toArray(ValueLayout.JAVA_BYTE), 0, dataOffset);
+            receiver.add(mad, 0, dataOffset);
             receivers.add(receiver);
         }
         receiver.dueNanos = nowNanos + PATIENCE_NANOS;
@@ -114,18 +123,18 @@ public final class RmppReceivers {
         }
         boolean isLast = Rmpp.LAST.getBoolean(mad);
         int bytes = isLast ? (int) Rmpp.PAYLOAD_LENGTH.get(mad) - (dataOffset - Rmpp.END) : Mad.BYTES - dataOffset;
-        if (receiver.bytes.size() + bytes > BYTES_MAX) {
+        if (receiver.length + bytes > BYTES_MAX) {
             refuse(segment, receiver, Rmpp.STOP, Rmpp.STATUS_NO_RESOURCES);
             return null;
         }
-        receiver.bytes.write(mad.toArray(ValueLayout.JAVA_BYTE), dataOffset, bytes);
+        receiver.add(mad, dataOffset, bytes);
         receiver.expected++;
         if (isLast || number == receiver.windowLast) {
             receiver.windowLast = isLast ? number : number + WINDOW;
             acknowledge(segment, receiver);
         }
         receiver.isComplete = isLast;
-        return isLast ? receiver.bytes.toByteArray() : null;
+        return isLast ? Arrays.copyOf(receiver.bytes, receiver.length) : null;
     }
 
     /// Why a segment cannot be; 0 when it can.
