@@ -13,7 +13,6 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.ByteStream;
 import verbena.stream.protocol.StreamMessage.Hello;
-import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.cm.ConnectionEvent;
 import verbena.verbs.cm.ConnectionId;
@@ -29,6 +28,8 @@ final class ConnectingStream {
 
     /// Made to be connected.
     private @Nullable ByteStream pending;
+
+    private DeviceWatch.@Nullable Seat seat;
 
     /// @param events its own; null on the passive side, until the peer is connected
     ConnectingStream(StreamOptions options, ConnectionId id, @Nullable EventChannel events) {
@@ -130,16 +131,25 @@ final class ConnectingStream {
             made.begin(peer);
         }
         pending = null;
-        return new OpenStream(id, made);
+        return new OpenStream(id, made, Objects.requireNonNull(seat));
     }
 
     // ---- either side
 
     private ByteStream makeStream() {
-        Context device = id.context();
-        var made = new ByteStream(id, options.sizes(), device::createCompletionQueue);
-        pending = made;
-        return made;
+        DeviceWatch.Seat own = DeviceWatch.join(id.context());
+        boolean done = false;
+        try {
+            var made = new ByteStream(id, options.sizes(), own::createQueue);
+            pending = made;
+            seat = own;
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                own.close();
+            }
+        }
     }
 
     private ConnectionParameters parameters(ByteStream made) {
@@ -182,6 +192,7 @@ final class ConnectingStream {
         pending = null;
         if (made != null) {
             made.close();
+            Objects.requireNonNull(seat).close();
         }
     }
 }

@@ -7,6 +7,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -30,6 +31,7 @@ final class OpenStream {
 
     private final ConnectionId id;
     private final ByteStream stream;
+    private final DeviceWatch.Seat seat;
     private final StreamEnds ends = new StreamEnds();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -54,9 +56,11 @@ final class OpenStream {
     private final BooleanSupplier controllable = this::isControllable;
 
     /// @param stream that has begun
-    OpenStream(ConnectionId id, ByteStream stream) {
+    /// @param seat of its completion queue, closed with the stream
+    OpenStream(ConnectionId id, ByteStream stream, DeviceWatch.Seat seat) {
         this.id = id;
         this.stream = stream;
+        this.seat = seat;
         ends.begin();
     }
 
@@ -155,6 +159,7 @@ final class OpenStream {
                 end(StreamFailure.DEVICE);
             }
             tellFollowers();
+            seat.tell(); // this thread has taken what a notification would have told
         }
     }
 
@@ -181,6 +186,43 @@ final class OpenStream {
                 interrupted = true;
             }
         }
+    }
+
+    // ---- readiness
+
+    /// From now on `listener` runs when one of [#readyOps] may have become true.
+    void listen(Runnable listener) {
+        seat.listen(listener);
+    }
+
+    /// Those of `interestOps` that would not wait. When there is none, the listener runs when one may have come.
+    int readyOps(int interestOps) {
+        lock.lock();
+        try {
+            if (!isLed) {
+                progress();
+            }
+            int ready = opsNow(interestOps);
+            if (ready != 0 || isClosed || isOver || seat.isArmed()) {
+                return ready;
+            }
+            seat.armed();
+            stream.arm();
+            if (!isLed) {
+                progress(); // what came before it was armed is not notified
+            }
+            return opsNow(interestOps);
+        } catch (VerbsException e) {
+            end(StreamFailure.DEVICE);
+            return opsNow(interestOps);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int opsNow(int interestOps) {
+        return interestOps
+                & ((isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0));
     }
 
     // ---- data
@@ -301,6 +343,7 @@ final class OpenStream {
                 stream.sendControl(StreamMessage.KEEP_ALIVE); // it completes, so the thread that leads looks
             }
             changed.signalAll();
+            seat.tell();
         } finally {
             lock.unlock();
         }
@@ -317,6 +360,7 @@ final class OpenStream {
                 say(what);
             }
             changed.signalAll();
+            seat.tell();
         } finally {
             lock.unlock();
         }
@@ -353,6 +397,7 @@ final class OpenStream {
             isClosed = true;
             id.disconnect();
             stream.close();
+            seat.close();
             changed.signalAll();
             if (interrupted) {
                 Thread.currentThread().interrupt();

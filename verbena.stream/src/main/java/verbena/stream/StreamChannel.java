@@ -18,6 +18,7 @@ import java.nio.channels.InterruptibleChannel;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ScatteringByteChannel;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.Objects;
 import java.util.Optional;
@@ -353,6 +354,32 @@ public final class StreamChannel
         }
     }
 
+    // ---- readiness, for selectors
+
+    /// From now on `listener` runs each time that an operation may have become possible which [#readyOps] did not
+    /// find possible. It runs in any thread, that of the device too, which may be in the middle of a call of this
+    /// class. So it must neither wait nor call this class.
+    ///
+    /// @throws NotYetConnectedException when it is not connected
+    public void onReadiness(Runnable listener) throws ClosedChannelException {
+        connected().listen(listener);
+    }
+
+    /// Those of the operations that would not wait now, and answer something: bytes, the end or a failure. When
+    /// there is none, the listener of [#onReadiness] runs after there may be one.
+    ///
+    /// @param interestOps of [SelectionKey#OP_READ] and [SelectionKey#OP_WRITE]
+    public int readyOps(int interestOps) {
+        OpenStream stream = open;
+        return stream == null ? 0 : stream.readyOps(interestOps);
+    }
+
+    /// The calling thread has asked channels for [#readyOps], and is about to wait where no device sees it. The
+    /// devices' own threads work from now on.
+    public static void handOver() {
+        DeviceWatch.handOver();
+    }
+
     // ---- the end
 
     /// Tells the peer that nothing more is written; it reads what is on its way, and then the end. Reading goes on.
@@ -375,8 +402,8 @@ public final class StreamChannel
         close(StreamOptions.nanos(options.linger()));
     }
 
-    /// Ends it at once: no program has it.
-    void abandon() {
+    /// Ends the connection at once, whatever has not arrived. The peer finds it reset.
+    public void abandon() {
         close(0);
     }
 

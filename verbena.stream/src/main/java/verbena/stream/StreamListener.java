@@ -46,6 +46,7 @@ public final class StreamListener implements Channel {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private volatile boolean isBlocking = true;
+    private volatile Runnable readiness = () -> {};
 
     // Guarded by the lock.
     private final Map<ConnectionId, Begun> arriving = new HashMap<>();
@@ -159,6 +160,24 @@ public final class StreamListener implements Channel {
         return new ClosedByInterruptException();
     }
 
+    // ---- readiness, for selectors
+
+    /// From now on `listener` runs each time that a connection has come, or the listener has failed. It runs in a
+    /// thread of Verbena's, and must neither wait nor call this class.
+    public void onReadiness(Runnable listener) {
+        readiness = listener;
+    }
+
+    /// Whether [#accept()] would not wait now.
+    public boolean isReady() {
+        lock.lock();
+        try {
+            return !arrived.isEmpty() || failure != null || isClosed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     // ---- by the thread that answers
 
     private void answer() {
@@ -234,6 +253,7 @@ public final class StreamListener implements Channel {
             begun.channel.accepted(begun.peer);
             arrived.add(begun.channel);
             changed.signal();
+            readiness.run();
         } catch (VerbsException e) {
             begun.channel.abandon(); // it has ended already
         }
@@ -259,6 +279,7 @@ public final class StreamListener implements Channel {
             try {
                 failure = gone.why();
                 changed.signalAll();
+                readiness.run();
             } finally {
                 lock.unlock();
             }

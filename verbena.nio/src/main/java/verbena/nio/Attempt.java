@@ -1,0 +1,199 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.StreamChannel;
+
+/// One attempt to connect, in a virtual thread of its own: by RDMA where the [Routes] say so, and by TCP when the peer
+/// does not take that.
+final class Attempt {
+    private final InetSocketAddress peer;
+    private final SocketChoices choices;
+    private final Opener<SocketChannel> opener;
+    private final Runnable onEnd;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition ended = lock.newCondition();
+
+    // Guarded by the lock, all below.
+    private boolean isCancelled;
+    private boolean hasEnded;
+    private @Nullable StreamChannel stream;
+    private @Nullable SocketChannel tcp;
+    private @Nullable Throwable failure;
+
+    /// @param bound a TCP channel that the program has bound, which has to be the one; else null
+    /// @param onEnd runs in the attempt's thread
+    Attempt(
+            InetSocketAddress peer,
+            SocketChoices choices,
+            Opener<SocketChannel> opener,
+            @Nullable SocketChannel bound,
+            Runnable onEnd) {
+        this.peer = peer;
+        this.choices = choices;
+        this.opener = opener;
+        this.tcp = bound;
+        this.onEnd = onEnd;
+    }
+
+    void start() {
+        Thread.ofVirtual().name("verbena-nio-connect").start(this::run);
+    }
+
+    private void run() {
+        Throwable why = null;
+        try {
+            if (isBound() || !Routes.triesRdma(peer) || !byRdma()) {
+                byTcp();
+            }
+        } catch (IOException | RuntimeException e) {
+            why = e;
+        }
+        lock.lock();
+        try {
+            failure = why;
+            hasEnded = true;
+            if (isCancelled || why != null) {
+                closeBoth();
+            }
+            ended.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        onEnd.run();
+    }
+
+    private boolean isBound() {
+        lock.lock();
+        try {
+            return tcp != null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// False when the peer does not take it, or there is no device.
+    private boolean byRdma() throws IOException {
+        StreamChannel made = null;
+        boolean done = false;
+        try {
+            made = StreamChannel.open(choices.stream().withConnectTimeout(Routes.wait(peer)));
+            keep(made, null);
+            done = made.connectTo(peer);
+        } catch (AsynchronousCloseException e) {
+            throw e;
+        } catch (SocketTimeoutException e) {
+            Routes.silent(peer);
+            Routes.fellBack(peer, e);
+        } catch (IOException | RuntimeException | LinkageError e) {
+            Routes.fellBack(peer, e); // a device that cannot be used is no reason not to connect
+        } finally {
+            if (!done && made != null) {
+                made.close();
+            }
+        }
+        return done;
+    }
+
+    private void byTcp() throws IOException {
+        SocketChannel made = isBound() ? tcp() : opener.open();
+        keep(null, made);
+        choices.apply(made);
+        boolean _ = made.connect(peer);
+    }
+
+    private SocketChannel tcp() {
+        lock.lock();
+        try {
+            return Objects.requireNonNull(tcp);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void keep(@Nullable StreamChannel newStream, @Nullable SocketChannel newTcp) throws IOException {
+        lock.lock();
+        try {
+            stream = newStream;
+            tcp = newTcp;
+            if (isCancelled) {
+                closeBoth();
+                throw new AsynchronousCloseException();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeBoth() {
+        if (stream != null) {
+            Closing.later(stream);
+        }
+        Closing.quietly(tcp);
+    }
+
+    /// Ends it, whatever has become of it. A thread that waits goes on.
+    void cancel() {
+        lock.lock();
+        try {
+            isCancelled = true;
+            closeBoth();
+            ended.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Waits until it has ended, or was cancelled.
+    ///
+    /// @param nanos to wait at most
+    /// @return false when the time is over
+    boolean await(long nanos) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = nanos;
+            while (!hasEnded && !isCancelled && left > 0) {
+                left = ended.awaitNanos(left);
+            }
+            return hasEnded || isCancelled;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean hasEnded() {
+        lock.lock();
+        try {
+            return hasEnded;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// What carries the connection: a [StreamChannel], or the JDK's own [SocketChannel]. Only after the end.
+    ///
+    /// @throws IOException why there is no connection
+    AutoCloseable result() throws IOException {
+        lock.lock();
+        try {
+            if (isCancelled) {
+                throw new AsynchronousCloseException();
+            }
+            switch (failure) {
+                case null -> {}
+                case IOException e -> throw e;
+                default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
+            }
+            return stream != null ? stream : Objects.requireNonNull(tcp);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

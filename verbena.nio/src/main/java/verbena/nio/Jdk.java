@@ -1,0 +1,55 @@
+package verbena.nio;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.spi.SelectorProvider;
+
+/// The JDK's own provider, and what of it has no public name. The packages have to be exported to this one:
+/// [NioAgent] does that, or `--add-exports java.base/sun.nio.ch`.
+final class Jdk {
+    private static final SelectorProvider PROVIDER;
+    private static final Class<?> NATIVE_CHANNEL;
+    private static final MethodHandle KILL;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            Class<?> source = Class.forName("sun.nio.ch.DefaultSelectorProvider");
+            MethodHandle get = lookup.findStatic(source, "get", MethodType.methodType(selectorProviderOf(source)));
+            PROVIDER = (SelectorProvider) get.invoke();
+            NATIVE_CHANNEL = Class.forName("sun.nio.ch.SelChImpl");
+            KILL = lookup.findVirtual(NATIVE_CHANNEL, "kill", MethodType.methodType(void.class));
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(
+                    "java.base does not export sun.nio.ch to verbena.nio: start with -javaagent:verbena-nio.jar", e);
+        } catch (Throwable e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private Jdk() {}
+
+    private static Class<?> selectorProviderOf(Class<?> source) throws NoSuchMethodException {
+        return source.getMethod("get").getReturnType();
+    }
+
+    static SelectorProvider provider() {
+        return PROVIDER;
+    }
+
+    /// Lets go of the descriptor of a channel that was closed while a selector of ours still had a key of it. Its own
+    /// selector has asked the channel before that key was gone. Does nothing when the descriptor is closed already.
+    static void release(SelectableChannel closed) {
+        if (NATIVE_CHANNEL.isInstance(closed)) {
+            try {
+                KILL.invoke(closed);
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new IllegalStateException("kill: " + closed, e); // an IOException of close(2)
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// Switches a program over that knows nothing of it: `-javaagent:verbena-nio.jar`, or the same in `JAVA_TOOL_OPTIONS`.
+/// The jar is then on the class path of the program, too, where the JDK finds [RdmaSelectorProvider].
+///
+/// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it, `io.netty.transport.noNative`.
+/// A property that is set already stays as it is. With `-Dverbena.nio.summary=FILE` the process adds a line with its
+/// [NioCounters] to that file when it ends.
+public final class NioAgent {
+    private static final System.Logger LOG = System.getLogger("verbena.nio");
+
+    private NioAgent() {}
+
+    /// Called by the JVM before the program begins.
+    ///
+    /// @throws IllegalArgumentException when a property with address rules has a form that is none: the JVM ends
+    public static void premain(@Nullable String arguments, Instrumentation jvm) {
+        open(jvm);
+        setUnlessSet("java.nio.channels.spi.SelectorProvider", RdmaSelectorProvider.class.getName());
+        setUnlessSet("io.netty.transport.noNative", "true");
+        Routes.check();
+        String summary = System.getProperty("verbena.nio.summary");
+        if (summary != null) {
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> append(Path.of(summary)), "verbena-nio-summary"));
+        }
+    }
+
+    private static void setUnlessSet(String name, String value) {
+        if (System.getProperty(name) == null) {
+            System.setProperty(name, value);
+        }
+    }
+
+    /// Exports what [Jdk] needs, and allows this module native access, which the devices need.
+    private static void open(Instrumentation jvm) {
+        Module base = Object.class.getModule();
+        Module own = NioAgent.class.getModule();
+        Map<String, Set<Module>> exports = Map.of("sun.nio.ch", Set.of(own));
+        Map<String, Set<Module>> opens = Map.of("java.lang", Set.of(own));
+        jvm.redefineModule(base, Set.of(), exports, opens, Set.of(), Map.of());
+        try {
+            Method allow = Module.class.getDeclaredMethod(
+                    own.isNamed() ? "implAddEnableNativeAccess" : "implAddEnableNativeAccessToAllUnnamed");
+            allow.setAccessible(true);
+            Object _ = allow.invoke(own.isNamed() ? own : null);
+        } catch (ReflectiveOperationException e) {
+            LOG.log(System.Logger.Level.DEBUG, "native access by --enable-native-access only", e);
+        }
+    }
+
+    private static void append(Path file) {
+        try {
+            Path _ = Files.write(
+                    file,
+                    List.of("verbena.nio " + NioCounters.snapshot()),
+                    StandardCharsets.UTF_8,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "verbena.nio.summary: " + file, e);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package verbena.nio;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/// What the socket channels of this process have carried which way. A program may read them at any time, from any
+/// thread; they only grow.
+public final class NioCounters {
+    static final LongAdder RDMA_IN = new LongAdder();
+    static final LongAdder RDMA_OUT = new LongAdder();
+    static final LongAdder TCP_IN = new LongAdder();
+    static final LongAdder TCP_OUT = new LongAdder();
+    static final LongAdder RDMA_CONNECTIONS = new LongAdder();
+    static final LongAdder TCP_CONNECTIONS = new LongAdder();
+
+    private NioCounters() {}
+
+    /// The counters at one moment.
+    ///
+    /// @param rdmaBytesIn read from connections over RDMA
+    /// @param rdmaBytesOut written to them
+    /// @param tcpBytesIn read from connections over TCP
+    /// @param tcpBytesOut written to them
+    /// @param rdmaConnections made or accepted over RDMA
+    /// @param tcpConnections made or accepted over TCP
+    public record Snapshot(
+            long rdmaBytesIn,
+            long rdmaBytesOut,
+            long tcpBytesIn,
+            long tcpBytesOut,
+            long rdmaConnections,
+            long tcpConnections) {
+        @Override
+        public String toString() {
+            return "rdma-connections=" + rdmaConnections + " rdma-in=" + rdmaBytesIn + " rdma-out=" + rdmaBytesOut
+                    + " tcp-connections=" + tcpConnections + " tcp-in=" + tcpBytesIn + " tcp-out=" + tcpBytesOut;
+        }
+    }
+
+    /// The counters now.
+    public static Snapshot snapshot() {
+        return new Snapshot(
+                RDMA_IN.sum(),
+                RDMA_OUT.sum(),
+                TCP_IN.sum(),
+                TCP_OUT.sum(),
+                RDMA_CONNECTIONS.sum(),
+                TCP_CONNECTIONS.sum());
+    }
+}

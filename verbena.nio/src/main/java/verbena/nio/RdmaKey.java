@@ -1,0 +1,137 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.spi.AbstractSelectionKey;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/// A channel's registration with an [RdmaSelector]: of a channel of ours, or of one of the JDK's own. What the kernel
+/// tells comes through a second key, with the JDK's selector inside.
+final class RdmaKey extends AbstractSelectionKey {
+    private final RdmaSelector selector;
+    private final SelectableChannel channel;
+    /// Null for a channel of the JDK's own.
+    private final @Nullable Selected ours;
+
+    private volatile int interestOps;
+    private volatile int readyOps;
+    /// With the JDK's selector.
+    private volatile @Nullable SelectionKey inner;
+    /// It waits for the selector to look.
+    final AtomicBoolean isNews = new AtomicBoolean();
+
+    /// What is found in one selection; by the selecting thread.
+    int found;
+
+    RdmaKey(RdmaSelector selector, SelectableChannel channel, @Nullable Selected ours) {
+        this.selector = selector;
+        this.channel = channel;
+        this.ours = ours;
+    }
+
+    @Override
+    public SelectableChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public Selector selector() {
+        return selector;
+    }
+
+    @Nullable
+    Selected ours() {
+        return ours;
+    }
+
+    private void check() {
+        if (!isValid()) {
+            throw new CancelledKeyException();
+        }
+    }
+
+    @Override
+    public int interestOps() {
+        check();
+        return interestOps;
+    }
+
+    @Override
+    public SelectionKey interestOps(int ops) {
+        check();
+        if ((ops & ~channel.validOps()) != 0) {
+            throw new IllegalArgumentException("interestOps: " + ops + ", valid are " + channel.validOps());
+        }
+        begin(ops);
+        return this;
+    }
+
+    /// The operations of interest, whether the key is valid or not.
+    int interest() {
+        return interestOps;
+    }
+
+    void begin(int ops) {
+        interestOps = ops;
+        SelectionKey below = inner;
+        if (below != null && below.isValid()) {
+            try {
+                below.interestOps(ours == null ? ops : ours.kernelOps(ops));
+            } catch (CancelledKeyException e) {
+                // its channel was closed at this moment, and this key is cancelled with it
+            }
+        }
+        if (ours != null) {
+            poke();
+        }
+    }
+
+    /// The selector looks at this key when it looks next, or now if it sleeps.
+    void poke() {
+        selector.poke(this);
+    }
+
+    @Override
+    public int readyOps() {
+        check();
+        return readyOps;
+    }
+
+    /// Sets the operations that are ready, in the selecting thread.
+    void ready(int ops) {
+        readyOps = ops;
+    }
+
+    int readyNow() {
+        return readyOps;
+    }
+
+    /// Registers with the JDK's selector, when there is something to register and it has not been done.
+    ///
+    /// @throws IOException when the channel below cannot be made non-blocking
+    void join(Selector innerSelector) throws IOException {
+        SelectableChannel below = ours == null ? channel : ours.kernel();
+        if (below == null || inner != null) {
+            return;
+        }
+        if (ours != null) {
+            below.configureBlocking(false);
+        }
+        int ops = interestOps;
+        inner = below.register(innerSelector, ours == null ? ops : ours.kernelOps(ops), this);
+    }
+
+    /// Leaves the JDK's selector; whether it was there.
+    boolean leave() {
+        SelectionKey below = inner;
+        if (below == null) {
+            return false;
+        }
+        below.cancel();
+        return true;
+    }
+}

@@ -1,0 +1,78 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.net.StandardProtocolFamily;
+import java.nio.channels.Channel;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+import org.jspecify.annotations.Nullable;
+
+/// Makes socket channels that carry their bytes by RDMA where the peer can, and by TCP otherwise, and selectors for
+/// them. Datagrams, pipes and UNIX-domain sockets are the JDK's own, and the same selectors take them.
+///
+/// The system property `java.nio.channels.spi.SelectorProvider` names this class; [NioAgent] sets it. A provider has
+/// no state: several are the same.
+public final class RdmaSelectorProvider extends SelectorProvider {
+    /// For the JDK, which makes it by its name.
+    public RdmaSelectorProvider() {}
+
+    @Override
+    public DatagramChannel openDatagramChannel() throws IOException {
+        return Jdk.provider().openDatagramChannel();
+    }
+
+    @Override
+    public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
+        return Jdk.provider().openDatagramChannel(family);
+    }
+
+    @Override
+    public Pipe openPipe() throws IOException {
+        return Jdk.provider().openPipe();
+    }
+
+    @Override
+    public AbstractSelector openSelector() throws IOException {
+        return new RdmaSelector(this);
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel() throws IOException {
+        return new RdmaServerSocketChannel(this, Jdk.provider()::openServerSocketChannel);
+    }
+
+    @Override
+    public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
+        if (isOurs(family)) {
+            return new RdmaServerSocketChannel(this, () -> Jdk.provider().openServerSocketChannel(family));
+        }
+        return Jdk.provider().openServerSocketChannel(family);
+    }
+
+    @Override
+    public SocketChannel openSocketChannel() throws IOException {
+        return new RdmaSocketChannel(this, Jdk.provider()::openSocketChannel);
+    }
+
+    @Override
+    public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
+        if (isOurs(family)) {
+            return new RdmaSocketChannel(this, () -> Jdk.provider().openSocketChannel(family));
+        }
+        return Jdk.provider().openSocketChannel(family);
+    }
+
+    private static boolean isOurs(ProtocolFamily family) {
+        return family == StandardProtocolFamily.INET || family == StandardProtocolFamily.INET6;
+    }
+
+    @Override
+    public @Nullable Channel inheritedChannel() throws IOException {
+        return Jdk.provider().inheritedChannel();
+    }
+}

@@ -1,0 +1,343 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.NotYetBoundException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.StreamChannel;
+import verbena.stream.StreamListener;
+import verbena.stream.StreamOptions;
+import verbena.verbs.VerbsException;
+
+/// A listener at both under one number: at the kernel's TCP port by the JDK's own channel, and for streams over RDMA.
+/// A call of [#accept()] gives whichever has come. Threads as [ServerSocketChannel] has them.
+final class RdmaServerSocketChannel extends ServerSocketChannel {
+    /// How often a number that the kernel has chosen may be taken for RDMA already.
+    private static final int TRIES = 32;
+
+    private final Opener<ServerSocketChannel> opener;
+    private final Opener<SocketChannel> sockets = Jdk.provider()::openSocketChannel;
+    private final Selected selected = new Selection();
+    private final ReentrantLock accepting = new ReentrantLock();
+    /// Held to bind.
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /// Replaced when another number has to be tried.
+    private volatile ServerSocketChannel tcp;
+
+    private volatile @Nullable StreamListener listener;
+    private volatile boolean isBound;
+    /// A thread in [#accept()] sleeps here; made when one first does.
+    private volatile @Nullable Selector waiter;
+
+    private boolean isStreamNext;
+    private @Nullable ServerSocketView view;
+
+    RdmaServerSocketChannel(SelectorProvider provider, Opener<ServerSocketChannel> opener) throws IOException {
+        super(provider);
+        this.opener = opener;
+        this.tcp = make();
+    }
+
+    private ServerSocketChannel make() throws IOException {
+        ServerSocketChannel made = opener.open();
+        made.configureBlocking(false);
+        return made;
+    }
+
+    Selected selected() {
+        return selected;
+    }
+
+    private final class Selection extends Selected {
+        @Override
+        int readyOps(int interestOps) {
+            StreamListener streams = listener;
+            return streams != null && streams.isReady() ? interestOps & SelectionKey.OP_ACCEPT : 0;
+        }
+
+        @Override
+        @Nullable
+        SelectableChannel kernel() {
+            return isBound ? tcp : null;
+        }
+
+        @Override
+        int kernelOps(int interestOps) {
+            return interestOps;
+        }
+    }
+
+    private void onReadiness() {
+        selected.poke();
+        Selector sleeper = waiter;
+        if (sleeper != null) {
+            sleeper.wakeup();
+        }
+    }
+
+    // ---- binding
+
+    @Override
+    public ServerSocketChannel bind(@Nullable SocketAddress local, int backlog) throws IOException {
+        lock.lock();
+        try {
+            checkOpen();
+            if (isBound) {
+                throw new AlreadyBoundException();
+            }
+            bindBoth(local, backlog);
+            if (!isOpen()) {
+                release();
+                throw new ClosedChannelException();
+            }
+        } finally {
+            lock.unlock();
+        }
+        selected.poke();
+        return this;
+    }
+
+    private void bindBoth(@Nullable SocketAddress local, int backlog) throws IOException {
+        boolean choosesPort = local == null || (local instanceof InetSocketAddress wanted && wanted.getPort() == 0);
+        for (int i = 1; ; i++) {
+            ServerSocketChannel _ = tcp.bind(local, backlog);
+            var at = (InetSocketAddress) tcp.getLocalAddress();
+            try {
+                listener = Routes.listensForRdma(at) ? listen(at) : null;
+                isBound = true;
+                return;
+            } catch (BindException e) {
+                replace();
+                if (!choosesPort || i == TRIES) {
+                    throw e; // another program has the number for RDMA
+                }
+            }
+        }
+    }
+
+    private @Nullable StreamListener listen(InetSocketAddress at) throws BindException {
+        try {
+            StreamOptions options = StreamOptions.defaults();
+            int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
+            var where = at.getAddress().isAnyLocalAddress() ? new InetSocketAddress("0.0.0.0", at.getPort()) : at;
+            StreamListener made = StreamListener.bind(where, options.withBuffers(options.sendBytes(), ring));
+            made.configureBlocking(false);
+            made.onReadiness(this::onReadiness);
+            return made;
+        } catch (BindException e) {
+            throw e;
+        } catch (IOException | VerbsException | LinkageError e) {
+            Routes.listensByTcpOnly(at, e); // no device: the kernel's port is there all the same
+            return null;
+        }
+    }
+
+    /// A bound socket cannot be bound anew.
+    private void replace() throws IOException {
+        ServerSocketChannel old = tcp;
+        ServerSocketChannel made = make();
+        for (SocketOption<?> each : old.supportedOptions()) {
+            copy(each, old, made);
+        }
+        tcp = made;
+        old.close();
+    }
+
+    private static <T> void copy(SocketOption<T> name, ServerSocketChannel from, ServerSocketChannel to)
+            throws IOException {
+        T value = from.getOption(name);
+        if (value != null && !value.equals(to.getOption(name))) {
+            ServerSocketChannel _ = to.setOption(name, value);
+        }
+    }
+
+    // ---- accepting
+
+    @Override
+    public @Nullable SocketChannel accept() throws IOException {
+        return accept(Long.MAX_VALUE);
+    }
+
+    /// Waits at most so long, in blocking mode.
+    ///
+    /// @return null when none has come
+    @Nullable
+    SocketChannel accept(long nanos) throws IOException {
+        accepting.lock();
+        try {
+            checkOpen();
+            if (!isBound) {
+                throw new NotYetBoundException();
+            }
+            AutoCloseable found = isBlocking() ? await(nanos) : poll();
+            return found == null ? null : RdmaSocketChannel.accepted(provider(), sockets, found);
+        } finally {
+            accepting.unlock();
+        }
+    }
+
+    private @Nullable AutoCloseable await(long nanos) throws IOException {
+        long start = System.nanoTime();
+        try {
+            Selector sleeper = sleeper();
+            while (true) {
+                if (Thread.currentThread().isInterrupted()) {
+                    close();
+                    throw new ClosedByInterruptException();
+                }
+                AutoCloseable found = poll();
+                long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
+                if (found != null || left <= 0) {
+                    return found;
+                }
+                int _ = nanos == Long.MAX_VALUE
+                        ? sleeper.select()
+                        : sleeper.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(left + 999_999)));
+                sleeper.selectedKeys().clear();
+            }
+        } catch (ClosedByInterruptException e) {
+            throw e;
+        } catch (ClosedChannelException | ClosedSelectorException e) {
+            var closed = new AsynchronousCloseException();
+            closed.initCause(e);
+            throw closed;
+        }
+    }
+
+    private Selector sleeper() throws IOException {
+        Selector made = waiter;
+        if (made == null) {
+            made = Jdk.provider().openSelector();
+            SelectionKey _ = tcp.register(made, SelectionKey.OP_ACCEPT);
+            waiter = made;
+            if (!isOpen()) {
+                made.close();
+            }
+        }
+        return made;
+    }
+
+    /// A connection that is there: over RDMA and over TCP by turns, when both have come.
+    private @Nullable AutoCloseable poll() throws IOException {
+        isStreamNext = !isStreamNext;
+        AutoCloseable first = isStreamNext ? pollStream() : tcp.accept();
+        if (first != null) {
+            return first;
+        }
+        return isStreamNext ? tcp.accept() : pollStream();
+    }
+
+    private @Nullable StreamChannel pollStream() throws IOException {
+        StreamListener streams = listener;
+        try {
+            return streams == null ? null : streams.accept();
+        } catch (SocketException e) {
+            listener = null; // its device has failed: TCP goes on
+            Routes.listensByTcpOnly((InetSocketAddress) tcp.getLocalAddress(), e);
+            streams.close();
+            return null;
+        }
+    }
+
+    private void checkOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    // ---- the end
+
+    @Override
+    protected void implCloseSelectableChannel() throws IOException {
+        release();
+    }
+
+    private void release() throws IOException {
+        StreamListener streams = listener;
+        if (streams != null) {
+            streams.close();
+        }
+        tcp.close();
+        Selector sleeper = waiter;
+        if (sleeper != null) {
+            sleeper.close(); // wakes the thread that waits there, and lets the descriptor go
+        }
+    }
+
+    @Override
+    protected void implConfigureBlocking(boolean block) {
+        // the channels below never block: accept() waits itself
+    }
+
+    // ---- what there is to know
+
+    @Override
+    public @Nullable SocketAddress getLocalAddress() throws IOException {
+        checkOpen();
+        return tcp.getLocalAddress();
+    }
+
+    boolean isBound() {
+        return isBound;
+    }
+
+    @Override
+    public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+        checkOpen();
+        ServerSocketChannel _ = tcp.setOption(name, value);
+        return this;
+    }
+
+    @Override
+    public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
+        checkOpen();
+        return tcp.getOption(name);
+    }
+
+    @Override
+    public Set<SocketOption<?>> supportedOptions() {
+        return tcp.supportedOptions();
+    }
+
+    @Override
+    public ServerSocket socket() {
+        lock.lock();
+        try {
+            ServerSocketView made = view;
+            if (made == null) {
+                made = ServerSocketView.of(this);
+                view = made;
+            }
+            return Objects.requireNonNull(made);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "RdmaServerSocketChannel[" + (listener == null ? "TCP only, " : "") + tcp + "]";
+    }
+}

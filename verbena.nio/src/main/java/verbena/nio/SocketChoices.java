@@ -1,0 +1,87 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.channels.NetworkChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.StreamOptions;
+
+/// The socket options of a channel, as long as no socket of the kernel's has them. The JDK's own channel judges what
+/// is set, and knows what holds otherwise. Safe for use by any thread.
+final class SocketChoices {
+    private static final int RING_MIN = 1 << 14;
+    private static final int RING_MAX = 1 << 24;
+
+    private final Opener<SocketChannel> opener;
+    private final Map<SocketOption<?>, Object> chosen = new ConcurrentHashMap<>();
+
+    SocketChoices(Opener<SocketChannel> opener) {
+        this.opener = opener;
+    }
+
+    <T> void set(SocketOption<T> name, T value) throws IOException {
+        try (SocketChannel judge = opener.open()) {
+            judge.setOption(name, value);
+        }
+        chosen.put(name, value);
+    }
+
+    @Nullable
+    <T> T get(SocketOption<T> name) throws IOException {
+        Object own = chosen.get(name);
+        if (own != null) {
+            return name.type().cast(own);
+        }
+        if (name.equals(StandardSocketOptions.SO_SNDBUF)) {
+            return name.type().cast(StreamOptions.defaults().sendBytes());
+        }
+        if (name.equals(StandardSocketOptions.SO_RCVBUF)) {
+            return name.type().cast(StreamOptions.defaults().receiveBytes());
+        }
+        try (SocketChannel judge = opener.open()) {
+            return judge.getOption(name);
+        }
+    }
+
+    Set<SocketOption<?>> supported() {
+        try (SocketChannel judge = opener.open()) {
+            return judge.supportedOptions();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /// Seconds that closing may take: -1 when the program has not said so.
+    int linger() {
+        return chosen.get(StandardSocketOptions.SO_LINGER) instanceof Integer seconds ? seconds : -1;
+    }
+
+    /// Sets all of them at a socket of the kernel's.
+    void apply(NetworkChannel to) throws IOException {
+        for (Map.Entry<SocketOption<?>, Object> each : chosen.entrySet()) {
+            apply(to, each.getKey(), each.getValue());
+        }
+    }
+
+    private static <T> void apply(NetworkChannel to, SocketOption<T> name, Object value) throws IOException {
+        to.setOption(name, name.type().cast(value));
+    }
+
+    /// The sizes of the rings are those of the socket's buffers.
+    StreamOptions stream() {
+        StreamOptions defaults = StreamOptions.defaults();
+        return defaults.withBuffers(
+                ring(StandardSocketOptions.SO_SNDBUF, defaults.sendBytes()),
+                ring(StandardSocketOptions.SO_RCVBUF, defaults.receiveBytes()));
+    }
+
+    private int ring(SocketOption<Integer> name, int otherwise) {
+        return chosen.get(name) instanceof Integer bytes ? Math.clamp(bytes, RING_MIN, RING_MAX) : otherwise;
+    }
+}

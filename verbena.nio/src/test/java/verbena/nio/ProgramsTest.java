@@ -1,0 +1,101 @@
+package verbena.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import verbena.nio.programs.HttpEcho;
+import verbena.nio.programs.NettyEcho;
+
+/// Programs that know nothing of Verbena, in JVMs of their own with the agent and without.
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
+class ProgramsTest {
+    private static final int BYTES = 2_000_000;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource({"Netty, true, true", "HTTP, true, true", "Netty, true, false", "HTTP, false, true"})
+    void anEchoGoesByRdmaWhereBothEndsHaveTheAgentAndElseByTcp(
+            String program, boolean serverHasAgent, boolean clientHasAgent) throws Exception {
+        Class<?> main = program.equals("Netty") ? NettyEcho.class : HttpEcho.class;
+        Process server = start(main, serverHasAgent, "server");
+        try (var answers = new BufferedReader(
+                new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))) {
+            String port = answers.readLine();
+            assertThat(port).as(errors("server")).matches("\\d+");
+            Process client = start(main, clientHasAgent, "client", port, Integer.toString(BYTES));
+            try (var said = client.getInputStream()) {
+                assertThat(new String(said.readAllBytes(), StandardCharsets.UTF_8))
+                        .as(errors("client"))
+                        .isEqualToIgnoringNewLines("same");
+                assertThat(client.waitFor()).isZero();
+            } finally {
+                client.destroyForcibly();
+            }
+            server.getOutputStream().close();
+            assertThat(server.waitFor()).as(errors("server")).isZero();
+        } finally {
+            server.destroyForcibly();
+        }
+        boolean byRdma = serverHasAgent && clientHasAgent;
+        if (serverHasAgent) {
+            check("server", byRdma);
+        }
+        if (clientHasAgent) {
+            check("client", byRdma);
+        }
+    }
+
+    private void check(String role, boolean byRdma) throws IOException {
+        String summary = Files.readString(folder.resolve(role + ".summary"));
+        String here = byRdma ? "rdma" : "tcp";
+        String elsewhere = byRdma ? "tcp" : "rdma";
+        assertThat(count(summary, here + "-in")).as(summary).isGreaterThanOrEqualTo(BYTES);
+        assertThat(count(summary, here + "-out")).as(summary).isGreaterThanOrEqualTo(BYTES);
+        assertThat(count(summary, here + "-connections")).as(summary).isPositive();
+        assertThat(count(summary, elsewhere + "-connections")).as(summary).isZero();
+        assertThat(Files.readString(folder.resolve(role + ".err"))).doesNotContain("WARNING");
+    }
+
+    private static long count(String summary, String name) {
+        Matcher found = Pattern.compile(" " + name + "=(\\d+)").matcher(summary);
+        assertThat(found.find()).as(summary).isTrue();
+        return Long.parseLong(found.group(1));
+    }
+
+    private Process start(Class<?> main, boolean hasAgent, String role, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-XX:+UseSerialGC");
+        if (hasAgent) {
+            command.add("-javaagent:" + AgentJar.make(folder));
+            command.add("-Dverbena.nio.summary=" + folder.resolve(role + ".summary"));
+        }
+        command.addAll(List.of("-cp", AgentJar.programs(), main.getName(), role));
+        command.addAll(List.of(arguments));
+        var builder = new ProcessBuilder(command)
+                .redirectError(folder.resolve(role + ".err").toFile());
+        builder.environment().remove("JAVA_TOOL_OPTIONS");
+        return builder.start();
+    }
+
+    private String errors(String role) throws IOException {
+        Path file = folder.resolve(role + ".err");
+        return Files.exists(file) ? Files.readString(file) : "";
+    }
+}

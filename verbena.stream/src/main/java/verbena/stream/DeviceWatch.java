@@ -1,0 +1,161 @@
+package verbena.stream;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import verbena.verbs.CompletionChannel;
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.Context;
+import verbena.verbs.InvalidStateException;
+import verbena.verbs.spi.WaitableChannel;
+
+/// Tells the streams of a device that something has completed. All streams of the process on one device share a
+/// completion channel, which is closed after the last of them.
+final class DeviceWatch {
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+
+    private static final Map<Context, DeviceWatch> ALL = new HashMap<>();
+
+    private final Context context;
+    private final CompletionChannel channel;
+    private final Map<CompletionQueue, Seat> seats = new ConcurrentHashMap<>();
+
+    // Guarded by the class.
+    private int streams;
+    private boolean isTold;
+
+    private DeviceWatch(Context context) {
+        this.context = context;
+        this.channel = context.createCompletionChannel();
+    }
+
+    /// The place of one stream.
+    static final class Seat implements AutoCloseable {
+        private final DeviceWatch watch;
+        private @Nullable CompletionQueue queue;
+        private volatile boolean isArmed;
+        private volatile @Nullable Runnable listener;
+
+        private Seat(DeviceWatch watch) {
+            this.watch = watch;
+        }
+
+        /// Makes the stream's completion queue, once.
+        CompletionQueue createQueue(int entries) {
+            CompletionQueue made = watch.context.createCompletionQueue(entries, Optional.of(watch.channel));
+            queue = made;
+            watch.seats.put(made, this);
+            return made;
+        }
+
+        /// From now on `to` runs after each notification.
+        void listen(Runnable to) {
+            listener = to;
+            watch.begin();
+        }
+
+        /// Whether there is a notification to come. The caller arms the queue when there is not, and says so.
+        boolean isArmed() {
+            return isArmed;
+        }
+
+        void armed() {
+            isArmed = true;
+        }
+
+        /// Tells the listener, if there is one.
+        void tell() {
+            Runnable to = listener;
+            if (to != null) {
+                to.run();
+            }
+        }
+
+        /// The stream has closed its queue, or has not made one.
+        @Override
+        public void close() {
+            CompletionQueue own = queue;
+            if (own != null) {
+                watch.seats.remove(own);
+            }
+            watch.leave();
+        }
+    }
+
+    /// A place at the device, for one stream.
+    static Seat join(Context context) {
+        synchronized (ALL) {
+            DeviceWatch watch = ALL.computeIfAbsent(context, DeviceWatch::new);
+            watch.streams++;
+            return new Seat(watch);
+        }
+    }
+
+    private void leave() {
+        synchronized (ALL) {
+            if (--streams == 0) {
+                ALL.remove(context);
+                channel.close();
+            }
+        }
+    }
+
+    /// Begins to take notifications, when the first stream wants them.
+    private void begin() {
+        synchronized (ALL) {
+            if (!isTold && streams > 0) {
+                isTold = true;
+                if (channel instanceof WaitableChannel telling) {
+                    telling.tell(() -> bring(telling));
+                } else {
+                    Thread.ofPlatform().daemon().name("verbena-stream-watch").start(this::await);
+                }
+            }
+        }
+    }
+
+    /// By the thread that works for the device, which may be in the middle of any call.
+    private void bring(WaitableChannel from) {
+        Optional<CompletionQueue> next = from.take();
+        while (next.isPresent()) {
+            bring(next.get());
+            next = from.take();
+        }
+    }
+
+    private void bring(CompletionQueue notified) {
+        Seat seat = seats.get(notified);
+        if (seat != null) {
+            seat.isArmed = false;
+            seat.tell();
+        }
+    }
+
+    /// A thread of its own, for a device that can tell no one.
+    private void await() {
+        try {
+            while (true) {
+                channel.await(FOREVER).ifPresent(this::bring);
+            }
+        } catch (InvalidStateException | InterruptedException e) {
+            // the last stream has gone; no program knows this thread
+        }
+    }
+
+    /// The calling thread is about to wait where no device sees it: the devices' own threads work.
+    static void handOver() {
+        List<DeviceWatch> all;
+        synchronized (ALL) {
+            all = List.copyOf(ALL.values());
+        }
+        for (DeviceWatch watch : all) {
+            if (watch.channel instanceof WaitableChannel working && working.isOpen()) {
+                working.handOver();
+            }
+        }
+    }
+}
