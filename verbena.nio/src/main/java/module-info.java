@@ -6,6 +6,7 @@ module verbena.nio {
     requires static org.jspecify;
     requires static java.instrument;
     requires verbena.stream;
+    requires verbena.verbs;
 
     exports verbena.nio;
 

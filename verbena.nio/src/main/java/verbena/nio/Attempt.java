@@ -1,10 +1,14 @@
 package verbena.nio;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Objects;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -41,6 +45,22 @@ final class Attempt {
         this.opener = opener;
         this.tcp = bound;
         this.onEnd = onEnd;
+    }
+
+    /// The address to connect to.
+    ///
+    /// @throws UnsupportedAddressTypeException when it is none of IP
+    /// @throws UnresolvedAddressException when its name was not resolved
+    static InetSocketAddress peer(SocketAddress remote) throws IOException {
+        if (!(Objects.requireNonNull(remote) instanceof InetSocketAddress peer)) {
+            throw new UnsupportedAddressTypeException();
+        }
+        if (peer.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        return peer.getAddress().isAnyLocalAddress()
+                ? new InetSocketAddress(InetAddress.getLocalHost(), peer.getPort())
+                : peer;
     }
 
     void start() {
@@ -134,9 +154,9 @@ final class Attempt {
 
     private void closeBoth() {
         if (stream != null) {
-            Closing.later(stream);
+            PendingCloses.add(stream);
         }
-        Closing.quietly(tcp);
+        PendingCloses.quietly(tcp);
     }
 
     /// Ends it, whatever has become of it. A thread that waits goes on.
@@ -177,10 +197,10 @@ final class Attempt {
         }
     }
 
-    /// What carries the connection: a [StreamChannel], or the JDK's own [SocketChannel]. Only after the end.
+    /// What carries the connection. Only after the end.
     ///
     /// @throws IOException why there is no connection
-    AutoCloseable result() throws IOException {
+    Carrier result() throws IOException {
         lock.lock();
         try {
             if (isCancelled) {
@@ -191,7 +211,9 @@ final class Attempt {
                 case IOException e -> throw e;
                 default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
-            return stream != null ? stream : Objects.requireNonNull(tcp);
+            return stream != null
+                    ? new Carrier.ByStream(stream)
+                    : new Carrier.ByTcp(Objects.requireNonNull(tcp));
         } finally {
             lock.unlock();
         }

@@ -191,14 +191,14 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             if (!isBound) {
                 throw new NotYetBoundException();
             }
-            AutoCloseable found = isBlocking() ? await(nanos) : poll();
+            Carrier found = isBlocking() ? await(nanos) : poll();
             return found == null ? null : RdmaSocketChannel.accepted(provider(), sockets, found);
         } finally {
             accepting.unlock();
         }
     }
 
-    private @Nullable AutoCloseable await(long nanos) throws IOException {
+    private @Nullable Carrier await(long nanos) throws IOException {
         long start = System.nanoTime();
         try {
             Selector sleeper = sleeper();
@@ -207,7 +207,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
                     close();
                     throw new ClosedByInterruptException();
                 }
-                AutoCloseable found = poll();
+                Carrier found = poll();
                 long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
                 if (found != null || left <= 0) {
                     return found;
@@ -240,19 +240,28 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
     }
 
     /// A connection that is there: over RDMA and over TCP by turns, when both have come.
-    private @Nullable AutoCloseable poll() throws IOException {
+    private @Nullable Carrier poll() throws IOException {
         isStreamNext = !isStreamNext;
-        AutoCloseable first = isStreamNext ? pollStream() : tcp.accept();
+        Carrier first = isStreamNext ? pollStream() : pollTcp();
         if (first != null) {
             return first;
         }
-        return isStreamNext ? tcp.accept() : pollStream();
+        return isStreamNext ? pollTcp() : pollStream();
     }
 
-    private @Nullable StreamChannel pollStream() throws IOException {
+    private @Nullable Carrier pollTcp() throws IOException {
+        SocketChannel found = tcp.accept();
+        return found == null ? null : new Carrier.ByTcp(found);
+    }
+
+    private @Nullable Carrier pollStream() throws IOException {
         StreamListener streams = listener;
+        if (streams == null) {
+            return null;
+        }
         try {
-            return streams == null ? null : streams.accept();
+            StreamChannel found = streams.accept();
+            return found == null ? null : new Carrier.ByStream(found);
         } catch (SocketException e) {
             listener = null; // its device has failed: TCP goes on
             Routes.listensByTcpOnly((InetSocketAddress) tcp.getLocalAddress(), e);

@@ -1,7 +1,6 @@
 package verbena.nio;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
@@ -18,21 +17,16 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.nio.channels.UnresolvedAddressException;
-import java.nio.channels.UnsupportedAddressTypeException;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
-import verbena.stream.StreamChannel;
 
-/// A socket channel that a [StreamChannel] carries, or the JDK's own channel when the peer speaks no RDMA. Which one is
-/// known when it is connected, and does not change. Threads as [SocketChannel] has them.
+/// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Which [Carrier] it has is known when
+/// it is connected, and does not change. Threads as [SocketChannel] has them.
 final class RdmaSocketChannel extends SocketChannel {
-    private static final int STREAM_OPS = SelectionKey.OP_READ | SelectionKey.OP_WRITE;
-
     private final Opener<SocketChannel> opener;
     private final SocketChoices choices;
     private final Selected selected = new Selection();
@@ -40,21 +34,17 @@ final class RdmaSocketChannel extends SocketChannel {
     private final ReentrantLock connecting = new ReentrantLock();
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition changed = lock.newCondition();
+    private final TimedWait timed = new TimedWait();
 
     // Written under the lock, all below.
     private volatile @Nullable Attempt attempt;
-    private volatile @Nullable StreamChannel stream;
-    private volatile @Nullable SocketChannel tcp;
+    private volatile @Nullable Carrier carrier;
     /// The program has bound it, and it is not connected yet.
     private volatile @Nullable SocketChannel bound;
 
     private volatile boolean waits = true;
     private volatile boolean isInputShut;
     private volatile boolean isOutputShut;
-    /// A thread is in [#awaitReadable].
-    private volatile boolean hasTimedReader;
-
     private @Nullable SocketView view;
 
     RdmaSocketChannel(SelectorProvider provider, Opener<SocketChannel> opener) {
@@ -65,7 +55,7 @@ final class RdmaSocketChannel extends SocketChannel {
 
     /// One that a listener has accepted.
     static RdmaSocketChannel accepted(
-            SelectorProvider provider, Opener<SocketChannel> opener, AutoCloseable carrier) throws IOException {
+            SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier) throws IOException {
         var made = new RdmaSocketChannel(provider, opener);
         made.adopt(carrier);
         return made;
@@ -80,10 +70,9 @@ final class RdmaSocketChannel extends SocketChannel {
     private final class Selection extends Selected {
         @Override
         int readyOps(int interestOps) {
-            StreamChannel carrier = stream;
-            if (carrier != null) {
-                int wanted = interestOps & STREAM_OPS;
-                return wanted == 0 ? 0 : carrier.readyOps(wanted);
+            Carrier now = carrier;
+            if (now != null) {
+                return now.readyOps(interestOps);
             }
             Attempt current = attempt;
             return current != null && current.hasEnded() ? interestOps & SelectionKey.OP_CONNECT : 0;
@@ -92,64 +81,57 @@ final class RdmaSocketChannel extends SocketChannel {
         @Override
         @Nullable
         SelectableChannel kernel() {
-            return tcp;
+            Carrier now = carrier;
+            return now == null ? null : now.kernel();
         }
 
         @Override
         int kernelOps(int interestOps) {
-            return interestOps & STREAM_OPS;
+            return interestOps & Carrier.OPS;
         }
     }
 
-    /// Something may be ready: for selectors, and for a thread in [#awaitReadable].
+    /// Something may be ready. Any thread; does not wait.
     private void onReadiness() {
         selected.poke();
-        if (hasTimedReader) {
-            Thread.ofVirtual().start(this::signal); // the caller must not wait for the lock
-        }
+        timed.onReadiness();
     }
 
-    private void signal() {
-        lock.lock();
-        try {
-            changed.signalAll();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /// Waits until a read would not wait, in blocking mode: for the socket's adaptor, which has a time limit.
+    /// Reads in blocking mode with a time limit, for the socket's adaptor.
     ///
     /// @throws SocketTimeoutException when the time is over
-    void awaitReadable(long nanos) throws IOException {
-        StreamChannel carrier = stream;
-        if (carrier == null) {
-            return;
+    int read(byte[] into, int offset, int length, int millis) throws IOException {
+        Carrier now = connected();
+        if (isInputShut) {
+            return -1;
         }
+        try {
+            return switch (now) {
+                case Carrier.ByTcp tcp -> tcp.read(into, offset, length, millis);
+                case Carrier.ByStream stream -> {
+                    awaitReadable(stream, TimeUnit.MILLISECONDS.toNanos(millis));
+                    yield stream.read(ByteBuffer.wrap(into, offset, length));
+                }
+            };
+        } catch (ClosedChannelException e) {
+            throw closedWith(now, e);
+        }
+    }
+
+    private void awaitReadable(Carrier from, long nanos) throws IOException {
         boolean done = false;
+        boolean isReady = false;
         try {
             begin();
-            lock.lockInterruptibly();
-            try {
-                hasTimedReader = true;
-                long left = nanos;
-                while (isOpen() && carrier.readyOps(SelectionKey.OP_READ) == 0) {
-                    if (left <= 0) {
-                        done = true;
-                        throw new SocketTimeoutException("Read timed out");
-                    }
-                    StreamChannel.handOver();
-                    left = changed.awaitNanos(left);
-                }
-                done = isOpen();
-            } finally {
-                hasTimedReader = false;
-                lock.unlock();
-            }
+            isReady = timed.await(() -> !isOpen() || from.readyOps(SelectionKey.OP_READ) != 0, nanos);
+            done = true;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            Thread.currentThread().interrupt(); // end() says that it has closed the channel
         } finally {
-            end(done);
+            end(done && isOpen());
+        }
+        if (!isReady) {
+            throw new SocketTimeoutException("Read timed out");
         }
     }
 
@@ -164,7 +146,7 @@ final class RdmaSocketChannel extends SocketChannel {
     ///
     /// @throws SocketTimeoutException when the time is over; the channel is closed then
     boolean connect(SocketAddress remote, long nanos) throws IOException {
-        InetSocketAddress peer = peer(remote);
+        InetSocketAddress peer = Attempt.peer(remote);
         connecting.lock();
         try {
             checkOpen();
@@ -186,18 +168,6 @@ final class RdmaSocketChannel extends SocketChannel {
         } finally {
             connecting.unlock();
         }
-    }
-
-    private static InetSocketAddress peer(SocketAddress remote) throws IOException {
-        if (!(Objects.requireNonNull(remote) instanceof InetSocketAddress peer)) {
-            throw new UnsupportedAddressTypeException();
-        }
-        if (peer.isUnresolved()) {
-            throw new UnresolvedAddressException();
-        }
-        return peer.getAddress().isAnyLocalAddress()
-                ? new InetSocketAddress(InetAddress.getLocalHost(), peer.getPort())
-                : peer;
     }
 
     private boolean await(Attempt made, long nanos) throws IOException {
@@ -249,20 +219,13 @@ final class RdmaSocketChannel extends SocketChannel {
     }
 
     /// From now on this carries the bytes.
-    private void adopt(AutoCloseable carrier) throws IOException {
+    private void adopt(Carrier made) throws IOException {
         lock.lock();
         try {
+            made.configureBlocking(waits);
+            made.begin(this::onReadiness);
+            carrier = made;
             attempt = null;
-            if (carrier instanceof StreamChannel made) {
-                made.configureBlocking(waits);
-                made.onReadiness(this::onReadiness);
-                stream = made;
-                NioCounters.RDMA_CONNECTIONS.increment();
-            } else if (carrier instanceof SocketChannel made) {
-                made.configureBlocking(waits);
-                tcp = made;
-                NioCounters.TCP_CONNECTIONS.increment();
-            }
         } finally {
             lock.unlock();
         }
@@ -275,7 +238,7 @@ final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public boolean isConnected() {
-        return isOpen() && (stream != null || tcp != null);
+        return isOpen() && carrier != null;
     }
 
     @Override
@@ -291,26 +254,11 @@ final class RdmaSocketChannel extends SocketChannel {
             if (attempt != null) {
                 throw new ConnectionPendingException();
             }
-            SocketChannel own = tcp != null ? tcp : bound;
-            if (own == null && stream != null) {
+            if (carrier != null || bound != null) {
                 throw new AlreadyBoundException();
             }
-            if (own != null) {
-                own.bind(local);
-                return this;
-            }
-            SocketChannel made = opener.open();
-            boolean done = false;
-            try {
-                choices.apply(made);
-                made.bind(local);
-                bound = made;
-                done = true;
-            } finally {
-                if (!done) {
-                    made.close();
-                }
-            }
+            SocketChannel made = choices.bind(local);
+            bound = made;
             if (!isOpen()) {
                 made.close();
             }
@@ -327,16 +275,14 @@ final class RdmaSocketChannel extends SocketChannel {
         if (into.isReadOnly()) {
             throw new IllegalArgumentException("Read-only buffer");
         }
-        checkConnected();
+        Carrier now = connected();
         if (isInputShut) {
             return -1;
         }
-        StreamChannel carrier = stream;
         try {
-            int n = carrier != null ? carrier.read(into) : tcp().read(into);
-            return (int) in(carrier, n);
+            return now.read(into);
         } catch (ClosedChannelException e) {
-            throw closedWith(carrier, e);
+            throw closedWith(now, e);
         }
     }
 
@@ -348,67 +294,42 @@ final class RdmaSocketChannel extends SocketChannel {
                 throw new IllegalArgumentException("Read-only buffer");
             }
         }
-        checkConnected();
+        Carrier now = connected();
         if (isInputShut) {
             return -1;
         }
-        StreamChannel carrier = stream;
         try {
-            long n = carrier != null ? carrier.read(into, offset, length) : tcp().read(into, offset, length);
-            return in(carrier, n);
+            return now.read(into, offset, length);
         } catch (ClosedChannelException e) {
-            throw closedWith(carrier, e);
+            throw closedWith(now, e);
         }
-    }
-
-    private static long in(@Nullable StreamChannel carrier, long n) {
-        if (n > 0) {
-            (carrier != null ? NioCounters.RDMA_IN : NioCounters.TCP_IN).add(n);
-        }
-        return n;
     }
 
     @Override
     public int write(ByteBuffer from) throws IOException {
         Objects.requireNonNull(from);
-        checkConnected();
-        StreamChannel carrier = stream;
+        Carrier now = connected();
         try {
-            int n = carrier != null ? carrier.write(from) : tcp().write(from);
-            return (int) out(carrier, n);
+            return now.write(from);
         } catch (ClosedChannelException e) {
-            throw closedWith(carrier, e);
+            throw closedWith(now, e);
         }
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, from.length);
-        checkConnected();
-        StreamChannel carrier = stream;
+        Carrier now = connected();
         try {
-            long n = carrier != null ? carrier.write(from, offset, length) : tcp().write(from, offset, length);
-            return out(carrier, n);
+            return now.write(from, offset, length);
         } catch (ClosedChannelException e) {
-            throw closedWith(carrier, e);
+            throw closedWith(now, e);
         }
     }
 
-    private static long out(@Nullable StreamChannel carrier, long n) {
-        if (n > 0) {
-            (carrier != null ? NioCounters.RDMA_OUT : NioCounters.TCP_OUT).add(n);
-        }
-        return n;
-    }
-
-    private SocketChannel tcp() {
-        return Objects.requireNonNull(tcp);
-    }
-
-    /// What closes the channel below, an interruption for instance, closes this one.
-    private ClosedChannelException closedWith(@Nullable StreamChannel carrier, ClosedChannelException e)
-            throws IOException {
-        if (!(carrier != null ? carrier.isOpen() : tcp().isOpen())) {
+    /// What closes the carrier, an interruption for instance, closes this channel.
+    private ClosedChannelException closedWith(Carrier now, ClosedChannelException e) throws IOException {
+        if (!now.isOpen()) {
             close();
         }
         return e;
@@ -420,38 +341,30 @@ final class RdmaSocketChannel extends SocketChannel {
         }
     }
 
-    private void checkConnected() throws ClosedChannelException {
+    private Carrier connected() throws ClosedChannelException {
         checkOpen();
-        if (!isConnected()) {
+        Carrier now = carrier;
+        if (now == null) {
             throw new NotYetConnectedException();
         }
+        return now;
     }
 
     // ---- the end
 
     @Override
     public SocketChannel shutdownInput() throws IOException {
-        checkConnected();
+        Carrier now = connected();
         isInputShut = true;
-        StreamChannel carrier = stream;
-        if (carrier != null) {
-            carrier.shutdownInput();
-        } else {
-            tcp().shutdownInput();
-        }
+        now.shutdownInput();
         return this;
     }
 
     @Override
     public SocketChannel shutdownOutput() throws IOException {
-        checkConnected();
+        Carrier now = connected();
         isOutputShut = true;
-        StreamChannel carrier = stream;
-        if (carrier != null) {
-            carrier.shutdownOutput();
-        } else {
-            tcp().shutdownOutput();
-        }
+        now.shutdownOutput();
         return this;
     }
 
@@ -466,7 +379,7 @@ final class RdmaSocketChannel extends SocketChannel {
     @Override
     protected void implCloseSelectableChannel() throws IOException {
         release();
-        signal();
+        timed.onReadiness();
     }
 
     private void release() throws IOException {
@@ -474,43 +387,28 @@ final class RdmaSocketChannel extends SocketChannel {
         if (current != null) {
             current.cancel();
         }
-        StreamChannel carrier = stream;
-        if (carrier != null) {
-            int linger = choices.linger();
-            if (linger == 0) {
-                carrier.abandon();
-            } else if (linger > 0 && waits) {
-                carrier.close();
-            } else {
-                Closing.later(carrier);
-            }
-        }
-        Closing.quietly(bound);
-        SocketChannel own = tcp;
-        if (own != null) {
-            own.close();
+        PendingCloses.quietly(bound);
+        Carrier now = carrier;
+        if (now != null) {
+            now.close(choices.linger(), waits);
         }
     }
 
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
-        StreamChannel carrier;
-        SocketChannel own;
+        Carrier now;
         lock.lock();
         try {
             waits = block;
-            carrier = stream;
-            own = tcp;
+            now = carrier;
         } finally {
             lock.unlock();
         }
-        if (carrier != null) {
-            carrier.configureBlocking(block);
-        } else if (own != null) {
+        if (now != null) {
             if (block) {
                 selected.leave();
             }
-            own.configureBlocking(block);
+            now.configureBlocking(block);
         }
     }
 
@@ -524,12 +422,12 @@ final class RdmaSocketChannel extends SocketChannel {
 
     @Nullable
     InetSocketAddress localAddress() throws IOException {
-        StreamChannel carrier = stream;
-        if (carrier != null) {
-            return carrier.localAddress().orElse(null);
+        Carrier now = carrier;
+        if (now != null) {
+            return now.local();
         }
-        SocketChannel own = tcp != null ? tcp : bound;
-        return own == null || !own.isOpen() ? null : (InetSocketAddress) own.getLocalAddress();
+        SocketChannel own = bound;
+        return own == null ? null : (InetSocketAddress) own.getLocalAddress();
     }
 
     @Override
@@ -540,21 +438,20 @@ final class RdmaSocketChannel extends SocketChannel {
 
     @Nullable
     InetSocketAddress remoteAddress() throws IOException {
-        StreamChannel carrier = stream;
-        if (carrier != null) {
-            return carrier.peerAddress().orElse(null);
-        }
-        SocketChannel own = tcp;
-        return own == null || !own.isOpen() ? null : (InetSocketAddress) own.getRemoteAddress();
+        Carrier now = carrier;
+        return now == null ? null : now.remote();
     }
 
     @Override
     public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         checkOpen();
         choices.set(Objects.requireNonNull(name), value);
-        SocketChannel own = tcp != null ? tcp : bound;
-        if (own != null) {
-            own.setOption(name, value);
+        Carrier now = carrier;
+        SocketChannel own = bound;
+        if (now != null) {
+            now.setOption(name, value);
+        } else if (own != null) {
+            SocketChannel _ = own.setOption(name, value);
         }
         return this;
     }
@@ -562,7 +459,8 @@ final class RdmaSocketChannel extends SocketChannel {
     @Override
     public <T> @Nullable T getOption(SocketOption<T> name) throws IOException {
         checkOpen();
-        SocketChannel own = tcp != null ? tcp : bound;
+        Carrier now = carrier;
+        SocketChannel own = now == null ? bound : now.kernel();
         return own != null ? own.getOption(name) : choices.get(Objects.requireNonNull(name));
     }
 
@@ -588,10 +486,7 @@ final class RdmaSocketChannel extends SocketChannel {
 
     @Override
     public String toString() {
-        StreamChannel carrier = stream;
-        SocketChannel own = tcp;
-        return "RdmaSocketChannel["
-                + (!isOpen() ? "closed" : carrier != null ? carrier : own != null ? "by " + own : "not connected")
-                + "]";
+        Carrier now = carrier;
+        return "RdmaSocketChannel[" + (!isOpen() ? "closed" : now == null ? "not connected" : now) + "]";
     }
 }

@@ -2,6 +2,7 @@ package verbena.nio;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.channels.NetworkChannel;
@@ -71,6 +72,22 @@ final class SocketChoices {
 
     private static <T> void apply(NetworkChannel to, SocketOption<T> name, Object value) throws IOException {
         to.setOption(name, name.type().cast(value));
+    }
+
+    /// A socket of the kernel's with all of them, bound.
+    SocketChannel bind(@Nullable SocketAddress local) throws IOException {
+        SocketChannel made = opener.open();
+        boolean done = false;
+        try {
+            apply(made);
+            SocketChannel _ = made.bind(local);
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                made.close();
+            }
+        }
     }
 
     /// The sizes of the rings are those of the socket's buffers.

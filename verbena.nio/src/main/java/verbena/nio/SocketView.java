@@ -164,10 +164,9 @@ final class SocketView extends Socket {
             }
             try {
                 int millis = timeoutMillis;
-                if (millis > 0) {
-                    channel.awaitReadable(TimeUnit.MILLISECONDS.toNanos(millis));
-                }
-                return channel.read(ByteBuffer.wrap(into, offset, length));
+                return millis > 0
+                        ? channel.read(into, offset, length, millis)
+                        : channel.read(ByteBuffer.wrap(into, offset, length));
             } catch (ClosedChannelException e) {
                 throw closed(e);
             }

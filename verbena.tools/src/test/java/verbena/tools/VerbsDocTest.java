@@ -74,6 +74,7 @@ class VerbsDocTest {
             "verbena.ibverbs",
             "verbena.stream",
             "verbena.stream.protocol",
+            "verbena.nio",
             "verbena.abi",
             "verbena.messages",
             "verbena.messages.protocol",

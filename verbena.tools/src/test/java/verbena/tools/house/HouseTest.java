@@ -46,6 +46,7 @@ class HouseTest {
                     "kind.ib"),
             floors("verbena.ibverbs", ""),
             floors("verbena.stream", "protocol", ""),
+            floors("verbena.nio", ""),
             floors("verbena.abi", ""),
             floors("verbena.messages", "protocol", ""),
             floors("verbena.sim", "", "model", "script", "traffic"),

@@ -12,7 +12,7 @@ import verbena.stream.StreamChannel;
 
 /// Streams that were closed and have bytes on their way. The kernel sends what a closed socket has left; here a
 /// virtual thread waits for it, and so does the end of the process.
-final class Closing {
+final class PendingCloses {
     private static final long EXIT_NANOS = Duration.ofSeconds(10).toNanos();
 
     private static final ReentrantLock LOCK = new ReentrantLock();
@@ -22,16 +22,16 @@ final class Closing {
 
     static {
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(Closing::await, "verbena-nio-end"));
+            Runtime.getRuntime().addShutdownHook(new Thread(PendingCloses::await, "verbena-nio-end"));
         } catch (IllegalStateException e) {
             // the process ends already
         }
     }
 
-    private Closing() {}
+    private PendingCloses() {}
 
     /// Closes a stream without waiting for it.
-    static void later(StreamChannel stream) {
+    static void add(StreamChannel stream) {
         LOCK.lock();
         try {
             if (!PENDING.add(stream)) {

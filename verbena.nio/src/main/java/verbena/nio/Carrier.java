@@ -1,0 +1,260 @@
+package verbena.nio;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.StreamChannel;
+
+/// What carries the bytes of a connected [RdmaSocketChannel]. Each counts them in [NioCounters]. Threads, results and
+/// exceptions as [SocketChannel] has them.
+sealed interface Carrier {
+    /// The operations that a connected channel can be ready for.
+    int OPS = SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+
+    int read(ByteBuffer into) throws IOException;
+
+    long read(ByteBuffer[] into, int offset, int length) throws IOException;
+
+    int write(ByteBuffer from) throws IOException;
+
+    long write(ByteBuffer[] from, int offset, int length) throws IOException;
+
+    void shutdownInput() throws IOException;
+
+    void shutdownOutput() throws IOException;
+
+    void configureBlocking(boolean block) throws IOException;
+
+    boolean isOpen();
+
+    @Nullable
+    InetSocketAddress local() throws IOException;
+
+    @Nullable
+    InetSocketAddress remote() throws IOException;
+
+    /// As [Selected#readyOps].
+    int readyOps(int interestOps);
+
+    /// As [Selected#kernel].
+    @Nullable
+    SocketChannel kernel();
+
+    /// Begins: `listener` runs when something may be ready which [#readyOps] did not find so.
+    void begin(Runnable listener) throws IOException;
+
+    /// Sets an option where the kernel has it.
+    <T> void setOption(SocketOption<T> name, T value) throws IOException;
+
+    /// @param lingerSeconds -1 when the program has not said so
+    /// @param waits whether the caller may wait so long
+    void close(int lingerSeconds, boolean waits) throws IOException;
+
+    /// By RDMA.
+    record ByStream(StreamChannel stream) implements Carrier {
+        private static long in(long bytes) {
+            NioCounters.RDMA_IN.add(Math.max(0, bytes));
+            return bytes;
+        }
+
+        private static long out(long bytes) {
+            NioCounters.RDMA_OUT.add(Math.max(0, bytes));
+            return bytes;
+        }
+
+        @Override
+        public int read(ByteBuffer into) throws IOException {
+            return (int) in(stream.read(into));
+        }
+
+        @Override
+        public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+            return in(stream.read(into, offset, length));
+        }
+
+        @Override
+        public int write(ByteBuffer from) throws IOException {
+            return (int) out(stream.write(from));
+        }
+
+        @Override
+        public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+            return out(stream.write(from, offset, length));
+        }
+
+        @Override
+        public void shutdownInput() throws IOException {
+            StreamChannel _ = stream.shutdownInput();
+        }
+
+        @Override
+        public void shutdownOutput() throws IOException {
+            StreamChannel _ = stream.shutdownOutput();
+        }
+
+        @Override
+        public void configureBlocking(boolean block) throws IOException {
+            StreamChannel _ = stream.configureBlocking(block);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return stream.isOpen();
+        }
+
+        @Override
+        public @Nullable InetSocketAddress local() {
+            Optional<InetSocketAddress> address = stream.localAddress();
+            return address.isPresent() ? address.get() : null;
+        }
+
+        @Override
+        public @Nullable InetSocketAddress remote() {
+            Optional<InetSocketAddress> address = stream.peerAddress();
+            return address.isPresent() ? address.get() : null;
+        }
+
+        @Override
+        public int readyOps(int interestOps) {
+            int wanted = interestOps & OPS;
+            return wanted == 0 ? 0 : stream.readyOps(wanted);
+        }
+
+        @Override
+        public @Nullable SocketChannel kernel() {
+            return null;
+        }
+
+        @Override
+        public void begin(Runnable listener) throws IOException {
+            stream.onReadiness(listener);
+            NioCounters.RDMA_CONNECTIONS.increment();
+        }
+
+        @Override
+        public <T> void setOption(SocketOption<T> name, T value) {
+            // no socket has it
+        }
+
+        @Override
+        public void close(int lingerSeconds, boolean waits) {
+            if (lingerSeconds == 0) {
+                stream.abandon();
+            } else if (lingerSeconds > 0 && waits) {
+                stream.close();
+            } else {
+                PendingCloses.add(stream);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return stream.toString();
+        }
+    }
+
+    /// By TCP, through the JDK's own channel.
+    record ByTcp(SocketChannel channel) implements Carrier {
+        private static long in(long bytes) {
+            NioCounters.TCP_IN.add(Math.max(0, bytes));
+            return bytes;
+        }
+
+        private static long out(long bytes) {
+            NioCounters.TCP_OUT.add(Math.max(0, bytes));
+            return bytes;
+        }
+
+        @Override
+        public int read(ByteBuffer into) throws IOException {
+            return (int) in(channel.read(into));
+        }
+
+        @Override
+        public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+            return in(channel.read(into, offset, length));
+        }
+
+        @Override
+        public int write(ByteBuffer from) throws IOException {
+            return (int) out(channel.write(from));
+        }
+
+        @Override
+        public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+            return out(channel.write(from, offset, length));
+        }
+
+        /// Reads through the socket, whose time limit holds.
+        int read(byte[] into, int offset, int length, int millis) throws IOException {
+            channel.socket().setSoTimeout(millis);
+            return (int) in(channel.socket().getInputStream().read(into, offset, length));
+        }
+
+        @Override
+        public void shutdownInput() throws IOException {
+            SocketChannel _ = channel.shutdownInput();
+        }
+
+        @Override
+        public void shutdownOutput() throws IOException {
+            SocketChannel _ = channel.shutdownOutput();
+        }
+
+        @Override
+        public void configureBlocking(boolean block) throws IOException {
+            SelectableChannel _ = channel.configureBlocking(block);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return channel.isOpen();
+        }
+
+        @Override
+        public @Nullable InetSocketAddress local() throws IOException {
+            return (InetSocketAddress) channel.getLocalAddress();
+        }
+
+        @Override
+        public @Nullable InetSocketAddress remote() throws IOException {
+            return (InetSocketAddress) channel.getRemoteAddress();
+        }
+
+        @Override
+        public int readyOps(int interestOps) {
+            return 0; // the kernel tells
+        }
+
+        @Override
+        public SocketChannel kernel() {
+            return channel;
+        }
+
+        @Override
+        public void begin(Runnable listener) {
+            NioCounters.TCP_CONNECTIONS.increment();
+        }
+
+        @Override
+        public <T> void setOption(SocketOption<T> name, T value) throws IOException {
+            SocketChannel _ = channel.setOption(name, value);
+        }
+
+        @Override
+        public void close(int lingerSeconds, boolean waits) throws IOException {
+            channel.close();
+        }
+
+        @Override
+        public String toString() {
+            return "TCP by " + channel;
+        }
+    }
+}
