@@ -52,6 +52,8 @@ sealed interface Carrier {
     /// Sets an option where the kernel has it.
     <T> void setOption(SocketOption<T> name, T value) throws IOException;
 
+    /// Ends the connection.
+    ///
     /// @param lingerSeconds -1 when the program has not said so
     /// @param waits whether the caller may wait so long
     void close(int lingerSeconds, boolean waits) throws IOException;
