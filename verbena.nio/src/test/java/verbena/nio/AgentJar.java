@@ -46,7 +46,7 @@ final class AgentJar {
 
     private static boolean isOurs(String entry) {
         Path path = Path.of(entry);
-        return Files.exists(path.resolve("verbena")) && !Files.exists(path.resolve("verbena/nio/AgentJar.class"))
+        return (Files.exists(path.resolve("verbena")) && !Files.exists(path.resolve("verbena/nio/AgentJar.class")))
                 || path.getFileName().toString().startsWith("verbena.");
     }
 }

@@ -10,6 +10,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
+import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 
@@ -47,7 +48,7 @@ final class Providers {
 
     static ByteBuffer pattern(int bytes, long seed) {
         var made = new byte[bytes];
-        new java.util.Random(seed).nextBytes(made);
+        new Random(seed).nextBytes(made);
         return ByteBuffer.wrap(made);
     }
 

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// What the javadoc of [Selector] and [SelectionKey] promises. The JDK's own selectors keep it too.
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@SuppressWarnings("try") // closing is what some tests are about
 class SelectorContractTest {
     private static final String BOTH = "verbena.nio.Providers#both";
 
@@ -143,7 +145,7 @@ class SelectorContractTest {
             selector.close();
             try {
                 assertThat(selecting.get()).isZero();
-            } catch (java.util.concurrent.ExecutionException e) {
+            } catch (ExecutionException e) {
                 assertThat(e).hasCauseInstanceOf(ClosedSelectorException.class); // it began later
             }
             assertThat(key.isValid()).isFalse();

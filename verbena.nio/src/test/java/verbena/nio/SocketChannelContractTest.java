@@ -21,8 +21,10 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.spi.SelectorProvider;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -35,6 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /// What the javadoc of [SocketChannel] and [ServerSocketChannel] promises. The JDK's own channels keep it too.
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
+@SuppressWarnings("try") // closing is what some tests are about
 class SocketChannelContractTest {
     private static final String BOTH = "verbena.nio.Providers#both";
 
@@ -42,10 +45,10 @@ class SocketChannelContractTest {
     @MethodSource(BOTH)
     void bytesGoBothWays(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
-            pair.client().write(ByteBuffer.wrap("ask".getBytes()));
-            assertThat(Providers.readFully(pair.server(), 3)).isEqualTo(ByteBuffer.wrap("ask".getBytes()));
-            pair.server().write(ByteBuffer.wrap("answer".getBytes()));
-            assertThat(Providers.readFully(pair.client(), 6)).isEqualTo(ByteBuffer.wrap("answer".getBytes()));
+            pair.client().write(ByteBuffer.wrap("ask".getBytes(StandardCharsets.UTF_8)));
+            assertThat(Providers.readFully(pair.server(), 3)).isEqualTo(ByteBuffer.wrap("ask".getBytes(StandardCharsets.UTF_8)));
+            pair.server().write(ByteBuffer.wrap("answer".getBytes(StandardCharsets.UTF_8)));
+            assertThat(Providers.readFully(pair.client(), 6)).isEqualTo(ByteBuffer.wrap("answer".getBytes(StandardCharsets.UTF_8)));
         }
     }
 
@@ -323,7 +326,7 @@ class SocketChannelContractTest {
         try (var pair = Providers.Pair.of(provider);
                 var source = FileChannel.open(from);
                 var target = FileChannel.open(
-                        to, java.nio.file.StandardOpenOption.CREATE, java.nio.file.StandardOpenOption.WRITE)) {
+                        to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             var receiving = new FutureTask<>(() -> {
                 long n = 0;
                 while (n < bytes) {
@@ -352,8 +355,8 @@ class SocketChannelContractTest {
             listener.socket().setSoTimeout(0);
             client.socket().connect(listener.getLocalAddress(), 60_000);
             try (var server = listener.socket().accept()) {
-                server.getOutputStream().write("line".getBytes());
-                assertThat(client.socket().getInputStream().readNBytes(4)).isEqualTo("line".getBytes());
+                server.getOutputStream().write("line".getBytes(StandardCharsets.UTF_8));
+                assertThat(client.socket().getInputStream().readNBytes(4)).isEqualTo("line".getBytes(StandardCharsets.UTF_8));
                 client.socket().setSoTimeout(1);
                 assertThatThrownBy(() -> client.socket().getInputStream().read())
                         .isInstanceOf(SocketTimeoutException.class);

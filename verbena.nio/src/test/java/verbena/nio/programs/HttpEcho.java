@@ -1,6 +1,7 @@
 package verbena.nio.programs;
 
 import com.sun.net.httpserver.HttpServer;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -24,7 +25,7 @@ public final class HttpEcho {
     }
 
     private static void serve() throws Exception {
-        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         try (var threads = Executors.newFixedThreadPool(2)) {
             server.setExecutor(threads);
             server.createContext("/", exchange -> {

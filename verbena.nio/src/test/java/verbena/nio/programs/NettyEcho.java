@@ -18,6 +18,8 @@ import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /// An echo over Netty's NIO transport. `server` prints its port and ends with its input; `client PORT BYTES` compares
 /// what comes back; `time PORT ROUNDS` prints the median of round trips of 16 bytes, in microseconds.
@@ -33,7 +35,7 @@ public final class NettyEcho {
                 default -> time(group, Integer.parseInt(args[1]), Integer.parseInt(args[2]));
             }
         } finally {
-            group.shutdownGracefully(0, 10, java.util.concurrent.TimeUnit.SECONDS).sync();
+            group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         }
     }
 
@@ -45,7 +47,7 @@ public final class NettyEcho {
                 .childHandler(with(() -> new ChannelInboundHandlerAdapter() {
                     @Override
                     public void channelRead(ChannelHandlerContext context, Object message) {
-                        context.write(message);
+                        var _ = context.write(message);
                     }
 
                     @Override
@@ -62,7 +64,7 @@ public final class NettyEcho {
     }
 
     private static ChannelInitializer<SocketChannel> with(
-            java.util.function.Supplier<ChannelInboundHandlerAdapter> handler) {
+            Supplier<ChannelInboundHandlerAdapter> handler) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
@@ -110,7 +112,7 @@ public final class NettyEcho {
         });
         for (int at = 0; at < bytes; ) {
             int n = Math.min(bytes - at, 1 + (at * 7 + 13) % 60_000);
-            channel.write(Unpooled.wrappedBuffer(all, at, n));
+            var _ = channel.write(Unpooled.wrappedBuffer(all, at, n));
             at += n;
         }
         channel.flush();
@@ -133,7 +135,7 @@ public final class NettyEcho {
             @Override
             public void channelActive(ChannelHandlerContext context) {
                 start = System.nanoTime();
-                context.writeAndFlush(Unpooled.wrappedBuffer(new byte[16]));
+                var _ = context.writeAndFlush(Unpooled.wrappedBuffer(new byte[16]));
             }
 
             @Override
@@ -152,7 +154,7 @@ public final class NettyEcho {
                 }
                 left = 16;
                 start = now;
-                context.writeAndFlush(Unpooled.wrappedBuffer(new byte[16]));
+                var _ = context.writeAndFlush(Unpooled.wrappedBuffer(new byte[16]));
             }
         });
         done.get();
