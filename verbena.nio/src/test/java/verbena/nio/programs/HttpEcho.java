@@ -14,6 +14,8 @@ import java.util.concurrent.Executors;
 /// An echo over the JDK's own HTTP. `server` prints its port and ends with its input; `client PORT BYTES` compares what
 /// comes back, 20 times over.
 public final class HttpEcho {
+    private static final String HOST = System.getProperty("host", "127.0.0.1");
+
     private HttpEcho() {}
 
     public static void main(String[] args) throws Exception {
@@ -25,7 +27,7 @@ public final class HttpEcho {
     }
 
     private static void serve() throws Exception {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.ofLiteral(HOST), 0), 0);
         try (var threads = Executors.newFixedThreadPool(2)) {
             server.setExecutor(threads);
             server.createContext("/", exchange -> {
@@ -47,7 +49,7 @@ public final class HttpEcho {
             for (int i = 0; i < 20; i++) {
                 byte[] body = new byte[bytes / 20];
                 new Random(i).nextBytes(body);
-                var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/"))
+                var request = HttpRequest.newBuilder(URI.create("http://" + HOST + ":" + port + "/"))
                         .POST(HttpRequest.BodyPublishers.ofByteArray(body))
                         .build();
                 byte[] back = client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body();

@@ -24,6 +24,8 @@ import java.util.function.Supplier;
 /// An echo over Netty's NIO transport. `server` prints its port and ends with its input; `client PORT BYTES` compares
 /// what comes back; `time PORT ROUNDS` prints the median of round trips of 16 bytes, in microseconds.
 public final class NettyEcho {
+    private static final String HOST = System.getProperty("host", "127.0.0.1");
+
     private NettyEcho() {}
 
     public static void main(String[] args) throws Exception {
@@ -55,7 +57,7 @@ public final class NettyEcho {
                         context.flush();
                     }
                 }))
-                .bind("127.0.0.1", 0)
+                .bind(HOST, 0)
                 .sync()
                 .channel();
         System.out.println(((InetSocketAddress) listener.localAddress()).getPort());
@@ -80,7 +82,7 @@ public final class NettyEcho {
                 .channel(NioSocketChannel.class)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .handler(with(() -> handler))
-                .connect("127.0.0.1", port)
+                .connect(HOST, port)
                 .sync()
                 .channel();
     }

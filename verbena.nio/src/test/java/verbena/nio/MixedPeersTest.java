@@ -1,0 +1,152 @@
+package verbena.nio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.SelectorProvider;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import verbena.stream.StreamListener;
+
+/// One end speaks RDMA and the other does not.
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class MixedPeersTest {
+    private final SelectorProvider ours = new RdmaSelectorProvider();
+    private final SelectorProvider theirs = Jdk.provider();
+
+    private static void exchange(SocketChannel one, SocketChannel other) throws IOException {
+        one.write(Providers.pattern(5_000, 1));
+        assertThat(Providers.readFully(other, 5_000)).isEqualTo(Providers.pattern(5_000, 1));
+        other.write(Providers.pattern(6_000, 2));
+        assertThat(Providers.readFully(one, 6_000)).isEqualTo(Providers.pattern(6_000, 2));
+    }
+
+    @Test
+    void aClientWithRdmaReachesAListenerWithout() throws IOException {
+        try (ServerSocketChannel listener = theirs.openServerSocketChannel().bind(Providers.anyPort());
+                SocketChannel client = ours.openSocketChannel()) {
+            assertThat(client.connect(listener.getLocalAddress())).isTrue();
+            try (SocketChannel server = listener.accept()) {
+                exchange(client, server);
+                assertThat(client.toString()).contains("TCP");
+                assertThat(client.getLocalAddress()).isEqualTo(server.getRemoteAddress());
+                client.socket().setSoTimeout(1);
+                assertThatThrownBy(() -> client.socket().getInputStream().read())
+                        .isInstanceOf(SocketTimeoutException.class);
+            }
+        }
+    }
+
+    @Test
+    void aListenerGivesOutWhicheverHasComeAndOneSelectorHasBoth() throws IOException {
+        try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(Providers.anyPort());
+                Selector selector = ours.openSelector();
+                SocketChannel plain = theirs.openSocketChannel();
+                SocketChannel client = ours.openSocketChannel()) {
+            plain.connect(listener.getLocalAddress());
+            client.connect(listener.getLocalAddress());
+            listener.configureBlocking(false);
+            SelectionKey accepts = listener.register(selector, SelectionKey.OP_ACCEPT);
+            Set<SelectionKey> reads = new HashSet<>();
+            while (reads.size() < 2) {
+                Providers.awaitReady(selector, accepts, SelectionKey.OP_ACCEPT);
+                SocketChannel server = listener.accept();
+                if (server != null) {
+                    server.configureBlocking(false);
+                    reads.add(server.register(selector, SelectionKey.OP_READ));
+                }
+            }
+            plain.write(Providers.pattern(10, 1));
+            client.write(Providers.pattern(10, 1));
+            for (SelectionKey key : reads) {
+                Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+                var server = (SocketChannel) key.channel();
+                assertThat(Providers.readFully(server, 10)).isEqualTo(Providers.pattern(10, 1));
+            }
+            assertThat(reads.stream().filter(key -> key.channel().toString().contains("TCP")))
+                    .hasSize(1);
+            for (SelectionKey key : reads) {
+                key.channel().close();
+            }
+            assertThat(plain.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThat(client.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void aConnectionThatFellBackIsSelectedAndMayBeMadeBlockingAgain() throws IOException {
+        try (ServerSocketChannel listener = theirs.openServerSocketChannel().bind(Providers.anyPort());
+                Selector selector = ours.openSelector();
+                SocketChannel client = ours.openSocketChannel()) {
+            client.configureBlocking(false);
+            SelectionKey key = client.register(selector, SelectionKey.OP_CONNECT);
+            assertThat(client.connect(listener.getLocalAddress())).isFalse();
+            Providers.awaitReady(selector, key, SelectionKey.OP_CONNECT);
+            assertThat(client.finishConnect()).isTrue();
+            try (SocketChannel server = listener.accept()) {
+                key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
+                Providers.awaitReady(selector, key, SelectionKey.OP_WRITE);
+                key.interestOps(SelectionKey.OP_READ);
+                server.write(Providers.pattern(1, 1));
+                Providers.awaitReady(selector, key, SelectionKey.OP_READ);
+                assertThat(client.read(ByteBuffer.allocate(2))).isEqualTo(1);
+                key.cancel();
+                client.configureBlocking(true);
+                exchange(client, server);
+            }
+        }
+    }
+
+    @Test
+    void aChannelThatIsBoundFirstGoesByTcpFromItsAddress() throws IOException {
+        try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(Providers.anyPort());
+                SocketChannel client = ours.openSocketChannel().bind(Providers.anyPort())) {
+            var own = client.getLocalAddress();
+            assertThat(own).isNotNull();
+            client.connect(listener.getLocalAddress());
+            try (SocketChannel server = listener.accept()) {
+                assertThat(server.getRemoteAddress()).isEqualTo(own);
+                assertThat(client.toString()).contains("TCP");
+                exchange(client, server);
+            }
+        }
+    }
+
+    @Test
+    void aPortThatIsTakenForRdmaIsTaken() throws IOException {
+        try (StreamListener other = StreamListener.bind(Providers.anyPort());
+                ServerSocketChannel listener = ours.openServerSocketChannel()) {
+            assertThatThrownBy(() -> listener.bind(other.localAddress())).isInstanceOf(BindException.class);
+            listener.bind(Providers.anyPort()); // the channel is as before
+            assertThat(listener.getLocalAddress()).isNotNull();
+        }
+    }
+
+    @Test
+    void aListenerAtAllAddressesIsReachedByIp4AndIp6() throws IOException {
+        try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(new InetSocketAddress(0))) {
+            int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            for (String host : new String[] {"127.0.0.1", "::1"}) {
+                try (SocketChannel client = ours.openSocketChannel()) {
+                    client.connect(new InetSocketAddress(InetAddress.ofLiteral(host), port));
+                    try (SocketChannel server = listener.accept()) {
+                        exchange(client, server);
+                    }
+                }
+            }
+        }
+    }
+}
