@@ -55,6 +55,8 @@ final class RdmaSelector extends AbstractSelector {
     private final List<RdmaKey> found = new ArrayList<>();
     private boolean isSelecting;
 
+    private final SpinGuess spin = new SpinGuess();
+
     RdmaSelector(SelectorProvider provider) throws IOException {
         super(provider);
         this.inner = Jdk.provider().openSelector();
@@ -229,6 +231,15 @@ final class RdmaSelector extends AbstractSelector {
 
     /// Sleeps until there may be something; false when the thread is interrupted.
     private boolean sleep(long nanos) throws IOException {
+        spin.begin();
+        while (news.isEmpty() && !isWoken.get() && spin.looks()) {
+            StreamChannel.drive();
+            Thread.onSpinWait();
+        }
+        if (!news.isEmpty() || isWoken.get()) {
+            spin.end();
+            return true;
+        }
         StreamChannel.handOver();
         isAsleep = true; // before the look at the news: a thread that adds some does so first, then reads this
         try {
@@ -242,6 +253,7 @@ final class RdmaSelector extends AbstractSelector {
             }
         } finally {
             isAsleep = false;
+            spin.end();
         }
         return !Thread.currentThread().isInterrupted();
     }

@@ -146,13 +146,28 @@ final class DeviceWatch {
         }
     }
 
+    /// Does the devices' work in the calling thread, as far as there is some, and tells streams what has completed.
+    static void drive() {
+        for (DeviceWatch watch : all()) {
+            if (watch.channel instanceof WaitableChannel working && working.isOpen()) {
+                try {
+                    working.poll().ifPresent(watch::bring);
+                } catch (InvalidStateException e) {
+                    // the last stream has gone at this moment
+                }
+            }
+        }
+    }
+
+    private static List<DeviceWatch> all() {
+        synchronized (ALL) {
+            return List.copyOf(ALL.values());
+        }
+    }
+
     /// The calling thread is about to wait where no device sees it: the devices' own threads work.
     static void handOver() {
-        List<DeviceWatch> all;
-        synchronized (ALL) {
-            all = List.copyOf(ALL.values());
-        }
-        for (DeviceWatch watch : all) {
+        for (DeviceWatch watch : all()) {
             if (watch.channel instanceof WaitableChannel working && working.isOpen()) {
                 working.handOver();
             }

@@ -374,6 +374,11 @@ public final class StreamChannel
         return stream == null ? 0 : stream.readyOps(interestOps);
     }
 
+    /// Does the devices' work in the calling thread, which looks for a while before it waits.
+    public static void drive() {
+        DeviceWatch.drive();
+    }
+
     /// The calling thread has asked channels for [#readyOps], and is about to wait where no device sees it. The
     /// devices' own threads work from now on.
     public static void handOver() {
