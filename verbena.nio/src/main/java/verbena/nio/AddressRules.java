@@ -74,7 +74,9 @@ final class AddressRules {
                 return new Rule(false, null, 0, first, last);
             }
             int slash = host.indexOf('/');
-            String address = (slash < 0 ? host : host.substring(0, slash)).replace("[", "").replace("]", "");
+            String address = (slash < 0 ? host : host.substring(0, slash))
+                    .replace("[", "")
+                    .replace("]", "");
             InetAddress network = InetAddress.ofLiteral(address);
             int all = network.getAddress().length * 8;
             int bits = slash < 0 ? all : Integer.parseInt(host.substring(slash + 1));

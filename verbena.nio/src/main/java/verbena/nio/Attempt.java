@@ -211,9 +211,7 @@ final class Attempt {
                 case IOException e -> throw e;
                 default -> throw new IOException("connect: " + peer + ": " + failure.getMessage(), failure);
             }
-            return stream != null
-                    ? new Carrier.ByStream(stream)
-                    : new Carrier.ByTcp(Objects.requireNonNull(tcp));
+            return stream != null ? new Carrier.ByStream(stream) : new Carrier.ByTcp(Objects.requireNonNull(tcp));
         } finally {
             lock.unlock();
         }

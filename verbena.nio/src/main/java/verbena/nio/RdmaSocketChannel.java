@@ -24,7 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Which [Carrier] it has is known when
+/// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Which [Carrier] it has is known
+/// when
 /// it is connected, and does not change. Threads as [SocketChannel] has them.
 final class RdmaSocketChannel extends SocketChannel {
     private final Opener<SocketChannel> opener;
@@ -54,8 +55,8 @@ final class RdmaSocketChannel extends SocketChannel {
     }
 
     /// One that a listener has accepted.
-    static RdmaSocketChannel accepted(
-            SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier) throws IOException {
+    static RdmaSocketChannel accepted(SelectorProvider provider, Opener<SocketChannel> opener, Carrier carrier)
+            throws IOException {
         var made = new RdmaSocketChannel(provider, opener);
         made.adopt(carrier);
         return made;

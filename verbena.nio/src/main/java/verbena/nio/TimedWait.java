@@ -32,7 +32,8 @@ final class TimedWait {
     boolean await(BooleanSupplier isReady, long nanos) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            waiters.getAndIncrement(); // before the question: a thread that makes it true does so first, then reads this
+            waiters.getAndIncrement(); // before the question: a thread that makes it true does so first, then reads
+            // this
             long left = nanos;
             while (!isReady.getAsBoolean()) {
                 if (left <= 0) {

@@ -48,7 +48,8 @@ class AddressRulesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"host.example", "10.0.0.0/33", "10.0.0.1:x", ":", "10.0.0.1:1-", "10.0.0.0/-1", "[fd00::/8"})
+    @ValueSource(
+            strings = {"host.example", "10.0.0.0/33", "10.0.0.1:x", ":", "10.0.0.1:1-", "10.0.0.0/-1", "[fd00::/8"})
     void whatIsNoRuleIsRefusedByItsText(String rules) {
         assertThatThrownBy(() -> new AddressRules(rules))
                 .isInstanceOf(IllegalArgumentException.class)

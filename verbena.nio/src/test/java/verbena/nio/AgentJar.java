@@ -27,7 +27,8 @@ final class AgentJar {
     }
 
     private static String classPath(boolean asUris) {
-        return entries().map(entry -> asUris ? Path.of(entry).toUri().toString() : entry)
+        return entries()
+                .map(entry -> asUris ? Path.of(entry).toUri().toString() : entry)
                 .collect(Collectors.joining(asUris ? " " : File.pathSeparator));
     }
 

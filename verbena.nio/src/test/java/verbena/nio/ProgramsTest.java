@@ -34,8 +34,7 @@ class ProgramsTest {
             String program, boolean serverHasAgent, boolean clientHasAgent) throws Exception {
         Class<?> main = program.equals("Netty") ? NettyEcho.class : HttpEcho.class;
         Process server = start(main, serverHasAgent, "server");
-        try (var answers = new BufferedReader(
-                new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))) {
+        try (var answers = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))) {
             String port = answers.readLine();
             assertThat(port).as(errors("server")).matches("\\d+");
             Process client = start(main, clientHasAgent, "client", port, Integer.toString(BYTES));

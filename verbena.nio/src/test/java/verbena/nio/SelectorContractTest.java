@@ -38,7 +38,8 @@ class SelectorContractTest {
     @MethodSource(BOTH)
     void aConnectionIsMadeAcceptedReadAndWrittenWithoutBlocking(SelectorProvider provider) throws IOException {
         try (Selector selector = provider.openSelector();
-                ServerSocketChannel listener = provider.openServerSocketChannel().bind(Providers.anyPort());
+                ServerSocketChannel listener =
+                        provider.openServerSocketChannel().bind(Providers.anyPort());
                 SocketChannel client = provider.openSocketChannel()) {
             listener.configureBlocking(false);
             client.configureBlocking(false);
@@ -217,7 +218,8 @@ class SelectorContractTest {
             assertThat(selector.select()).isEqualTo(1);
             assertThat(selector.selectedKeys()).containsExactly(key);
             assertThat(selector.select()).isZero(); // ready as before: no news, and no wait
-            assertThatThrownBy(() -> selector.selectedKeys().add(key)).isInstanceOf(UnsupportedOperationException.class);
+            assertThatThrownBy(() -> selector.selectedKeys().add(key))
+                    .isInstanceOf(UnsupportedOperationException.class);
             assertThatThrownBy(() -> selector.keys().clear()).isInstanceOf(UnsupportedOperationException.class);
             pair.server().write(Providers.pattern(1, 1));
             key.interestOps(SelectionKey.OP_READ);
@@ -274,8 +276,8 @@ class SelectorContractTest {
                 n = pair.client().write(all);
             }
             SelectionKey key = pair.client().register(selector, SelectionKey.OP_WRITE);
-            var reading = new FutureTask<>(() -> Providers.readFully(pair.server(), 32 << 20)
-                    .equals(Providers.pattern(32 << 20, 5)));
+            var reading = new FutureTask<>(
+                    () -> Providers.readFully(pair.server(), 32 << 20).equals(Providers.pattern(32 << 20, 5)));
             Thread.ofPlatform().start(reading);
             while (all.hasRemaining()) {
                 Providers.awaitReady(selector, key, SelectionKey.OP_WRITE);
@@ -327,7 +329,8 @@ class SelectorContractTest {
         int peers = 64;
         int bytes = 20_000;
         try (Selector selector = provider.openSelector();
-                ServerSocketChannel listener = provider.openServerSocketChannel().bind(Providers.anyPort())) {
+                ServerSocketChannel listener =
+                        provider.openServerSocketChannel().bind(Providers.anyPort())) {
             listener.configureBlocking(false);
             listener.register(selector, SelectionKey.OP_ACCEPT);
             Thread echo = Thread.ofPlatform().start(() -> echo(selector));
@@ -400,7 +403,8 @@ class SelectorContractTest {
             }
             buffer.flip();
             peer.write(buffer);
-            key.interestOps(buffer.hasRemaining() ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);
+            key.interestOps(
+                    buffer.hasRemaining() ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);
             buffer.compact();
         } catch (IOException e) {
             throw new IllegalStateException(e);

@@ -46,9 +46,11 @@ class SocketChannelContractTest {
     void bytesGoBothWays(SelectorProvider provider) throws IOException {
         try (var pair = Providers.Pair.of(provider)) {
             pair.client().write(ByteBuffer.wrap("ask".getBytes(StandardCharsets.UTF_8)));
-            assertThat(Providers.readFully(pair.server(), 3)).isEqualTo(ByteBuffer.wrap("ask".getBytes(StandardCharsets.UTF_8)));
+            assertThat(Providers.readFully(pair.server(), 3))
+                    .isEqualTo(ByteBuffer.wrap("ask".getBytes(StandardCharsets.UTF_8)));
             pair.server().write(ByteBuffer.wrap("answer".getBytes(StandardCharsets.UTF_8)));
-            assertThat(Providers.readFully(pair.client(), 6)).isEqualTo(ByteBuffer.wrap("answer".getBytes(StandardCharsets.UTF_8)));
+            assertThat(Providers.readFully(pair.client(), 6))
+                    .isEqualTo(ByteBuffer.wrap("answer".getBytes(StandardCharsets.UTF_8)));
         }
     }
 
@@ -106,7 +108,8 @@ class SocketChannelContractTest {
             for (ByteBuffer each : into) {
                 all.put(each.flip());
             }
-            var expected = ByteBuffer.allocate(710).put(Providers.pattern(10, 1)).put(Providers.pattern(700, 2));
+            var expected =
+                    ByteBuffer.allocate(710).put(Providers.pattern(10, 1)).put(Providers.pattern(700, 2));
             assertThat(all.flip()).isEqualTo(expected.flip());
         }
     }
@@ -194,7 +197,8 @@ class SocketChannelContractTest {
     @MethodSource(BOTH)
     void aBlockedAcceptEndsWhenAnotherThreadClosesOrInterrupts(SelectorProvider provider) throws Exception {
         for (boolean interrupts : new boolean[] {false, true}) {
-            try (ServerSocketChannel listener = provider.openServerSocketChannel().bind(Providers.anyPort())) {
+            try (ServerSocketChannel listener =
+                    provider.openServerSocketChannel().bind(Providers.anyPort())) {
                 var accepting = new FutureTask<>(listener::accept);
                 Thread acceptor = Thread.ofPlatform().start(accepting);
                 awaitSleep(acceptor);
@@ -235,7 +239,8 @@ class SocketChannelContractTest {
             int sent = all.position();
             assertThat(sent).isBetween(1, (32 << 20) - 1);
             ByteBuffer expected = Providers.pattern(32 << 20, 5).limit(sent);
-            assertThat(Providers.readFully(pair.server(), sent).equals(expected)).isTrue();
+            assertThat(Providers.readFully(pair.server(), sent).equals(expected))
+                    .isTrue();
         }
     }
 
@@ -325,8 +330,7 @@ class SocketChannelContractTest {
         Path to = folder.resolve("to");
         try (var pair = Providers.Pair.of(provider);
                 var source = FileChannel.open(from);
-                var target = FileChannel.open(
-                        to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                var target = FileChannel.open(to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             var receiving = new FutureTask<>(() -> {
                 long n = 0;
                 while (n < bytes) {
@@ -356,12 +360,14 @@ class SocketChannelContractTest {
             client.socket().connect(listener.getLocalAddress(), 60_000);
             try (var server = listener.socket().accept()) {
                 server.getOutputStream().write("line".getBytes(StandardCharsets.UTF_8));
-                assertThat(client.socket().getInputStream().readNBytes(4)).isEqualTo("line".getBytes(StandardCharsets.UTF_8));
+                assertThat(client.socket().getInputStream().readNBytes(4))
+                        .isEqualTo("line".getBytes(StandardCharsets.UTF_8));
                 client.socket().setSoTimeout(1);
                 assertThatThrownBy(() -> client.socket().getInputStream().read())
                         .isInstanceOf(SocketTimeoutException.class);
                 client.socket().setSoTimeout(60_000);
-                var reading = new FutureTask<>(() -> client.socket().getInputStream().read());
+                var reading =
+                        new FutureTask<>(() -> client.socket().getInputStream().read());
                 awaitSleep(Thread.ofPlatform().start(reading));
                 server.getOutputStream().write(42);
                 assertThat(reading.get()).isEqualTo(42);

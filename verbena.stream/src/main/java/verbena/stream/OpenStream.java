@@ -221,8 +221,7 @@ final class OpenStream {
     }
 
     private int opsNow(int interestOps) {
-        return interestOps
-                & ((isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0));
+        return interestOps & ((isReadable() ? SelectionKey.OP_READ : 0) | (isWritable() ? SelectionKey.OP_WRITE : 0));
     }
 
     // ---- data

@@ -18,7 +18,6 @@ import java.nio.channels.InterruptibleChannel;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ScatteringByteChannel;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.Objects;
 import java.util.Optional;

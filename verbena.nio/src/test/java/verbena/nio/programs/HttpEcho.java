@@ -45,14 +45,16 @@ public final class HttpEcho {
     }
 
     private static void exchange(int port, int bytes) throws Exception {
-        try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
+        try (HttpClient client =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
             for (int i = 0; i < 20; i++) {
                 byte[] body = new byte[bytes / 20];
                 new Random(i).nextBytes(body);
                 var request = HttpRequest.newBuilder(URI.create("http://" + HOST + ":" + port + "/"))
                         .POST(HttpRequest.BodyPublishers.ofByteArray(body))
                         .build();
-                byte[] back = client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body();
+                byte[] back = client.send(request, HttpResponse.BodyHandlers.ofByteArray())
+                        .body();
                 if (!Arrays.equals(body, back)) {
                     throw new IllegalStateException("the echo differs");
                 }

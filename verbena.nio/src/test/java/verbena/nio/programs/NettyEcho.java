@@ -65,8 +65,7 @@ public final class NettyEcho {
         listener.close().sync();
     }
 
-    private static ChannelInitializer<SocketChannel> with(
-            Supplier<ChannelInboundHandlerAdapter> handler) {
+    private static ChannelInitializer<SocketChannel> with(Supplier<ChannelInboundHandlerAdapter> handler) {
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(SocketChannel channel) {
@@ -75,8 +74,8 @@ public final class NettyEcho {
         };
     }
 
-    private static Channel connect(
-            MultiThreadIoEventLoopGroup group, int port, ChannelInboundHandlerAdapter handler) throws Exception {
+    private static Channel connect(MultiThreadIoEventLoopGroup group, int port, ChannelInboundHandlerAdapter handler)
+            throws Exception {
         return new Bootstrap()
                 .group(group)
                 .channel(NioSocketChannel.class)
