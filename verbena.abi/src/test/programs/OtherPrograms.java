@@ -17,11 +17,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/// `verbena test --programs [NAME ...]`: programs that people use, unmodified, over our libraries, between processes on
-/// loopback. Prints a line for each run: what it is, whether it did what it should, how long it took. A program that is
+/// `verbena test --programs [NAME ...]`: programs that people use, unmodified, over our libraries, between processes
+/// on
+/// loopback. Prints a line for each run: what it is, whether it did what it should, how long it took. A program that
+/// is
 /// not installed is a skip with the name of its package.
 ///
-/// They run in a network namespace of their own where the launcher may make one: no port is taken there, and there is an
+/// They run in a network namespace of their own where the launcher may make one: no port is taken there, and there is
+/// an
 /// interface beside loopback, which some ask for.
 ///
 /// Run by the JDK from this one file: `java OtherPrograms.java VERBENA SOURCES [NAME ...]`.
@@ -49,7 +52,8 @@ public final class OtherPrograms {
     /// @param device that the programs are to see
     /// @param environment beside ours
     /// @param server null for a program that needs none; ` < NAME` gives it that file of FOLDER
-    /// @param client ends with 0 when all is well; PORT stands for a free port, FOLDER for a folder of this run of tests
+    /// @param client ends with 0 when all is well; PORT stands for a free port, FOLDER for a folder of this run of
+    ///     tests
     /// @param says what its output has then
     /// @param serverStays that it serves until it is ended
     private record Run(

@@ -50,7 +50,8 @@ final class AddressCalls {
         return 0;
     }
 
-    /// The way to the sender of a datagram, of which C has the completion and perhaps a GRH; null when it has neither a
+    /// The way to the sender of a datagram, of which C has the completion and perhaps a GRH; null when it has neither
+    /// a
     /// GRH nor a LID.
     private static @Nullable AddressVector back(long wc, long grh, Context context) {
         int flags = Memory.getInt(Native.some(wc) + WC.at("wc_flags")) & WorkCompletion.GRH;

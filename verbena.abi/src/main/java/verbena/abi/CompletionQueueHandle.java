@@ -212,7 +212,8 @@ final class CompletionQueueHandle extends Handle {
         return wc.flags() & ~WorkCompletion.IPV4; // no flag of C's
     }
 
-    /// The service level of InfiniBand. Ethernet has none: what a datagram came in stands there, as cards of mlx5 say it
+    /// The service level of InfiniBand. Ethernet has none: what a datagram came in stands there, as cards of mlx5 say
+    /// it
     /// (decision 0069).
     private int serviceLevel() {
         if (wc.sourceLid() != 0) {

@@ -80,14 +80,7 @@ public final class Receiving {
             allFlags |= WorkCompletion.WITH_INV;
         }
         core.succeed(
-                completions,
-                receive.wrId,
-                as,
-                bytes,
-                value,
-                sender,
-                allFlags,
-                Bth.solicited(frame.slot, frame.start));
+                completions, receive.wrId, as, bytes, value, sender, allFlags, Bth.solicited(frame.slot, frame.start));
     }
 
     /// Completes the receive of a message that came without packets.

@@ -15,7 +15,8 @@ import java.nio.ByteOrder;
 ///
 /// A frame belongs to one owner at a time; it is not safe for use by several threads.
 public final class Frame {
-    /// Bytes before the packet: room for an Ethernet header (14), two VLAN tags (8), an IPv6 header or GRH (40) and UDP
+    /// Bytes before the packet: room for an Ethernet header (14), two VLAN tags (8), an IPv6 header or GRH (40) and
+    /// UDP
     /// (8). The masked headers need less, with 8 bytes of ones.
     public static final int HEADROOM = 80;
     /// The largest packet, BTH through ICRC: 4096 bytes of payload and every header that can precede it.

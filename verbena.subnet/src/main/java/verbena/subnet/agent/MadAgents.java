@@ -213,8 +213,7 @@ public final class MadAgents {
     private MadRoute route(AgentSpec spec, AgentMad mad) {
         if (!spec.isSubnet()) {
             int pkey = mad.pkeyIndex() < NodePort.PKEYS ? port.pkey(mad.pkeyIndex()) : 0;
-            return new MadRoute(
-                    port.number(), port.lid(), mad.lid(), mad.serviceLevel(), Mad.QPN, mad.qpn(), pkey);
+            return new MadRoute(port.number(), port.lid(), mad.lid(), mad.serviceLevel(), Mad.QPN, mad.qpn(), pkey);
         }
         // The route of an answer is that of its request (Node#send).
         return Mad.method(mad.bytes()) == Mad.METHOD_GET_RESPONSE
@@ -278,7 +277,9 @@ public final class MadAgents {
         }
         Agent agent = receiver(route.slid(), mad);
         int offset = dataOffset(Mad.managementClass(mad));
-        boolean isLong = offset != 0 && Rmpp.ACTIVE.getBoolean(mad) && (agent == null || agent.spec().hasRmpp());
+        boolean isLong = offset != 0
+                && Rmpp.ACTIVE.getBoolean(mad)
+                && (agent == null || agent.spec().hasRmpp());
         Request request = isAnswer(mad) ? request(route.slid(), mad) : null;
         byte[] whole = null;
         if (isLong) {

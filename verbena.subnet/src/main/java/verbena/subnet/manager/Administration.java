@@ -160,9 +160,7 @@ public final class Administration {
                 method == Mad.METHOD_GET ? Records.classPortInfo(found) : Mad.STATUS_BAD_ATTRIBUTE;
             case NodeRecord.ATTRIBUTE -> reads ? records.nodes(mask, query, found) : Mad.STATUS_BAD_ATTRIBUTE;
             case PortInfoRecord.ATTRIBUTE ->
-                reads
-                        ? records.ports(mask, query, Mad.attributeModifier(mad) < 0, found)
-                        : Mad.STATUS_BAD_ATTRIBUTE;
+                reads ? records.ports(mask, query, Mad.attributeModifier(mad) < 0, found) : Mad.STATUS_BAD_ATTRIBUTE;
             case PathRecord.ATTRIBUTE ->
                 reads ? records.paths(mask, query, method == Mad.METHOD_GET, found) : Mad.STATUS_BAD_ATTRIBUTE;
             case McMemberRecord.ATTRIBUTE ->

@@ -97,7 +97,9 @@ class MadAgentsTest {
         MemorySegment first = departure().mad();
         MemorySegment second = departure().mad();
         assertThat(Mad.transactionId(first)).isNotEqualTo(Mad.transactionId(second));
-        assertThat((int) Mad.transactionId(first)).as("the program's half stays").isEqualTo(0x77);
+        assertThat((int) Mad.transactionId(first))
+                .as("the program's half stays")
+                .isEqualTo(0x77);
         assertThat(arrive(PEER, answer(second), 1)).isTrue();
         assertThat(take(program)).isNull();
         AgentMad got = take(other);
@@ -128,9 +130,12 @@ class MadAgentsTest {
                 .as("nobody is there for it")
                 .isFalse();
         program.register(1, ANSWERS);
-        assertThat(arrive(PEER, mad(Mad.CLASS_SUBNET_ADMINISTRATION, 2, Mad.METHOD_GET, 5), 0)).isTrue();
-        assertThat(arrive(PEER, mad(Mad.CLASS_SUBNET_ADMINISTRATION, 1, Mad.METHOD_GET, 5), 0)).isFalse();
-        assertThat(arrive(PEER, mad(Mad.CLASS_SUBNET_ADMINISTRATION, 2, Mad.METHOD_SET, 5), 0)).isFalse();
+        assertThat(arrive(PEER, mad(Mad.CLASS_SUBNET_ADMINISTRATION, 2, Mad.METHOD_GET, 5), 0))
+                .isTrue();
+        assertThat(arrive(PEER, mad(Mad.CLASS_SUBNET_ADMINISTRATION, 1, Mad.METHOD_GET, 5), 0))
+                .isFalse();
+        assertThat(arrive(PEER, mad(Mad.CLASS_SUBNET_ADMINISTRATION, 2, Mad.METHOD_SET, 5), 0))
+                .isFalse();
         AgentMad got = take(program);
         assertThat(got).isNotNull();
         assertThat(got.agent()).isEqualTo(1);
@@ -326,7 +331,9 @@ class MadAgentsTest {
         AgentMad got = take(program);
         assertThat(got).isNotNull();
         assertThat(got.bytes().byteSize()).isEqualTo(Sa.HEADER_BYTES + 2 * Sa.DATA_BYTES + 10);
-        assertThat(arrive(PEER, segment(asked, 3, true, 30), 2)).as("its acknowledgement was lost").isTrue();
+        assertThat(arrive(PEER, segment(asked, 3, true, 30), 2))
+                .as("its acknowledgement was lost")
+                .isTrue();
         assertThat(Rmpp.SEGMENT.get(departure().mad())).isEqualTo(3);
         assertThat(take(program)).isNull();
         agents.onDeadline(20_000 * MILLISECOND);

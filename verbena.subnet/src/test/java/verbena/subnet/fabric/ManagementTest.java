@@ -266,7 +266,9 @@ class ManagementTest {
         info = Smp.data(ask(a, program, Smp.PERMISSIVE_LID, mad));
         assertThat(PortInfo.NEIGHBOR_MTU.getInt(info)).isEqualTo(3);
         run.settle();
-        assertThat(b.info().count(PortCounter.LINK_DOWNED)).as("at the port that was set").isZero();
+        assertThat(b.info().count(PortCounter.LINK_DOWNED))
+                .as("at the port that was set")
+                .isZero();
         assertThat(fabric.node("s2").node().port(3).count(PortCounter.LINK_DOWNED))
                 .as("at its peer")
                 .isEqualTo(1);

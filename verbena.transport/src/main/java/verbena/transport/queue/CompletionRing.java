@@ -127,8 +127,8 @@ public final class CompletionRing {
                         wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sender, flags, cause);
             }
         } else {
-            appended = append(
-                    wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sender, flags, cause);
+            appended =
+                    append(wrId, status, opcode, vendorError, byteLength, immediateOrRkey, qpn, sender, flags, cause);
         }
         if (!appended) {
             listener.onOverflow();
