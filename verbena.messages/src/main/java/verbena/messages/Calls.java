@@ -73,7 +73,7 @@ final class Calls {
     // ---- this side calls
 
     Pending<byte[]> begin(MemorySegment request, Duration timeLimit) throws InterruptedException {
-        var pending = new Pending<byte[]>();
+        var pending = new Pending<byte[]>(traffic.readers);
         var call = new Asked() {
             @Override
             long takes() {
@@ -101,7 +101,7 @@ final class Calls {
 
     Pending<Long> begin(MemorySegment request, MemorySegment into, Duration timeLimit) throws InterruptedException {
         traffic.longMessages.requireWritable("into", into);
-        var pending = new Pending<Long>();
+        var pending = new Pending<Long>(traffic.readers);
         var call = new Asked() {
             @Override
             long takes() {

@@ -4,9 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// Something that was asked for and may still be under way: a message to send, one to receive, an answer. Until it
 /// is done the memory that was given to it is not the program's. Safe for use by any thread.
@@ -14,9 +13,15 @@ import java.util.function.BooleanSupplier;
 /// @param <T> what it gives
 public final class Pending<T> {
     private final CompletableFuture<T> outcome = new CompletableFuture<>();
+    private final Readers readers;
+    /// Under the lock of the readers.
+    Readers.@Nullable Waiter waiters;
+
     private volatile BooleanSupplier withdraw = () -> false;
 
-    Pending() {}
+    Pending(Readers readers) {
+        this.readers = readers;
+    }
 
     // ---- by the program
 
@@ -25,12 +30,14 @@ public final class Pending<T> {
         return outcome.isDone();
     }
 
-    /// Waits until it is done. A thread that is interrupted leaves it under way.
+    /// Waits until it is done. Meanwhile the thread may read what arrives for the whole worker. A thread that is
+    /// interrupted leaves it under way.
     ///
     /// @throws verbena.verbs.ConnectionException when the peer is lost, or the worker is closed
     /// @throws CallException when a call failed
     /// @throws CancellationException when it was cancelled
     public T await() throws InterruptedException {
+        readers.await(this, Long.MAX_VALUE);
         try {
             return outcome.get();
         } catch (ExecutionException e) {
@@ -44,11 +51,12 @@ public final class Pending<T> {
     /// @throws CallException as [#await()]
     /// @throws CancellationException as [#await()]
     public boolean await(Duration timeout) throws InterruptedException {
-        try {
-            outcome.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            return true;
-        } catch (TimeoutException e) {
+        if (!readers.await(this, timeout.toNanos())) {
             return false;
+        }
+        try {
+            outcome.get();
+            return true;
         } catch (ExecutionException e) {
             throw failure(e);
         }
@@ -79,14 +87,18 @@ public final class Pending<T> {
     }
 
     void complete(T result) {
-        outcome.complete(result);
+        if (outcome.complete(result)) {
+            readers.tell(this);
+        }
     }
 
     void fail(RuntimeException why) {
-        outcome.completeExceptionally(why);
+        if (outcome.completeExceptionally(why)) {
+            readers.tell(this);
+        }
     }
 
     void cancelled() {
-        outcome.completeExceptionally(new CancellationException("it was cancelled"));
+        fail(new CancellationException("it was cancelled"));
     }
 }

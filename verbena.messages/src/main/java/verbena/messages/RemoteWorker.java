@@ -153,7 +153,7 @@ public final class RemoteWorker implements AutoCloseable {
     /// @param data of any kind; memory that is no array's and belongs to no single thread is not copied when it is
     ///     long
     public Pending<Void> send(long tag, MemorySegment data) {
-        var pending = new Pending<Void>();
+        var pending = new Pending<Void>(traffic.readers);
         post(new Outgoing(Kind.TAGGED, tag, forAllThreads(data)) {
             @Override
             @SuppressWarnings("NullAway") // a Void has no other value
@@ -250,7 +250,7 @@ public final class RemoteWorker implements AutoCloseable {
             Thread.currentThread().interrupt(); // closes at once
         }
         watcher.interrupt();
-        Traffic.join(watcher);
+        Readers.join(watcher);
         traffic.lose(this, "this side has closed it");
         release();
     }

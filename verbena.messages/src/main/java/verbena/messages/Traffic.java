@@ -31,8 +31,8 @@ import verbena.verbs.WorkCompletion;
 import verbena.verbs.cm.ConnectionOptions;
 import verbena.verbs.cm.ConnectionParameters;
 
-/// What a worker has of its device, and the thread that moves frames between that and the peers: one virtual thread
-/// reads all completions. All peers share one queue of receives. Each has as many of them as its window, so every
+/// What a worker has of its device, and what moves frames between that and the peers: one thread at a time reads all
+/// completions ([Readers]). All peers share one queue of receives. Each has as many of them as its window, so every
 /// frame finds one, and the memory is claimed once.
 final class Traffic {
     private static final Duration FOREVER = Duration.ofDays(36_500);
@@ -46,11 +46,15 @@ final class Traffic {
     /// Receives for peers that are sent away, and may have sent a frame.
     private static final int SPARE = 16;
 
+    /// Rings under way at once: one is taken while the next is made.
+    private static final int RINGS = 2;
+
     private static final int BATCH = 64;
 
     // The upper half of a request's number says what it is, the lower half which.
     private static final long SEND = 1L << 32;
     static final long READ = 2L << 32;
+    private static final long RING = 3L << 32;
 
     final ReentrantLock lock = new ReentrantLock();
     /// Something was sent or has come.
@@ -62,7 +66,9 @@ final class Traffic {
     private final SharedReceiveQueue receives;
     private final MemoryRegion inbox;
     private final MemoryRegion outbox;
+    private final Bell bell;
     private final Thread thread;
+    final Readers readers;
     final LongMessages longMessages;
 
     // Under the lock.
@@ -90,7 +96,7 @@ final class Traffic {
         try {
             domain = device.allocateProtectionDomain();
             made.add(domain);
-            queue = device.createCompletionQueue(slots + options.maxPeers() * (SENDS + READS));
+            queue = device.createCompletionQueue(slots + options.maxPeers() * (SENDS + READS) + RINGS);
             made.add(queue);
             receives = domain.createSharedReceiveQueue(slots, 1);
             made.add(receives);
@@ -103,13 +109,15 @@ final class Traffic {
                 freeSlots.add(i);
                 postReceive(i);
             }
+            bell = new Bell(domain, queue, outbox, RING);
             done = true;
         } finally {
             if (!done) {
                 made.reversed().forEach(Traffic::closeQuietly);
             }
         }
-        this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::run);
+        this.thread = Thread.ofVirtual().name("verbena-messages").unstarted(this::keep);
+        this.readers = new Readers(new Completions());
         this.longMessages = new LongMessages(domain, device.port(1).maxMessageBytes(), thread);
         thread.start();
     }
@@ -309,44 +317,73 @@ final class Traffic {
 
     // ---- arrivals
 
-    private void run() {
-        var first = new WorkCompletion();
-        var others = new WorkCompletion[BATCH];
-        for (int i = 0; i < BATCH; i++) {
-            others[i] = new WorkCompletion();
-        }
-        var touched = new LinkedHashSet<RemoteWorker>();
+    private void keep() {
         try {
-            while (true) {
-                if (!queue.await(first, FOREVER)) {
-                    continue;
-                }
-                int n = queue.poll(others);
-                lock.lock();
-                try {
-                    completed(first, touched);
-                    for (int i = 0; i < n; i++) {
-                        completed(others[i], touched);
-                    }
-                    touched.forEach(this::pump);
-                    touched.clear();
-                    feedStarved();
-                    if (n < BATCH) { // all that was there when the round began
-                        gone.removeAll(longGone);
-                        longGone.clear();
-                        longGone.addAll(gone);
-                    }
-                    moved.signalAll();
-                } finally {
-                    lock.unlock();
-                }
-            }
-        } catch (InvalidStateException e) {
-            failAll("the worker is closed");
-        } catch (RuntimeException e) { // whatever it is: no thread may wait for ever
-            failAll("the worker has failed: " + e);
+            readers.keep();
         } catch (InterruptedException e) {
             throw new AssertionError("no program knows this thread", e);
+        }
+    }
+
+    /// The completion queue, as the thread that reads sees it.
+    private final class Completions implements Readers.Source {
+        private final WorkCompletion first = new WorkCompletion();
+        private final WorkCompletion[] others = new WorkCompletion[BATCH];
+        private final Set<RemoteWorker> touched = new LinkedHashSet<>();
+
+        Completions() {
+            for (int i = 0; i < BATCH; i++) {
+                others[i] = new WorkCompletion();
+            }
+        }
+
+        @Override
+        public Readers.Outcome read(long nanos) throws InterruptedException {
+            try {
+                boolean found = nanos == 0
+                        ? queue.poll(first)
+                        : queue.await(first, nanos == Long.MAX_VALUE ? FOREVER : Duration.ofNanos(nanos));
+                if (!found) {
+                    return Readers.Outcome.NONE;
+                }
+                round(queue.poll(others));
+                return Readers.Outcome.SOME;
+            } catch (InvalidStateException e) {
+                failAll("the worker is closed");
+            } catch (RuntimeException e) { // whatever it is: no thread may wait for ever
+                failAll("the worker has failed: " + e);
+            }
+            return Readers.Outcome.OVER;
+        }
+
+        private void round(int n) {
+            lock.lock();
+            try {
+                completed(first, touched);
+                for (int i = 0; i < n; i++) {
+                    completed(others[i], touched);
+                }
+                touched.forEach(Traffic.this::pump);
+                touched.clear();
+                feedStarved();
+                if (n < BATCH) { // all that was there when the round began
+                    gone.removeAll(longGone);
+                    longGone.clear();
+                    longGone.addAll(gone);
+                }
+                moved.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void ring() {
+            try {
+                bell.ring();
+            } catch (VerbsException e) {
+                // the worker is being closed, or its device has failed: the read ends with that
+            }
         }
     }
 
@@ -361,8 +398,12 @@ final class Traffic {
     }
 
     private void completed(WorkCompletion wc, Set<RemoteWorker> touched) {
-        RemoteWorker remote = byNumber.get(wc.qpn());
         long number = wc.wrId();
+        if (number == RING) {
+            readers.heard();
+            return;
+        }
+        RemoteWorker remote = byNumber.get(wc.qpn());
         int which = (int) number;
         if (number >= READ) {
             if (remote != null && wc.ok()) {
@@ -423,21 +464,6 @@ final class Traffic {
 
     // ---- the end
 
-    /// Waits for the end of a thread, also when the caller is interrupted.
-    static void join(Thread other) {
-        boolean isInterrupted = false;
-        while (other.isAlive()) {
-            try {
-                other.join();
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     /// Takes no more peers. Those that are there are the caller's to close.
     void shut() {
         lock.lock();
@@ -459,8 +485,9 @@ final class Traffic {
             lock.unlock();
         }
         receives.close();
+        bell.close();
         queue.close();
-        join(thread);
+        Readers.join(thread);
         inbox.close();
         outbox.close();
         domain.close();

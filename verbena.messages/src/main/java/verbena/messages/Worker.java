@@ -19,7 +19,8 @@ import verbena.verbs.cm.Connection;
 /// can be read by a peer that guesses its key while it is under way.
 ///
 /// A message goes into the oldest receive that it matches, and a receive takes the oldest message. Messages of one
-/// peer match in the order in which they were sent. Safe for use by any thread; a virtual thread moves the frames.
+/// peer match in the order in which they were sent. Safe for use by any thread. A thread that waits moves the
+/// frames of all meanwhile; while none waits, a virtual thread does.
 public final class Worker implements AutoCloseable {
     /// A mask for which each tag matches.
     public static final long ANY_TAG = 0;
@@ -139,7 +140,7 @@ public final class Worker implements AutoCloseable {
 
     Pending<Received> receive(long tag, long mask, @Nullable RemoteWorker from, MemorySegment into) {
         traffic.longMessages.requireWritable("into", into);
-        var pending = new Pending<Received>();
+        var pending = new Pending<Received>(traffic.readers);
         var incoming = new Incoming() {
             @Override
             public MemorySegment memory() {

@@ -33,7 +33,27 @@ class TidyTest {
 
     @Test
     void protocolsAskForNeitherTimeNorThreadsNorChanceNorTheWorld() throws IOException {
-        Predicate<String> forbidden = reference -> reference.startsWith("java/lang/System.nanoTime")
+        assertOnly(
+                TidyTest::isOfTheWorld,
+                rooms("verbena.wire", "verbena.transport", "verbena.cm", "verbena.subnet"),
+                // Captures are files.
+                "verbena/wire/pcap/",
+                // Its counters: the engine counts while any thread reads them.
+                "verbena/cm/CommunicationManager");
+    }
+
+    /// The same for a package of a room whose other packages wait.
+    @Test
+    void theProtocolOfMessagesAsksForNoneOfTheseEither() throws IOException {
+        List<Scanned> classes = scan(rooms("verbena.messages").getFirst()).stream()
+                .filter(one -> one.name.startsWith("verbena/messages/protocol/"))
+                .toList();
+        assertThat(classes).hasSizeGreaterThan(5);
+        assertThat(classes).allSatisfy(one -> assertThat(one.refers).noneMatch(TidyTest::isOfTheWorld));
+    }
+
+    private static boolean isOfTheWorld(String reference) {
+        return reference.startsWith("java/lang/System.nanoTime")
                 || reference.startsWith("java/lang/System.currentTimeMillis")
                 || reference.matches("java/time/(Instant|Clock|LocalDateTime|ZonedDateTime)\\.now")
                 || reference.matches("java/lang/Thread(\\..*)?")
@@ -45,13 +65,6 @@ class TidyTest {
                 || reference.matches("java/util/Random(\\..*)?")
                 || reference.startsWith("java/security/SecureRandom")
                 || reference.startsWith("java/lang/foreign/Linker");
-        assertOnly(
-                forbidden,
-                rooms("verbena.wire", "verbena.transport", "verbena.cm", "verbena.subnet"),
-                // Captures are files.
-                "verbena/wire/pcap/",
-                // Its counters: the engine counts while any thread reads them.
-                "verbena/cm/CommunicationManager");
     }
 
     /// A change of the clock changes no time-out, no retry and no order: what waits counts [System#nanoTime].

@@ -1,0 +1,34 @@
+package verbena.messages;
+
+import verbena.verbs.CompletionQueue;
+import verbena.verbs.MemoryRegion;
+import verbena.verbs.ProtectionDomain;
+import verbena.verbs.QueuePair;
+import verbena.verbs.QueuePairOptions;
+import verbena.verbs.Transition;
+
+/// Wakes the thread that waits at a completion queue. It is a queue pair in the error state: what is posted there
+/// completes at once, flushed (IBTA chapter 10.3.1, the Error state), and sends nothing.
+final class Bell implements AutoCloseable {
+    private final QueuePair pair;
+    private final MemoryRegion memory;
+    private final long number;
+
+    /// @param number of the completions by which it is known
+    Bell(ProtectionDomain domain, CompletionQueue queue, MemoryRegion memory, long number) {
+        this.memory = memory;
+        this.number = number;
+        this.pair = domain.createQueuePair(
+                QueuePairOptions.rc(queue).withSizes(new QueuePairOptions.Sizes(2, 1, 1, 1, 0)));
+        pair.modify(new Transition.ToError());
+    }
+
+    void ring() {
+        pair.postSend(number, memory, 0, 1);
+    }
+
+    @Override
+    public void close() {
+        pair.close();
+    }
+}

@@ -1,0 +1,257 @@
+package verbena.messages;
+
+import java.util.LinkedHashSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/// Which thread reads the completions of a worker. One at a time does: a thread that waits for something of the
+/// worker, or the worker's own thread, the keeper, while none waits.
+///
+/// The reader finishes what others wait for, and wakes them. When it has what it wants, it wakes the waiting thread
+/// that came last, and that one reads on. With none left the place stays empty for a moment: the keeper looks after a
+/// quarter of a millisecond, and then every millisecond, whether threads still come. It takes the place when none came
+/// since its last look, or when something has arrived that no thread read. While a thread reads for long, the keeper
+/// sleeps without a timer. A thread that begins to wait while the keeper reads gets the place after the next arrival.
+///
+/// No wake-up is lost. A thread decides under the lock whether it reads, sleeps or leaves. What is finished is marked
+/// first; then the lock is taken, and those that wait for it are woken: a sleeper by unpark, the reader by a ring of
+/// the source. A thread that leaves an empty place wakes a sleeper or the keeper, whatever the reason for which it
+/// leaves. Safe for use by any thread.
+final class Readers {
+    private static final long FIRST_LOOK_NANOS = 250_000;
+    private static final long LOOK_NANOS = 1_000_000;
+
+    /// Where completions come from. One thread at a time reads.
+    interface Source {
+        /// Waits for arrivals, and handles what is there.
+        ///
+        /// @param nanos 0 to look only, `Long.MAX_VALUE` for no limit
+        Outcome read(long nanos) throws InterruptedException;
+
+        /// Ends the read that is under way, or else the next one. Not called again before [Readers#heard()].
+        void ring();
+    }
+
+    /// What a read gave.
+    enum Outcome {
+        /// Something had arrived.
+        SOME,
+        /// The time has passed.
+        NONE,
+        /// Nothing will ever arrive any more, and all that was under way has failed.
+        OVER
+    }
+
+    /// A thread that waits for something.
+    static final class Waiter {
+        private final Thread thread = Thread.currentThread();
+        /// The next that waits for the same.
+        private @Nullable Waiter next;
+    }
+
+    /// Where the keeper is.
+    private enum Keeper {
+        READS,
+        /// It looks from time to time.
+        LOOKS,
+        /// It sleeps until it is woken.
+        RESTS
+    }
+
+    private final Source source;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Under the lock.
+    private final LinkedHashSet<Waiter> waiting = new LinkedHashSet<>();
+    /// The thread that reads; null for none.
+    private @Nullable Thread reader;
+    private @Nullable Thread keeperThread;
+    private Keeper keeper = Keeper.LOOKS;
+    /// Reads by waiting threads.
+    private long turns;
+    private boolean isRung;
+    private boolean isOver;
+
+    Readers(Source source) {
+        this.source = source;
+    }
+
+    // ---- threads that wait
+
+    /// Waits until it is done; false when `nanos` have passed before. `Long.MAX_VALUE` is no limit.
+    boolean await(Pending<?> what, long nanos) throws InterruptedException {
+        if (what.isDone()) {
+            return true;
+        }
+        long start = System.nanoTime();
+        var me = new Waiter();
+        lock.lock();
+        try {
+            me.next = what.waiters;
+            what.waiters = me;
+            waiting.addLast(me);
+            while (!what.isDone()) {
+                long left = nanos == Long.MAX_VALUE ? nanos : nanos - (System.nanoTime() - start);
+                if (left <= 0) {
+                    return false;
+                }
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                if (reader == null && !isOver) {
+                    turns++;
+                    read(left);
+                } else {
+                    sleep(left);
+                }
+            }
+            return true;
+        } finally {
+            waiting.remove(me);
+            unlink(me, what);
+            passOn();
+            lock.unlock();
+        }
+    }
+
+    private static void unlink(Waiter me, Pending<?> what) {
+        if (what.waiters == me) {
+            what.waiters = me.next;
+            return;
+        }
+        for (Waiter each = what.waiters; each != null; each = each.next) {
+            if (each.next == me) {
+                each.next = me.next;
+            }
+        }
+    }
+
+    /// Without the lock meanwhile.
+    private void sleep(long nanos) {
+        lock.unlock();
+        try {
+            if (nanos == Long.MAX_VALUE) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, nanos);
+            }
+        } finally {
+            lock.lock();
+        }
+    }
+
+    /// Without the lock meanwhile.
+    private Outcome read(long nanos) throws InterruptedException {
+        reader = Thread.currentThread();
+        Outcome outcome = Outcome.NONE;
+        lock.unlock();
+        try {
+            outcome = source.read(nanos);
+        } finally {
+            lock.lock();
+            reader = null;
+            isOver |= outcome == Outcome.OVER;
+        }
+        return outcome;
+    }
+
+    /// The place may be empty: another thread has to take it.
+    private void passOn() {
+        if (reader != null) {
+            return;
+        }
+        if (isOver) {
+            LockSupport.unpark(keeperThread);
+        } else if (!waiting.isEmpty()) {
+            LockSupport.unpark(waiting.getLast().thread);
+        } else if (keeper == Keeper.RESTS) {
+            LockSupport.unpark(keeperThread);
+        }
+    }
+
+    // ---- what is done
+
+    /// Wakes those that wait for it. Called by any thread, after [Pending#isDone()] has become true.
+    void tell(Pending<?> what) {
+        lock.lock();
+        try {
+            for (Waiter each = what.waiters; each != null; each = each.next) {
+                if (each.thread != reader) {
+                    LockSupport.unpark(each.thread);
+                } else if (each.thread != Thread.currentThread() && !isRung) {
+                    isRung = true;
+                    source.ring();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// The reader has found a ring among the arrivals.
+    void heard() {
+        lock.lock();
+        try {
+            isRung = false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    // ---- the keeper
+
+    /// The body of the worker's own thread: reads while no other thread does, until nothing will arrive any more.
+    void keep() throws InterruptedException {
+        lock.lock();
+        try {
+            keeperThread = Thread.currentThread();
+            while (!isOver) {
+                keeper = Keeper.READS;
+                while (reader == null && waiting.isEmpty() && !isOver) {
+                    read(Long.MAX_VALUE);
+                }
+                passOn();
+                long pause = FIRST_LOOK_NANOS;
+                while (!isOver && !isLeft(pause)) {
+                    pause = keeper == Keeper.RESTS ? FIRST_LOOK_NANOS : LOOK_NANOS;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// Waits for the next look; true when no thread will take the place soon.
+    private boolean isLeft(long nanos) throws InterruptedException {
+        keeper = reader != null ? Keeper.RESTS : Keeper.LOOKS;
+        long before = turns;
+        sleep(keeper == Keeper.RESTS ? Long.MAX_VALUE : nanos);
+        if (isOver || reader != null || !waiting.isEmpty() || keeper == Keeper.RESTS) {
+            return false; // when a thread has left just now, it may come again
+        }
+        if (turns == before) {
+            return true;
+        }
+        boolean isLate = read(0) == Outcome.SOME;
+        passOn();
+        return isLate;
+    }
+
+    // ---- the end
+
+    /// Waits for the end of a thread, also when the caller is interrupted.
+    static void join(Thread other) {
+        boolean isInterrupted = false;
+        while (other.isAlive()) {
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
