@@ -72,7 +72,8 @@ final class AddressCalls {
         int lid = Memory.getUnsignedShort(from + AH_ATTR.at("dlid"));
         boolean isGlobal = Memory.getByte(from + AH_ATTR.at("is_global")) != 0;
         if (!isGlobal && lid == 0) {
-            throw new IllegalArgumentException("is_global: 1 and the peer's GID, or dlid: the peer's LID on InfiniBand");
+            throw new IllegalArgumentException(
+                    "is_global: 1 and the peer's GID, or dlid: the peer's LID on InfiniBand");
         }
         if (!isGlobal) {
             return AddressVector.to(NONE, 0)

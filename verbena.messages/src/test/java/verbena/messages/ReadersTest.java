@@ -132,8 +132,9 @@ class ReadersTest {
     void aThreadThatIsInterruptedHandsTheReadingOn() throws InterruptedException {
         var never = new Pending<Integer>(readers);
         var answer = new Pending<Integer>(readers);
-        Thread one = start(Thread.ofPlatform(), () -> assertThatExceptionOfType(InterruptedException.class)
-                .isThrownBy(never::await));
+        Thread one = start(
+                Thread.ofPlatform(),
+                () -> assertThatExceptionOfType(InterruptedException.class).isThrownBy(never::await));
         assertThat(begun.take()).isSameAs(one);
         Thread two = start(Thread.ofPlatform(), answer::await);
         one.interrupt();

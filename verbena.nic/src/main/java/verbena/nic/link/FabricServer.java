@@ -26,7 +26,6 @@ import verbena.subnet.fabric.FabricNode;
 import verbena.subnet.node.NodePort;
 import verbena.wire.BigEndian;
 import verbena.wire.ib.Lrh;
-import verbena.wire.ib.NativePacket;
 import verbena.wire.ib.Packet;
 import verbena.wire.ib.Vcrc;
 
@@ -81,8 +80,7 @@ public final class FabricServer implements AutoCloseable {
     private final Description description;
     private final Arena arena = Arena.ofShared();
     private final LinuxSockets linux = new LinuxSockets(arena);
-    private final MemorySegment message =
-            arena.allocate(ProgramPort.MESSAGE_BYTES_MAX, 8); // more than any packet
+    private final MemorySegment message = arena.allocate(ProgramPort.MESSAGE_BYTES_MAX, 8); // more than any packet
     private final SecureRandom random = new SecureRandom();
     private final MemorySegment pollfds = arena.allocate((CLIENTS_MAX + 2L) * Pollfd.BYTES, 8);
     private final MemorySegment timeout = arena.allocate(Timespec.BYTES, 8);
@@ -241,8 +239,7 @@ public final class FabricServer implements AutoCloseable {
             boolean isThere = number < adapters.size();
             if (isThere) {
                 client.program = new ProgramPort(adapters.get(number), random.nextLong());
-                int _ = linux.setOption(
-                        client.fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, ProgramPort.SOCKET_BYTES);
+                int _ = linux.setOption(client.fd, LinuxAbi.SOL_SOCKET, LinuxAbi.SO_SNDBUF, ProgramPort.SOCKET_BYTES);
             }
             BigEndian.put64(message, FabricSocket.TOKEN, client.program == null ? 0 : client.program.token);
             tellProgram(client, FabricSocket.OPENED, isThere ? FabricSocket.OK : FabricSocket.NO_SUCH);
@@ -320,7 +317,10 @@ public final class FabricServer implements AutoCloseable {
             BigEndian.put64(info, FabricSocket.PORT_GUID, of.info().guid());
             info.asSlice(FabricSocket.PORT_INFO).copyFrom(of.info().info());
             for (int i = 0; i < NodePort.PKEYS; i++) {
-                BigEndian.put16(info, FabricSocket.PKEYS + Short.BYTES * (long) i, of.info().pkey(i));
+                BigEndian.put16(
+                        info,
+                        FabricSocket.PKEYS + Short.BYTES * (long) i,
+                        of.info().pkey(i));
             }
         }
         return LinuxSockets.send(client.fd, info);

@@ -439,9 +439,8 @@ public final class Node {
     }
 
     /// A port whose link a manager takes down, or -1: it is down from now on. Its [NodePort#physicalState] says
-    /// whether the owner looks for a peer again ([PortInfo#PHYSICAL_POLLING]) or leaves the port alone. The peer
-    has
-    /// to be told that the link is lost.
+    /// whether the owner looks for a peer again ([PortInfo#PHYSICAL_POLLING]) or leaves the port alone. The
+    /// peer has to be told that the link is lost.
     public int pollReset() {
         Reset reset = resets.poll();
         if (reset == null) {

@@ -338,10 +338,7 @@ class IbDeviceTest {
                 assertThat(back.vector().destinationLid()).isEqualTo(a.lid());
                 assertThat(back.vector().serviceLevel()).isEqualTo(2);
                 try (SendBatch batch = qb.send()) {
-                    batch.send(4)
-                            .sge(b.memory, 0, 60)
-                            .to(back, qa.qpn(), QKEY)
-                            .submit();
+                    batch.send(4).sge(b.memory, 0, 60).to(back, qa.qpn(), QKEY).submit();
                 }
                 assertThat(a.completion().byteLength()).isEqualTo(100);
                 back.close();
