@@ -224,11 +224,11 @@ class MadAgentsTest {
             MemorySegment asked = departure().mad();
             assertThat((int) Mad.transactionId(asked)).isEqualTo(1);
             assertThat(agents.poll()).isNull();
-            assertThat(agents.deadlineNanos()).isEqualTo(time * 100 * MILLISECOND);
-            agents.onDeadline(time * 100 * MILLISECOND - 1);
+            assertThat(agents.deadlineNanos()).isEqualTo(time * 100L * MILLISECOND);
+            agents.onDeadline(time * 100L * MILLISECOND - 1);
             assertThat(agents.poll()).as("before its time").isNull();
             assertThat(take(program)).isNull();
-            agents.onDeadline(time * 100 * MILLISECOND);
+            agents.onDeadline(time * 100L * MILLISECOND);
         }
         AgentMad gone = take(program);
         assertThat(gone).isNotNull();
