@@ -70,8 +70,11 @@ final class Attempt {
     private void run() {
         Throwable why = null;
         try {
-            if (isBound() || !Routes.triesRdma(peer) || !byRdma()) {
+            if (isBound() || !Routes.triesRdma(peer)) {
                 byTcp();
+            } else if (!byRdma()) {
+                byTcp();
+                Routes.takesTcpOnly(peer);
             }
         } catch (IOException | RuntimeException e) {
             why = e;

@@ -145,6 +145,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             StreamListener made = StreamListener.bind(where, options.withBuffers(options.sendBytes(), ring));
             made.configureBlocking(false);
             made.onReadiness(this::onReadiness);
+            Routes.listensForBoth(at.getPort());
             return made;
         } catch (BindException e) {
             throw e;

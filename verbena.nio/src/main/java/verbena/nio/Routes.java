@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /// Which connections go by RDMA, and how long a peer may take to show that it speaks it. The rules are system
 /// properties, read when the class is loaded:
@@ -18,7 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /// - `verbena.nio.wait`: milliseconds for a peer on another host to answer, 1000 by default. One that does not answer
 ///   is not asked again for a minute.
 ///
-/// A peer on this host is given ten seconds: a device of this process answers for ports where no program listens.
+/// A peer on this host is given ten seconds: a device of this process answers for ports where no program listens. A
+/// listener that refuses RDMA and takes TCP is not asked for RDMA again for ten seconds.
 final class Routes {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
@@ -27,10 +29,14 @@ final class Routes {
     private static final Duration WAIT = Duration.ofMillis(Math.max(1, Long.getLong("verbena.nio.wait", 1_000)));
     private static final Duration WAIT_WITHIN = Duration.ofSeconds(10);
     private static final long SILENT_NANOS = Duration.ofMinutes(1).toNanos();
+    private static final long REFUSED_NANOS = Duration.ofSeconds(10).toNanos();
     private static final int REMEMBERED_MAX = 4_096;
 
     /// Until when a host that did not answer is left alone.
     private static final Map<InetAddress, Long> SILENT = new ConcurrentHashMap<>();
+
+    /// Until when a listener that took TCP only is not asked for RDMA.
+    private static final Map<InetSocketAddress, Long> TCP_ONLY = new ConcurrentHashMap<>();
 
     private static final Map<InetSocketAddress, Boolean> TOLD = new ConcurrentHashMap<>();
 
@@ -50,7 +56,10 @@ final class Routes {
         if (TCP.match(peer) || !RDMA.match(peer)) {
             return false;
         }
-        Long until = SILENT.get(peer.getAddress());
+        return isOver(SILENT.get(peer.getAddress())) && isOver(TCP_ONLY.get(peer));
+    }
+
+    private static boolean isOver(@Nullable Long until) {
         return until == null || until - System.nanoTime() < 0;
     }
 
@@ -76,10 +85,24 @@ final class Routes {
 
     /// The peer did not answer in time.
     static void silent(InetSocketAddress peer) {
-        if (SILENT.size() >= REMEMBERED_MAX) {
-            SILENT.clear();
+        remember(SILENT, peer.getAddress(), SILENT_NANOS);
+    }
+
+    /// The peer has refused RDMA and taken TCP.
+    static void takesTcpOnly(InetSocketAddress peer) {
+        remember(TCP_ONLY, peer, REFUSED_NANOS);
+    }
+
+    /// This process listens for RDMA at a port where another listener may have been before.
+    static void listensForBoth(int port) {
+        TCP_ONLY.keySet().removeIf(each -> each.getPort() == port);
+    }
+
+    private static <K> void remember(Map<K, Long> until, K what, long nanos) {
+        if (until.size() >= REMEMBERED_MAX) {
+            until.clear();
         }
-        SILENT.put(peer.getAddress(), System.nanoTime() + SILENT_NANOS);
+        until.put(what, System.nanoTime() + nanos);
     }
 
     /// A connection is made by TCP instead. Said once for each address.

@@ -51,6 +51,22 @@ class MixedPeersTest {
     }
 
     @Test
+    void aListenerThatRefusesRdmaIsNotAskedAgainAtOnce() throws IOException {
+        InetSocketAddress at;
+        try (ServerSocketChannel listener = theirs.openServerSocketChannel().bind(Providers.anyPort())) {
+            at = (InetSocketAddress) listener.getLocalAddress();
+            assertThat(Routes.triesRdma(at)).isTrue();
+            try (SocketChannel client = ours.openSocketChannel()) {
+                assertThat(client.connect(at)).isTrue();
+            }
+            assertThat(Routes.triesRdma(at)).isFalse();
+        }
+        try (ServerSocketChannel _ = ours.openServerSocketChannel().bind(at)) {
+            assertThat(Routes.triesRdma(at)).as("the listener of this process").isTrue();
+        }
+    }
+
+    @Test
     void aListenerGivesOutWhicheverHasComeAndOneSelectorHasBoth() throws IOException {
         try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(Providers.anyPort());
                 Selector selector = ours.openSelector();
