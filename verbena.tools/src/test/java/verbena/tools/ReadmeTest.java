@@ -81,7 +81,8 @@ class ReadmeTest {
         var shown = Pattern.compile("and prints\n`(.*?)`:\n\n```java\n(.*?)```", Pattern.DOTALL)
                 .matcher(readme);
         assertThat(shown.find()).isTrue();
-        assertThat(example).contains("/// Prints: " + shown.group(1) + "\n", shown.group(2).indent(8));
+        assertThat(example)
+                .contains("/// Prints: " + shown.group(1) + "\n", shown.group(2).indent(8));
     }
 
     /// Compiles the programs of a document and runs them at once; what they print is what the document promises.
