@@ -75,13 +75,19 @@ record ServerAndClient(
         }
     }
 
-    /// The C program rping now and then ends with 255 after a good run, when its thread for events meets a
-    /// channel that is closed already; over our libraries as over the kernel's.
+    /// Two C programs now and then end with an error after a good run:
+    /// - rping with 255, when its thread for events meets a channel that is closed already. It does so over our
+    ///   libraries as over the kernel's.
+    /// - perftest's server over siw with 1, behind its figures. Its last word is a SEND. The client that has
+    ///   heard it ends the connection, which can be before siw has told the server of that SEND.
     static boolean isGood(Running it, int status) {
-        return status == 0 || it.says(RPING_CLOSED);
+        return status == 0 || it.says(RPING_CLOSED) || it.says(LAST_WORD_UNTOLD);
     }
 
     private static final Pattern RPING_CLOSED = Pattern.compile("rdma_get_cm_event: Bad file descriptor");
+    /// The line of figures, at whose end the program continues: IBV_WC_LOC_QP_OP_ERR of siw.
+    private static final Pattern LAST_WORD_UNTOLD =
+            Pattern.compile("^ *[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+ .*Bad wc status 2\\s*$");
 
     /// Some pairs that run at the same time.
     static Check.Act together(List<ServerAndClient> pairs) {

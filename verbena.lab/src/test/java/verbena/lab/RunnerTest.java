@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -30,6 +31,12 @@ class RunnerTest {
                 fake.lab(),
                 (kind, text) ->
                         reported.add(kind + " " + text.lines().findFirst().orElse("")));
+    }
+
+    /// Ends what a guest that was replaced has left running, which writes into the folder.
+    @AfterEach
+    void end() {
+        fake.lab().close();
     }
 
     private Check failing(int times, Runnable first) {

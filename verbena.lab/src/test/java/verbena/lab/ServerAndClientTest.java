@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -31,6 +33,11 @@ class ServerAndClientTest {
         lab = new FakeLab(folder).lab();
     }
 
+    @AfterEach
+    void end() {
+        lab.close();
+    }
+
     private Attempt attempt() {
         return new Attempt(lab, 18601, notes::add);
     }
@@ -49,6 +56,22 @@ class ServerAndClientTest {
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("the client ended with 1");
         assertThatThrownBy(() -> run(new ServerAndClient(Command.ours("false"), AT_ONCE, Command.theirs(5, "true"))))
+                .hasMessage("the server ended with 1, the client with 0");
+    }
+
+    /// The line of figures and the status behind it, as perftest printed them.
+    @Test
+    void perftestsServerMayMissThatItsLastWordWasSentButNotItsFigures() throws Exception {
+        String missed = "Bad wc status 2\nUnable to write from socket/rdma_cm\n";
+        Path measured = Files.writeString(
+                folder.resolve("measured"),
+                "printf ' 4096       5     5.76     2.44   \t\t   0.000624 " + missed.replace("\n", "\\n")
+                        + "'; exit 1\n");
+        Path failed =
+                Files.writeString(folder.resolve("failed"), "printf '" + missed.replace("\n", "\\n") + "'; exit 1\n");
+        run(new ServerAndClient(Command.theirs(5, "sh " + measured), AT_ONCE, Command.ours("true")));
+        assertThatThrownBy(() ->
+                        run(new ServerAndClient(Command.theirs(5, "sh " + failed), AT_ONCE, Command.ours("true"))))
                 .hasMessage("the server ended with 1, the client with 0");
     }
 
