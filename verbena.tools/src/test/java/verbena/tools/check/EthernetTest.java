@@ -31,7 +31,7 @@ class EthernetTest {
         while [ "$(readlink /proc/$other/ns/net)" = "$own" ]; do :; done
         there="nsenter -t $other --net"
         ip link add west mtu 9000 type veth peer name east mtu 9000 netns $other
-        # Only addresses that are there at once: the kernel adds its own at a time that nobody knows.
+        # Only addresses that are there at once: the kernel adds its own at a later time.
         ip link set west addrgenmode none
         $there ip link set east addrgenmode none
         ip address add 10.7.0.1/24 dev west
