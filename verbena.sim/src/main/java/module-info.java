@@ -10,7 +10,9 @@ module verbena.sim {
     requires transitive verbena.nic;
 
     exports verbena.sim;
+    exports verbena.sim.ethernet;
     exports verbena.sim.model;
+    exports verbena.sim.scenario;
     exports verbena.sim.script;
     exports verbena.sim.traffic;
 }

@@ -41,6 +41,8 @@ module verbena.tools {
             info.picocli;
     opens verbena.tools.kit to
             info.picocli;
+    opens verbena.tools.network to
+            info.picocli;
     opens verbena.tools.observe to
             info.picocli;
     opens verbena.tools.perf to

@@ -37,6 +37,7 @@ import verbena.tools.kit.CommandFailed;
 import verbena.tools.kit.Failures;
 import verbena.tools.kit.Numbers;
 import verbena.tools.kit.Standard;
+import verbena.tools.network.NetworkCommand;
 import verbena.tools.observe.CaptureCommand;
 import verbena.tools.observe.TopCommand;
 import verbena.tools.perf.PerfCommand;
@@ -87,6 +88,7 @@ public final class Verbena implements Runnable {
             TopCommand.class,
             CaptureCommand.class,
             SimCommand.class,
+            NetworkCommand.class,
             ConformCommand.class,
             HelpCommand.class,
             DemoPeerCommand.class,

@@ -37,6 +37,9 @@ class CommandLineTest {
                 "demo",
                 "explain",
                 "sim",
+                "network",
+                "network list",
+                "network run",
                 "conform"
             })
     void everyCommandHasHelp(String command) {
@@ -79,6 +82,9 @@ class CommandLineTest {
                 "demo",
                 "explain",
                 "sim",
+                "network",
+                "network list",
+                "network run",
                 "conform"
             })
     void everyCommandTellsTheVersion(String command) {
@@ -106,6 +112,7 @@ class CommandLineTest {
                         "top ",
                         "capture ",
                         "sim ",
+                        "network ",
                         "run ",
                         "fabric ",
                         "help ",

@@ -49,6 +49,11 @@ class PagesTest {
                         .status())
                 .isZero();
         pages.put("explain", Files.readString(story));
+        Path network = folder.resolve("network.html");
+        assertThat(Cli.run("network", "run", "pfc-deadlock", "--html", network.toString())
+                        .status())
+                .isZero();
+        pages.put("network", Files.readString(network));
         return pages;
     }
 

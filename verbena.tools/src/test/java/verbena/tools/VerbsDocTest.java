@@ -79,6 +79,8 @@ class VerbsDocTest {
             "verbena.messages",
             "verbena.messages.protocol",
             "verbena.sim",
+            "verbena.sim.ethernet",
+            "verbena.sim.scenario",
             "verbena.sim.script",
             "verbena.sim.traffic",
             "verbena.conformance",

@@ -13,8 +13,21 @@ import java.util.Map;
 /// @param facts what has to be known about it, by name: device, machine, command
 /// @param goals what was to be reached; often empty
 /// @param results in the order of their tables; those with the same series are one curve
-public record Report(String title, Map<String, String> facts, List<Goal> goals, List<Result> results) {
+/// @param figures other numbers; often empty
+/// @param plots other curves; often empty
+public record Report(
+        String title,
+        Map<String, String> facts,
+        List<Goal> goals,
+        List<Result> results,
+        List<Figure> figures,
+        List<Plot> plots) {
     private static final String UPLOT = "uplot-1.6.32/uPlot.";
+
+    /// A report of messages alone.
+    public Report(String title, Map<String, String> facts, List<Goal> goals, List<Result> results) {
+        this(title, facts, goals, results, List.of(), List.of());
+    }
 
     /// A report without goals.
     public Report(String title, Map<String, String> facts, List<Result> results) {

@@ -49,7 +49,7 @@ class HouseTest {
             floors("verbena.nio", ""),
             floors("verbena.abi", ""),
             floors("verbena.messages", "protocol", ""),
-            floors("verbena.sim", "", "model", "script", "traffic"),
+            floors("verbena.sim", "", "model", "script", "traffic", "ethernet", "scenario"),
             floors("verbena.conformance", "fixture", "cases", ""),
             floors(
                     "verbena.tools",
@@ -67,6 +67,7 @@ class HouseTest {
                     "demo",
                     "device",
                     "fabric",
+                    "network",
                     ""));
 
     /// Where an API meets those that implement it, as `java.nio.file` meets its `spi`: the arrows that run up

@@ -1,66 +1,35 @@
 package verbena.transport.congestion;
 
-/// How many PSNs may be under way to a peer: the rule by which answers raise the limit and losses lower it.
-/// Engine-confined.
+/// How much a sender may have under way to a peer, and how fast it may send. What the peer and the network answer
+/// decides. Confined to the thread that sends; all times are nanoseconds of one clock that never goes back.
 ///
-/// The limit doubles with each window that is acknowledged until it is [PeerWindow#PACKETS_MAX] or something gets
-/// lost. A loss halves it, once for each round trip. After that it grows by one packet in [#GROWTH_WINDOWS]
-/// windows: additive increase, multiplicative decrease (RFC 5681). That is eight times slower than in TCP, because
-/// going back N makes a loss eight times as dear.
-final class CongestionControl {
-    /// Never less, so that a lost packet has some behind it that tell of it.
-    static final int PACKETS_MIN = 4;
-    /// The window before anything is known of the way to the peer.
-    static final int PACKETS_AT_FIRST = 32;
-    /// After a loss, windows that have to be acknowledged for one packet more.
-    static final int GROWTH_WINDOWS = 8;
+/// A rule uses one signal or several: losses ([LossWindow]), marks of switches ([Dcqcn]), or delay ([Swift]). It
+/// ignores the others.
+public interface CongestionControl {
+    /// How many PSNs may be under way, at least one.
+    int limit();
 
-    private final int packetsMax;
-    private int limit;
-    /// Nothing has been lost yet.
-    private boolean doubling = true;
-    /// Acknowledged towards the next growth.
-    private int credit;
-    private long lossNanos = Long.MIN_VALUE;
-
-    CongestionControl(int packetsMax) {
-        this.packetsMax = packetsMax;
-        this.limit = Math.min(packetsMax, PACKETS_AT_FIRST);
+    /// How fast packets may leave, in bits of the wire per second; infinite when nothing but [#limit()] counts.
+    default double bitsPerSecond(long now) {
+        return Double.POSITIVE_INFINITY;
     }
 
-    /// PSNs that may be under way, at least one.
-    int limit() {
-        return limit;
-    }
+    /// Counts a packet that leaves.
+    ///
+    /// @param bytes its length on the wire
+    default void sent(int bytes, long now) {}
 
     /// Counts PSNs that were answered without a gap.
     ///
     /// @param outstanding PSNs that were under way
-    void answered(int psns, int outstanding) {
-        if (limit >= packetsMax || 2 * outstanding < limit) { // a window that is not used says nothing
-            return;
-        }
-        if (doubling) {
-            limit = Math.min(packetsMax, limit + psns);
-            return;
-        }
-        credit += psns;
-        int price = GROWTH_WINDOWS * limit;
-        if (credit >= price) {
-            credit -= price;
-            limit++;
-        }
-    }
+    default void answered(int psns, int outstanding) {}
+
+    /// Measures a round trip: the answer to a packet that was sent only once.
+    default void roundTrip(long nanos, long now) {}
+
+    /// The peer has told by a congestion notification packet (CNP, IBTA A17.9.3) that a switch marked a packet.
+    default void notified(long now) {}
 
     /// Something got lost; what is told within a round trip is one loss.
-    void lost(long now, long roundTripNanos) {
-        if (lossNanos != Long.MIN_VALUE && now - lossNanos < roundTripNanos) {
-            return;
-        }
-        lossNanos = now;
-        doubling = false;
-        credit = 0;
-        limit = Math.max(Math.min(PACKETS_MIN, packetsMax), limit / 2);
-        assert limit >= 1 && limit <= packetsMax : "the limit is within its bounds";
-    }
+    default void lost(long now, long roundTripNanos) {}
 }

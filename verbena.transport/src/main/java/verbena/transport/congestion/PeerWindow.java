@@ -5,7 +5,7 @@ import verbena.verbs.Gid;
 
 /// Counts what all reliable connections of one engine to one peer address have under way together. The unit is
 /// the PSN: packets sent, and packets of answers asked for. A socket's buffer or a card's ring overflows by
-/// packets too. [CongestionControl] says how much may be under way, [RoundTrip] how long an answer takes.
+/// packets too. [LossWindow] says how much may be under way, [RoundTrip] how long an answer takes.
 /// Engine-confined.
 ///
 /// A connection that finds no room waits ([#await]). Waiting connections are told in the order in which they
@@ -44,7 +44,7 @@ public final class PeerWindow {
     PeerWindow(Gid peer, int packetsMax, long probeNanosMin) {
         this.peer = peer;
         this.probeNanosMin = probeNanosMin;
-        this.control = new CongestionControl(packetsMax);
+        this.control = new LossWindow(packetsMax);
     }
 
     // ---- how much

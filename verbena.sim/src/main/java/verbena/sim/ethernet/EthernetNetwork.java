@@ -1,0 +1,187 @@
+package verbena.sim.ethernet;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.function.LongConsumer;
+
+/// Hosts, switches and links, the transfers between hosts, and the virtual time in which all of it happens. One
+/// thread. The same program with the same seed does the same, to the picosecond.
+///
+/// First come hosts, switches and links, then [#begin], then transfers and [#run].
+public final class EthernetNetwork {
+    private final Calendar calendar = new Calendar();
+    private final PacketPool pool = new PacketPool();
+    private final Random chance;
+    private final List<Host> hosts = new ArrayList<>();
+    private final List<Switch> switches = new ArrayList<>();
+    private final List<Transfer> transfers = new ArrayList<>();
+    private int ended;
+    private int open;
+    private boolean hasBegun;
+
+    public EthernetNetwork(long seed) {
+        chance = new Random(seed);
+    }
+
+    // ---- what it is made of
+
+    /// Adds a host.
+    public Host addHost(String name) {
+        var host = new Host(name, hosts.size(), pool);
+        hosts.add(host);
+        return host;
+    }
+
+    /// Adds a switch.
+    public Switch addSwitch(String name, SwitchOptions options) {
+        var made = new Switch(name, options, calendar, pool, chance);
+        switches.add(made);
+        return made;
+    }
+
+    /// Adds a link. A host has one.
+    ///
+    /// @param bitsPerSecond its rate in each direction, a divisor of 8,000 Gbit/s
+    /// @param delayNanos    how long a bit takes to the other end
+    public void link(Node a, Node b, double bitsPerSecond, long delayNanos) {
+        long picosPerByte = Math.round(8e12 / bitsPerSecond);
+        if (hasBegun || picosPerByte < 1 || delayNanos < 0) {
+            throw new IllegalArgumentException("bitsPerSecond, delayNanos: " + bitsPerSecond + " and " + delayNanos
+                    + (hasBegun ? "; the network has begun" : "; at most 8,000 Gbit/s, and no negative delay"));
+        }
+        for (Node end : List.of(a, b)) {
+            if (end instanceof Host && !end.ports.isEmpty()) {
+                throw new IllegalArgumentException("a, b: the host " + end + " has a link already");
+            }
+        }
+        var one = new Port(a, picosPerByte, delayNanos * Calendar.NANO, calendar, pool);
+        var other = new Port(b, picosPerByte, delayNanos * Calendar.NANO, calendar, pool);
+        one.connect(other);
+        other.connect(one);
+    }
+
+    /// Finds the shortest ways; from now on there are transfers.
+    ///
+    /// @throws IllegalArgumentException when a host cannot reach another
+    public void begin() {
+        begin(Routes.shortest(hosts, switches));
+    }
+
+    /// As [#begin()], by ways of the caller's choice.
+    void begin(Routes routes) {
+        hasBegun = true;
+        for (Switch each : switches) {
+            each.begin(routes.of(each));
+        }
+    }
+
+    public List<Host> hosts() {
+        return Collections.unmodifiableList(hosts);
+    }
+
+    public List<Switch> switches() {
+        return Collections.unmodifiableList(switches);
+    }
+
+    // ---- transfers
+
+    /// Plans a transfer.
+    ///
+    /// @param startNanos when it begins, in virtual time
+    public Transfer transfer(Host from, Host to, long bytes, long startNanos, TransferOptions options) {
+        if (from == to || bytes <= 0) {
+            throw new IllegalArgumentException(
+                    "from, to, bytes: " + from + ", " + to + " and " + bytes + "; two hosts, and at least one byte");
+        }
+        int hash = chance.nextInt();
+        Transfer transfer = options.recovery() == TransferOptions.Recovery.GO_BACK_N
+                ? new GoBackN(from, to, bytes, hash, options, this)
+                : new SelectiveRepeat(from, to, bytes, hash, options, this);
+        transfers.add(transfer);
+        open++;
+        at(startNanos, now -> transfer.start(now * Calendar.NANO));
+        return transfer;
+    }
+
+    void ended() {
+        ended++;
+        open--;
+    }
+
+    public List<Transfer> transfers() {
+        return Collections.unmodifiableList(transfers);
+    }
+
+    /// How many transfers are over.
+    public int endedTransfers() {
+        return ended;
+    }
+
+    // ---- time
+
+    /// Plans something.
+    ///
+    /// @param action gets the time, in nanoseconds
+    public void at(long nanos, LongConsumer action) {
+        calendar.set(
+                new Alarm() {
+                    @Override
+                    void ring(long now) {
+                        action.accept(now / Calendar.NANO);
+                    }
+                },
+                nanos * Calendar.NANO);
+    }
+
+    /// Does something again and again, first after one period.
+    public void every(long periodNanos, LongConsumer action) {
+        at(nowNanos() + periodNanos, now -> {
+            action.accept(now);
+            every(periodNanos, action);
+        });
+    }
+
+    /// Lets time pass until `nanos`.
+    public void run(long nanos) {
+        long end = nanos * Calendar.NANO;
+        while (calendar.step(end)) {
+            // until then
+        }
+        calendar.pass(end);
+    }
+
+    /// Lets time pass until all transfers are over, at most until `nanos`; whether they are.
+    public boolean runToEnd(long nanos) {
+        long end = nanos * Calendar.NANO;
+        while (open > 0 && calendar.step(end)) {
+            // until the last one is over
+        }
+        return open == 0;
+    }
+
+    public long nowNanos() {
+        return calendar.nowNanos();
+    }
+
+    /// How many events there were.
+    public long events() {
+        return calendar.rung();
+    }
+
+    // ---- figures
+
+    /// The bytes that wait in a switch for a neighbour.
+    public long queued(Switch at, Node neighbour) {
+        return at.queuedTo(neighbour);
+    }
+
+    Calendar calendar() {
+        return calendar;
+    }
+
+    PacketPool pool() {
+        return pool;
+    }
+}

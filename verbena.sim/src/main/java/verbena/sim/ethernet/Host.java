@@ -1,0 +1,113 @@
+package verbena.sim.ethernet;
+
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// A host with one card: it sends for all its transfers in turn, as their rules and the pauses of its switch let it,
+/// and answers what arrives.
+public final class Host extends Node {
+    /// The priority of answers, above all data.
+    static final int ANSWERS = 7;
+
+    final int number;
+    private final PacketPool pool;
+    /// The transfers that may send now, by priority, each once.
+    private final List<ArrayDeque<Transfer>> ready;
+    private int filled;
+    private long receivedBytes;
+
+    Host(String name, int number, PacketPool pool) {
+        super(name);
+        this.number = number;
+        this.pool = pool;
+        this.ready = Stream.generate(() -> new ArrayDeque<Transfer>())
+                .limit(Port.PRIORITIES)
+                .toList();
+    }
+
+    Port port() {
+        return ports.getFirst();
+    }
+
+    /// The name that it was given.
+    public String name() {
+        return name;
+    }
+
+    // ---- sending
+
+    /// A transfer may send now.
+    void makeReady(Transfer transfer, long now) {
+        queue(transfer);
+        port().ready(now);
+    }
+
+    /// A transfer that has just sent may send again.
+    void queue(Transfer transfer) {
+        if (transfer.isQueued) {
+            return;
+        }
+        transfer.isQueued = true;
+        ready.get(transfer.priority).add(transfer);
+        filled |= 1 << transfer.priority;
+    }
+
+    @Override
+    @Nullable
+    LightPacket supply(Port port, long now) {
+        for (int may = filled; may != 0; ) {
+            int priority = 31 - Integer.numberOfLeadingZeros(may);
+            may &= ~(1 << priority);
+            ArrayDeque<Transfer> queue = ready.get(priority);
+            while (!port.isPaused(priority) && !queue.isEmpty()) {
+                Transfer transfer = queue.remove();
+                transfer.isQueued = false;
+                LightPacket packet = transfer.send(now);
+                if (queue.isEmpty() && !transfer.isQueued) {
+                    filled &= ~(1 << priority);
+                }
+                if (packet != null) {
+                    return packet;
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    boolean mayHaveMore() {
+        return filled != 0;
+    }
+
+    @Override
+    void leaves(LightPacket packet, Port port, long now) {
+        // A host has room for its answers.
+    }
+
+    // ---- receiving
+
+    @Override
+    void arrived(LightPacket packet, Port port, long now) {
+        Transfer transfer = Objects.requireNonNull(packet.transfer);
+        if (packet.kind == LightPacket.Kind.DATA) {
+            receivedBytes += packet.bytes;
+            transfer.received(packet, now);
+        } else {
+            transfer.answered(packet, now);
+        }
+        pool.give(packet);
+    }
+
+    /// Sends an answer.
+    void answer(LightPacket packet, long now) {
+        port().add(packet, now);
+    }
+
+    /// Bytes of data that have come, with headers.
+    public long receivedBytes() {
+        return receivedBytes;
+    }
+}

@@ -1,0 +1,32 @@
+package verbena.sim.ethernet;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// A host or a switch.
+public abstract sealed class Node permits Host, Switch {
+    final String name;
+    final List<Port> ports = new ArrayList<>();
+
+    Node(String name) {
+        this.name = name;
+    }
+
+    /// Takes a packet that has come in by `port`, and owns it from now on.
+    abstract void arrived(LightPacket packet, Port port, long now);
+
+    /// Gives a packet to a port that has nothing queued that may leave; null when there is none.
+    abstract @Nullable LightPacket supply(Port port, long now);
+
+    /// Whether [#supply] may give a packet soon; false only if it would not.
+    abstract boolean mayHaveMore();
+
+    /// A packet from a queue of `port` begins to leave, and takes no place here any more.
+    abstract void leaves(LightPacket packet, Port port, long now);
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

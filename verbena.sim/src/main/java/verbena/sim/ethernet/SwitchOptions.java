@@ -1,0 +1,60 @@
+package verbena.sim.ethernet;
+
+/// What governs a [Switch].
+///
+/// @param bufferBytes   what all its ports share
+/// @param headroomBytes what each way in keeps for packets that come after it has asked for a pause; 0 without pauses
+/// @param alpha         how much one way in, or without pauses one way out, may take up, as a multiple of what is free
+///                      (dynamic thresholds, Choudhury and Hahne 1998)
+/// @param pauses        whether it asks for a pause before it drops (priority flow control, IEEE 802.1Qbb)
+/// @param markFrom      bytes in the queue of a way out above which packets are marked at random (RED); 0: never
+/// @param markAll       bytes above which each packet is marked
+/// @param markChance    the chance of a mark just below `markAll`, 0 to 1
+/// @param watchdogNanos how long a paused queue may stand still before it is emptied; 0: for ever
+public record SwitchOptions(
+        long bufferBytes,
+        long headroomBytes,
+        double alpha,
+        boolean pauses,
+        long markFrom,
+        long markAll,
+        double markChance,
+        long watchdogNanos) {
+    /// 12 MB with pauses and without marks.
+    public static final SwitchOptions LOSSLESS = new SwitchOptions(12_000_000, 100_000, 1.0 / 8, true, 0, 0, 0, 0);
+    /// 12 MB that drops what does not fit.
+    public static final SwitchOptions LOSSY = new SwitchOptions(12_000_000, 0, 1, false, 0, 0, 0, 0);
+
+    public SwitchOptions {
+        if (bufferBytes <= 0 || headroomBytes < 0 || !(alpha > 0)) {
+            throw new IllegalArgumentException("bufferBytes, headroomBytes, alpha: " + bufferBytes + ", "
+                    + headroomBytes + " and " + alpha + "; a buffer and alpha are more than 0, headroom no less");
+        }
+        if (markFrom < 0 || markAll < markFrom || !(markChance >= 0 && markChance <= 1)) {
+            throw new IllegalArgumentException("markFrom, markAll, markChance: " + markFrom + ", " + markAll + " and "
+                    + markChance + "; 0 <= markFrom <= markAll, and the chance is 0 to 1");
+        }
+        if (watchdogNanos < 0) {
+            throw new IllegalArgumentException("watchdogNanos: " + watchdogNanos + " is negative");
+        }
+    }
+
+    /// These options with marks: none below `from` bytes, all from `all` bytes on, and a growing chance in between.
+    public SwitchOptions marking(long from, long all, double chance) {
+        return new SwitchOptions(bufferBytes, headroomBytes, alpha, pauses, from, all, chance, watchdogNanos);
+    }
+
+    /// These options with another buffer.
+    public SwitchOptions buffer(long bytes) {
+        return new SwitchOptions(bytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, watchdogNanos);
+    }
+
+    /// These options with a watchdog.
+    public SwitchOptions watchdog(long nanos) {
+        return new SwitchOptions(bufferBytes, headroomBytes, alpha, pauses, markFrom, markAll, markChance, nanos);
+    }
+
+    boolean marks() {
+        return markAll > 0;
+    }
+}

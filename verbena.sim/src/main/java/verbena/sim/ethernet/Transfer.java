@@ -1,0 +1,273 @@
+package verbena.sim.ethernet;
+
+import org.jspecify.annotations.Nullable;
+import verbena.transport.congestion.CongestionControl;
+
+/// One message from a host to another: the sender's half, the receiver's half, and what came of it.
+public abstract sealed class Transfer permits GoBackN, SelectiveRepeat {
+    /// Ethernet with preamble and gap (38), IPv4 (20), UDP (8), BTH (12) and ICRC (4).
+    static final int HEADER_BYTES = 82;
+    /// An answer: the smallest frame, with preamble and gap.
+    static final int ANSWER_BYTES = 84;
+    /// With so few packets under way, nothing may be behind a lost one that tells of it.
+    private static final int FEW = 3;
+
+    final Host source;
+    final Host destination;
+    final int priority;
+    final int hash;
+    final TransferOptions options;
+    final CongestionControl control;
+    final long packets;
+    private final int lastBytes;
+    private final long bytes;
+    private final double lineRate;
+    private final Calendar calendar;
+    private final PacketPool pool;
+    private final Runnable onEnd;
+
+    // The sender.
+    /// Whether its host has it among those that may send.
+    boolean isQueued;
+    /// All before this one have been answered.
+    long unanswered;
+
+    private int sinceAsked;
+    private long nextAt;
+    private long progressAt;
+    private long startedAt = -1;
+    private long endedAt = -1;
+    private long resent;
+    private long timeouts;
+    private long notifications;
+
+    // The receiver.
+    private long notifiedAt = Long.MIN_VALUE;
+    private long arrivedBytes;
+
+    private final Alarm pace = new Alarm() {
+        @Override
+        void ring(long now) {
+            source.makeReady(Transfer.this, now);
+        }
+    };
+    private final Alarm timeout = new Alarm() {
+        @Override
+        void ring(long now) {
+            checkProgress(now);
+        }
+    };
+
+    Transfer(Host source, Host destination, long bytes, int hash, TransferOptions options, EthernetNetwork network) {
+        this.source = source;
+        this.destination = destination;
+        this.bytes = bytes;
+        this.hash = hash;
+        this.options = options;
+        this.priority = options.priority();
+        this.packets = Math.ceilDiv(bytes, options.payloadBytes());
+        this.lastBytes = (int) (bytes - (packets - 1) * options.payloadBytes());
+        this.lineRate = source.port().bitsPerSecond();
+        this.control = options.control().apply(lineRate);
+        this.calendar = network.calendar();
+        this.pool = network.pool();
+        this.onEnd = network::ended;
+    }
+
+    /// Begins now.
+    void start(long now) {
+        startedAt = now;
+        nextAt = now;
+        progressAt = now;
+        calendar.set(timeout, now + options.fewTimeoutNanos() * Calendar.NANO);
+        source.makeReady(this, now);
+    }
+
+    // ---- the sender
+
+    /// The next packet that may be sent; -1 when there is none for now.
+    abstract long next(long now);
+
+    /// Packets that are under way.
+    abstract long underWay();
+
+    /// Nothing was answered for too long.
+    abstract void timedOut(long now);
+
+    /// An answer: all packets before `psn` have come.
+    abstract void heard(LightPacket answer, long now);
+
+    /// Gives the next packet, and asks for another turn when there is more; null when nothing may be sent for now.
+    final @Nullable LightPacket send(long now) {
+        long psn = endedAt >= 0 ? -1 : next(now);
+        if (psn < 0) {
+            return null; // an answer makes it ready again
+        }
+        int length = HEADER_BYTES + (psn == packets - 1 ? lastBytes : options.payloadBytes());
+        LightPacket packet = pool.take(LightPacket.Kind.DATA, this, length, priority, psn);
+        packet.sentAt = now;
+        packet.asks = asks(psn);
+        long nanos = now / Calendar.NANO;
+        control.sent(length, nanos);
+        double rate = Math.min(lineRate, control.bitsPerSecond(nanos));
+        nextAt = Math.max(nextAt, now) + (long) (length * 8e12 / rate);
+        if (nextAt <= now + length * source.port().picosPerByte) {
+            source.queue(this);
+        } else {
+            calendar.set(pace, nextAt);
+        }
+        return packet;
+    }
+
+    /// Enough packets ask that the window never closes without an answer on its way, as in a live device.
+    private boolean asks(long psn) {
+        int limit = control.limit();
+        if (psn == packets - 1
+                || underWay() >= limit
+                || ++sinceAsked >= Math.max(1, Math.min(options.ackEvery(), limit / 2))) {
+            sinceAsked = 0;
+            return true;
+        }
+        return false;
+    }
+
+    /// Asks for a turn, unless the pace forbids it for now.
+    final void mayGoOn(long now) {
+        if (!pace.isSet()) {
+            source.makeReady(this, now);
+        }
+    }
+
+    final void answered(LightPacket answer, long now) {
+        if (endedAt >= 0) {
+            return;
+        }
+        long nanos = now / Calendar.NANO;
+        if (answer.kind == LightPacket.Kind.CNP) {
+            notifications++;
+            control.notified(nanos);
+            return;
+        }
+        control.roundTrip((now - answer.sentAt) / Calendar.NANO, nanos);
+        heard(answer, now);
+        if (unanswered == packets) {
+            endedAt = now;
+            calendar.cancel(timeout);
+            calendar.cancel(pace);
+            onEnd.run();
+        } else {
+            mayGoOn(now);
+        }
+    }
+
+    /// All packets before `psn` have come.
+    final void acknowledge(long psn, long now) {
+        if (psn > unanswered) {
+            control.answered((int) (psn - unanswered), (int) underWay());
+            unanswered = psn;
+            progressAt = now;
+        }
+    }
+
+    final void resent() {
+        resent++;
+    }
+
+    private void checkProgress(long now) {
+        long wait = (underWay() <= FEW ? options.fewTimeoutNanos() : options.timeoutNanos()) * Calendar.NANO;
+        if (underWay() > 0 && now - progressAt >= wait) {
+            timeouts++;
+            progressAt = now;
+            control.lost(now / Calendar.NANO, 0);
+            timedOut(now);
+            mayGoOn(now);
+        } else if (underWay() == 0) {
+            progressAt = now; // it waits for its turn and not for an answer
+        }
+        calendar.set(timeout, progressAt + wait);
+    }
+
+    // ---- the receiver
+
+    /// Takes a packet of data, and answers it when it has to.
+    abstract void took(LightPacket packet, long now);
+
+    final void received(LightPacket packet, long now) {
+        if (packet.marked
+                && options.cnpNanos() > 0
+                && (notifiedAt == Long.MIN_VALUE || now - notifiedAt >= options.cnpNanos() * Calendar.NANO)) {
+            notifiedAt = now;
+            answer(LightPacket.Kind.CNP, packet.psn, packet, now);
+        }
+        took(packet, now);
+    }
+
+    final void answer(LightPacket.Kind kind, long psn, LightPacket cause, long now) {
+        LightPacket answer = pool.take(kind, this, ANSWER_BYTES, Host.ANSWERS, psn);
+        answer.causedBy = cause.psn;
+        answer.sentAt = cause.sentAt;
+        destination.answer(answer, now);
+    }
+
+    /// Counts a packet that came for the first time.
+    final void placed(LightPacket packet) {
+        arrivedBytes += packet.bytes - HEADER_BYTES;
+    }
+
+    // ---- what came of it
+
+    /// Bytes of the message.
+    public long bytes() {
+        return bytes;
+    }
+
+    /// Bytes that have arrived, each counted once.
+    public long arrivedBytes() {
+        return arrivedBytes;
+    }
+
+    /// When it began, in nanoseconds of virtual time; -1 if it has not.
+    public long startNanos() {
+        return startedAt < 0 ? -1 : startedAt / Calendar.NANO;
+    }
+
+    /// How long it took until its last packet was answered; -1 while it lasts.
+    public long nanos() {
+        return endedAt < 0 ? -1 : (endedAt - startedAt) / Calendar.NANO;
+    }
+
+    /// Whether all of it has been answered.
+    public boolean isOver() {
+        return endedAt >= 0;
+    }
+
+    /// How many times as long it took as on an empty network.
+    public double slowdown() {
+        return (double) (endedAt - startedAt) / Ideal.picos(this);
+    }
+
+    /// The sender's rate by its rule, in bits per second, at most that of its line.
+    public double rate() {
+        return Math.min(lineRate, control.bitsPerSecond(calendar.nowNanos()));
+    }
+
+    /// Packets that were sent again.
+    public long resentPackets() {
+        return resent;
+    }
+
+    /// How many times the sender waited in vain for an answer.
+    public long timeouts() {
+        return timeouts;
+    }
+
+    /// Notifications of marks that the sender got.
+    public long notifications() {
+        return notifications;
+    }
+
+    @Override
+    public String toString() {
+        return source + " -> " + destination + ", " + bytes + " bytes";
+    }
+}

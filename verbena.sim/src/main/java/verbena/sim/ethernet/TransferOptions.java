@@ -1,0 +1,75 @@
+package verbena.sim.ethernet;
+
+import java.util.function.DoubleFunction;
+import verbena.transport.congestion.CongestionControl;
+
+/// How hosts send and answer.
+///
+/// @param recovery      what a sender sends again after a loss
+/// @param payloadBytes  of a full packet
+/// @param priority      of data, 0 to 6; answers have 7
+/// @param ackEvery      a sender asks for an answer to one packet in so many, and whenever it would have to wait
+///                      otherwise; with [Recovery#SELECTIVE_REPEAT] each packet is answered
+/// @param timeoutNanos  how long a sender waits for an answer before it sends again
+/// @param fewTimeoutNanos the same while at most three packets are under way: nothing behind them could tell of a loss
+/// @param cnpNanos      at most one notification of marks to a sender in this time; 0: none at all
+/// @param control       makes the sender's rule, for a line of so many bits per second
+public record TransferOptions(
+        Recovery recovery,
+        int payloadBytes,
+        int priority,
+        int ackEvery,
+        long timeoutNanos,
+        long fewTimeoutNanos,
+        long cnpNanos,
+        DoubleFunction<CongestionControl> control) {
+    /// What a sender sends again.
+    public enum Recovery {
+        /// Everything from the missing packet on, as the standard has it (IBTA 9.7.5).
+        GO_BACK_N,
+        /// The missing packets only (IRN, Mittal et al., SIGCOMM 2018).
+        SELECTIVE_REPEAT
+    }
+
+    public TransferOptions {
+        if (payloadBytes < 64 || payloadBytes > 8_192) {
+            throw new IllegalArgumentException("payloadBytes: " + payloadBytes + " is not between 64 and 8,192");
+        }
+        if (priority < 0 || priority >= Host.ANSWERS) {
+            throw new IllegalArgumentException("priority: " + priority + " is not between 0 and " + (Host.ANSWERS - 1));
+        }
+        if (ackEvery < 1 || timeoutNanos < 1 || fewTimeoutNanos < 1 || cnpNanos < 0) {
+            throw new IllegalArgumentException("ackEvery, timeoutNanos, fewTimeoutNanos, cnpNanos: " + ackEvery + ", "
+                    + timeoutNanos + ", " + fewTimeoutNanos + " and " + cnpNanos + "; the last may be 0, no other");
+        }
+    }
+
+    /// As cards do it without congestion control: `packets` under way at most, and go-back-N.
+    public static TransferOptions window(int packets) {
+        return new TransferOptions(
+                Recovery.GO_BACK_N, 1_000, 3, 16, 16_000_000, 16_000_000, 0, line -> new ConstantWindow(packets));
+    }
+
+    /// These options with another rule and, when it needs them, notifications at most once in `cnpNanos`.
+    public TransferOptions control(long cnpNanos, DoubleFunction<CongestionControl> control) {
+        return new TransferOptions(
+                recovery, payloadBytes, priority, ackEvery, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
+    }
+
+    /// These options with another timeout.
+    public TransferOptions timeout(long nanos) {
+        return new TransferOptions(recovery, payloadBytes, priority, ackEvery, nanos, nanos, cnpNanos, control);
+    }
+
+    /// These options with selective repeat and its two timeouts.
+    public TransferOptions selective(long timeoutNanos, long fewTimeoutNanos) {
+        return new TransferOptions(
+                Recovery.SELECTIVE_REPEAT, payloadBytes, priority, 1, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
+    }
+
+    /// These options with another size of packets.
+    public TransferOptions payload(int bytes) {
+        return new TransferOptions(
+                recovery, bytes, priority, ackEvery, timeoutNanos, fewTimeoutNanos, cnpNanos, control);
+    }
+}

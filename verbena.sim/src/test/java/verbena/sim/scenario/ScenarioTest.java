@@ -1,0 +1,49 @@
+package verbena.sim.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/// The experiments show what their publications show. Small sizes, and all sizes with `-Dverbena.deep=true`.
+class ScenarioTest {
+    private static Stream<Scenario> experiments() {
+        return Boolean.getBoolean("verbena.deep")
+                ? Scenario.all().stream()
+                : Stream.of(
+                        new Unfairness(3),
+                        new Victim(4),
+                        new Incast(),
+                        new Deadlock(),
+                        new LossRecovery(800_000),
+                        new WebSearch());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("experiments")
+    void theClaimsHold(Scenario scenario) {
+        Outcome outcome = scenario.run(1, _ -> {});
+        assertThat(outcome.claims()).isNotEmpty().allMatch(Outcome.Claim::holds);
+        assertThat(outcome.figures())
+                .isNotEmpty()
+                .allSatisfy(
+                        figure -> assertThat(figure.value()).as(figure.name()).isFinite());
+    }
+
+    @Test
+    void eachHasAnotherNameAndSaysWhereItComesFrom() {
+        List<Scenario> all = Scenario.all();
+        assertThat(all.stream().map(Scenario::name)).doesNotHaveDuplicates().allMatch(name -> name.matches("[a-z-]+"));
+        assertThat(all).allSatisfy(each -> assertThat(each.source()).contains("20"));
+    }
+
+    @Test
+    void theSameSeedHasTheSameOutcome() {
+        var incast = new Incast();
+        assertThat(incast.run(4, _ -> {}).figures())
+                .isEqualTo(incast.run(4, _ -> {}).figures());
+    }
+}

@@ -1,0 +1,2 @@
+/// Networks in virtual time: their experiments.
+package verbena.tools.network;
