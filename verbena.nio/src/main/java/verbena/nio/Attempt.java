@@ -14,6 +14,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
+import verbena.stream.StreamOptions;
 
 /// One attempt to connect, in a virtual thread of its own: by RDMA where the [Routes] say so, and by TCP when the peer
 /// does not take that.
@@ -21,6 +22,7 @@ final class Attempt {
     private final InetSocketAddress peer;
     private final SocketChoices choices;
     private final Opener<SocketChannel> opener;
+    private final @Nullable SocketChannel bound;
     private final Runnable onEnd;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
@@ -32,7 +34,8 @@ final class Attempt {
     private @Nullable SocketChannel tcp;
     private @Nullable Throwable failure;
 
-    /// @param bound a TCP channel that the program has bound, which has to be the one; else null
+    /// @param bound a TCP channel that the program has bound, whose address and port are to be the connection's; else
+    ///     null
     /// @param onEnd runs in the attempt's thread
     Attempt(
             InetSocketAddress peer,
@@ -43,6 +46,7 @@ final class Attempt {
         this.peer = peer;
         this.choices = choices;
         this.opener = opener;
+        this.bound = bound;
         this.tcp = bound;
         this.onEnd = onEnd;
     }
@@ -70,7 +74,7 @@ final class Attempt {
     private void run() {
         Throwable why = null;
         try {
-            if (isBound() || !Routes.triesRdma(peer)) {
+            if (!Routes.triesRdma(peer)) {
                 byTcp();
             } else if (!byRdma()) {
                 byTcp();
@@ -93,23 +97,19 @@ final class Attempt {
         onEnd.run();
     }
 
-    private boolean isBound() {
-        lock.lock();
-        try {
-            return tcp != null;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /// False when the peer does not take it, or there is no device.
     private boolean byRdma() throws IOException {
         StreamChannel made = null;
         boolean done = false;
         try {
-            made = StreamChannel.open(choices.stream().withConnectTimeout(Routes.wait(peer)));
-            keep(made, null);
-            done = made.connectTo(peer);
+            StreamOptions options = choices.stream().withConnectTimeout(Routes.wait(peer));
+            made = StreamChannel.open(ChosenDevice.choose(options));
+            keep(made, bound);
+            done = bound == null ? made.connectTo(peer) : made.connectTo(address(bound), peer);
+            if (done) {
+                keep(made, null);
+                PendingCloses.quietly(bound); // it has held the port
+            }
         } catch (AsynchronousCloseException e) {
             throw e;
         } catch (SocketTimeoutException e) {
@@ -126,19 +126,14 @@ final class Attempt {
     }
 
     private void byTcp() throws IOException {
-        SocketChannel made = isBound() ? tcp() : opener.open();
+        SocketChannel made = bound == null ? opener.open() : bound;
         keep(null, made);
         choices.apply(made);
         boolean _ = made.connect(peer);
     }
 
-    private SocketChannel tcp() {
-        lock.lock();
-        try {
-            return Objects.requireNonNull(tcp);
-        } finally {
-            lock.unlock();
-        }
+    private static InetSocketAddress address(SocketChannel bound) throws IOException {
+        return (InetSocketAddress) Objects.requireNonNull(bound.getLocalAddress());
     }
 
     private void keep(@Nullable StreamChannel newStream, @Nullable SocketChannel newTcp) throws IOException {

@@ -26,11 +26,13 @@ public final class NioAgent {
     /// Called by the JVM before the program begins.
     ///
     /// @throws IllegalArgumentException when a property with address rules has a form that is none: the JVM ends
+    /// @throws verbena.verbs.DeviceException when `verbena.nio.device` names none: the JVM ends
     public static void premain(@Nullable String arguments, Instrumentation jvm) {
         open(jvm);
         setUnlessSet("java.nio.channels.spi.SelectorProvider", RdmaSelectorProvider.class.getName());
         setUnlessSet("io.netty.transport.noNative", "true");
         Routes.check();
+        ChosenDevice.check();
         String summary = System.getProperty("verbena.nio.summary");
         if (summary != null) {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> append(Path.of(summary)), "verbena-nio-summary"));

@@ -3,6 +3,7 @@ package verbena.nio;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketException;
@@ -139,7 +140,10 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     private @Nullable StreamListener listen(InetSocketAddress at) throws BindException {
         try {
-            StreamOptions options = StreamOptions.defaults();
+            if (!ChosenDevice.has(at.getAddress())) {
+                throw new NoRouteToHostException("it is no address of the device that verbena.nio.device names");
+            }
+            StreamOptions options = ChosenDevice.choose(StreamOptions.defaults());
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
             var where = at.getAddress().isAnyLocalAddress() ? new InetSocketAddress("0.0.0.0", at.getPort()) : at;
             StreamListener made = StreamListener.bind(where, options.withBuffers(options.sendBytes(), ring));

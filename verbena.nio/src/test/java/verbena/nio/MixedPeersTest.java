@@ -127,7 +127,7 @@ class MixedPeersTest {
     }
 
     @Test
-    void aChannelThatIsBoundFirstGoesByTcpFromItsAddress() throws IOException {
+    void aChannelThatIsBoundFirstGoesByRdmaFromItsAddress() throws IOException {
         try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(Providers.anyPort());
                 SocketChannel client = ours.openSocketChannel().bind(Providers.anyPort())) {
             var own = client.getLocalAddress();
@@ -135,7 +135,36 @@ class MixedPeersTest {
             client.connect(listener.getLocalAddress());
             try (SocketChannel server = listener.accept()) {
                 assertThat(server.getRemoteAddress()).isEqualTo(own);
+                assertThat(client.getLocalAddress()).isEqualTo(own);
+                assertThat(client.toString()).doesNotContain("TCP");
+                exchange(client, server);
+            }
+        }
+    }
+
+    @Test
+    void aChannelThatIsBoundFirstReachesAListenerWithoutRdmaFromItsAddress() throws IOException {
+        try (ServerSocketChannel listener = theirs.openServerSocketChannel().bind(Providers.anyPort());
+                SocketChannel client = ours.openSocketChannel().bind(Providers.anyPort())) {
+            var own = client.getLocalAddress();
+            client.connect(listener.getLocalAddress());
+            try (SocketChannel server = listener.accept()) {
+                assertThat(server.getRemoteAddress()).isEqualTo(own);
                 assertThat(client.toString()).contains("TCP");
+                exchange(client, server);
+            }
+        }
+    }
+
+    @Test
+    void aChannelThatIsBoundToAPortOnlyGoesByRdmaFromIt() throws IOException {
+        try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(Providers.anyPort());
+                SocketChannel client = ours.openSocketChannel().bind(new InetSocketAddress(0))) {
+            int port = ((InetSocketAddress) client.getLocalAddress()).getPort();
+            client.connect(listener.getLocalAddress());
+            try (SocketChannel server = listener.accept()) {
+                assertThat(((InetSocketAddress) server.getRemoteAddress()).getPort()).isEqualTo(port);
+                assertThat(client.toString()).doesNotContain("TCP");
                 exchange(client, server);
             }
         }

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,11 +29,34 @@ class ProgramsTest {
     @TempDir
     Path folder;
 
+    /// Of both ends, when it is not to be the nearest.
+    private Optional<String> device = Optional.empty();
+
     @ParameterizedTest
     @CsvSource({"Netty, true, true", "HTTP, true, true", "Netty, true, false", "HTTP, false, true"})
     void anEchoGoesByRdmaWhereBothEndsHaveTheAgentAndElseByTcp(
             String program, boolean serverHasAgent, boolean clientHasAgent) throws Exception {
-        Class<?> main = program.equals("Netty") ? NettyEcho.class : HttpEcho.class;
+        echo(program.equals("Netty") ? NettyEcho.class : HttpEcho.class, serverHasAgent, clientHasAgent);
+        boolean byRdma = serverHasAgent && clientHasAgent;
+        if (serverHasAgent) {
+            check("server", byRdma);
+        }
+        if (clientHasAgent) {
+            check("client", byRdma);
+        }
+    }
+
+    /// Over a network that loses all packets there is no connection by RDMA: so it is this device that is used.
+    @ParameterizedTest
+    @CsvSource({"1%, true", "100%, false"})
+    void theDeviceThatIsNamedCarriesTheBytes(String loss, boolean byRdma) throws Exception {
+        device = Optional.of("rocev2@127.0.0.1,faults=loss:" + loss);
+        echo(NettyEcho.class, true, true);
+        check("server", byRdma);
+        check("client", byRdma);
+    }
+
+    private void echo(Class<?> main, boolean serverHasAgent, boolean clientHasAgent) throws Exception {
         Process server = start(main, serverHasAgent, "server");
         try (var answers = new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))) {
             String port = answers.readLine();
@@ -50,13 +74,6 @@ class ProgramsTest {
             assertThat(server.waitFor()).as(errors("server")).isZero();
         } finally {
             server.destroyForcibly();
-        }
-        boolean byRdma = serverHasAgent && clientHasAgent;
-        if (serverHasAgent) {
-            check("server", byRdma);
-        }
-        if (clientHasAgent) {
-            check("client", byRdma);
         }
     }
 
@@ -84,6 +101,7 @@ class ProgramsTest {
         if (hasAgent) {
             command.add("-javaagent:" + AgentJar.make(folder));
             command.add("-Dverbena.nio.summary=" + folder.resolve(role + ".summary"));
+            device.ifPresent(name -> command.add("-Dverbena.nio.device=" + name));
         }
         command.addAll(List.of("-cp", AgentJar.programs(), main.getName(), role));
         command.addAll(List.of(arguments));

@@ -53,8 +53,10 @@ final class ConnectingStream {
     // ---- the active side
 
     /// Asks for a connection.
-    void begin(InetSocketAddress to) throws IOException {
-        id.resolveAddress(to);
+    ///
+    /// @param from address and port of this host; empty for any
+    void begin(Optional<InetSocketAddress> from, InetSocketAddress to) throws IOException {
+        id.resolveAddress(from, to);
         expect(ConnectionId.State.ADDRESS_RESOLVED, to);
         id.resolveRoute();
         expect(ConnectionId.State.ROUTE_RESOLVED, to);

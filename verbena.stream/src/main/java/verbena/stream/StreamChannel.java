@@ -97,7 +97,7 @@ public final class StreamChannel
         StreamChannel made = open(options);
         boolean done = false;
         try {
-            done = made.connect(to, true);
+            done = made.connect(Optional.empty(), to, true);
             return made;
         } finally {
             if (!done) {
@@ -116,10 +116,15 @@ public final class StreamChannel
     /// @throws UnresolvedAddressException when the name of the address was not resolved
     /// @throws IOException as [#connect(InetSocketAddress, StreamOptions)]; the channel is closed then
     public boolean connectTo(InetSocketAddress to) throws IOException {
-        return connect(to, isBlocking);
+        return connect(Optional.empty(), to, isBlocking);
     }
 
-    private boolean connect(InetSocketAddress to, boolean waits) throws IOException {
+    /// The same, from an address and port of this host; `0.0.0.0` leaves the address open, and port 0 the port.
+    public boolean connectTo(InetSocketAddress from, InetSocketAddress to) throws IOException {
+        return connect(Optional.of(from), to, isBlocking);
+    }
+
+    private boolean connect(Optional<InetSocketAddress> from, InetSocketAddress to, boolean waits) throws IOException {
         if (to.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
@@ -130,7 +135,7 @@ public final class StreamChannel
             if (connecting.isUnderWay()) {
                 throw new ConnectionPendingException();
             }
-            connecting.begin(to);
+            connecting.begin(from, to);
             return awaitConnected(waits);
         });
     }

@@ -1,0 +1,53 @@
+package verbena.nio;
+
+import java.net.InetAddress;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import verbena.stream.StreamOptions;
+import verbena.verbs.Context;
+import verbena.verbs.Device;
+import verbena.verbs.Gid;
+
+/// The device that the system property `verbena.nio.device` names, as [Device#named] has it: `rocev2@10.0.0.3` or
+/// `rocev2@127.0.0.1,faults=loss:1%`. It is opened once, for all connections of the process. Connections of other
+/// addresses than its own go by TCP. Without the property each connection has the nearest device.
+final class ChosenDevice {
+    private static final String NAME = System.getProperty("verbena.nio.device", "");
+
+    private static @Nullable Context opened;
+
+    private ChosenDevice() {}
+
+    /// These options with the device, if one is named.
+    ///
+    /// @throws verbena.verbs.VerbsException when it cannot be opened
+    /// @throws IllegalArgumentException when its name has a mistake in it
+    static StreamOptions choose(StreamOptions options) {
+        return NAME.isEmpty() ? options : options.withDevice(open());
+    }
+
+    /// Says at once what is wrong with the name.
+    ///
+    /// @throws RuntimeException as [#choose]
+    static void check() {
+        if (!NAME.isEmpty()) {
+            Device _ = Device.named(NAME);
+        }
+    }
+
+    /// Whether a listener can be at this address: it is the device's, or no device is named.
+    static boolean has(InetAddress at) {
+        return NAME.isEmpty()
+                || at.isAnyLocalAddress()
+                || open().gids(1).stream().anyMatch(entry -> entry.gid().equals(Gid.of(at)));
+    }
+
+    private static synchronized Context open() {
+        Context device = opened;
+        if (device == null) {
+            device = Device.named(NAME).open();
+            opened = device;
+        }
+        return device;
+    }
+}
