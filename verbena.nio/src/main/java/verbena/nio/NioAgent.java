@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// The jar is then on the class path of the program, too, where the JDK finds [RdmaSelectorProvider].
 ///
 /// The agent sets `java.nio.channels.spi.SelectorProvider` and, so that Netty uses it, `io.netty.transport.noNative`.
-/// A property that is set already stays as it is. With `-Dverbena.nio.summary=FILE` the process adds a line with its
+/// A property that is set already stays as it is. A Netty in packages with a prefix is switched over in the same way. With `-Dverbena.nio.summary=FILE` the process adds a line with its
 /// [NioCounters] to that file when it ends.
 public final class NioAgent {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
@@ -30,7 +30,8 @@ public final class NioAgent {
     public static void premain(@Nullable String arguments, Instrumentation jvm) {
         open(jvm);
         setUnlessSet("java.nio.channels.spi.SelectorProvider", RdmaSelectorProvider.class.getName());
-        setUnlessSet("io.netty.transport.noNative", "true");
+        setUnlessSet(RelocatedNetty.NO_NATIVE, "true");
+        jvm.addTransformer(new RelocatedNetty());
         Routes.check();
         ChosenDevice.check();
         String summary = System.getProperty("verbena.nio.summary");
@@ -39,7 +40,7 @@ public final class NioAgent {
         }
     }
 
-    private static void setUnlessSet(String name, String value) {
+    static void setUnlessSet(String name, String value) {
         if (System.getProperty(name) == null) {
             System.setProperty(name, value);
         }
