@@ -17,7 +17,7 @@ help_of() { # COMMAND
 # Builds a room that is for developers only, if it, or a room that it requires, has changed.
 build_room() { # ROOM NAME-FOR-PEOPLE [MAVEN-OPTION ...]
   local room=$1 name=$2 log=$state/$1.log others=() other
-  for other in bench fuzz jcstress verbena.lab; do
+  for other in bench engines fuzz jcstress verbena.lab; do
     [ "$other" = "$room" ] || others+=("$other")
   done
   [ "$room" != verbena.lab ] || others+=('verbena.[!l]*') # it requires no other room
@@ -124,6 +124,40 @@ in_network_of_its_own() { # COMMAND ...
     fi
   done
   exec "$@"
+}
+
+# Unmodified systems of the JVM over RDMA. Their jars are fetched the first time; where that cannot be, they are skipped.
+developer_engines() {
+  local systems=() system argument engines=$home/engines/target log=$state/engines.log
+  for argument in "$@"; do
+    if [ "$argument" = --list ]; then
+      sed -n 's/^            new Row("\([a-z0-9]*\)".*/\1/p' "$home/engines/src/main/java/verbena/engines/Engines.java"
+      return
+    fi
+  done
+  need_maven
+  mkdir -p "$state"
+  for system in "$home"/engines/systems/*/pom.xml; do
+    system=${system%/pom.xml}
+    systems+=(",engines/systems/${system##*/}")
+  done
+  if [ ! -d "$engines/ready" ] || has_changed_since "$engines/ready" bench fuzz jcstress verbena.lab; then
+    echo "verbena: building the engines; the first time their jars are fetched ..." >&2
+    mkdir -p "$engines"
+    touch "$state/started-engines"
+    if maven -B -Pengines -Dmaven.test.skip -Dspotless.check.skip -pl "verbena.nio,engines$(printf %s "${systems[@]}")" -am package > "$log" 2>&1; then
+      mkdir -p "$engines/ready"
+      touch -r "$state/started-engines" "$engines/ready"
+    elif grep -qE 'Could not transfer|Unknown host|offline mode|Network is unreachable' "$log"; then
+      echo "verbena: engines: skipped: their jars are fetched from Maven Central the first time, and that cannot be reached"
+      return
+    else
+      grep -E '^\[ERROR\]' "$log" | head -n 20 >&2 || true
+      fail "the build of the engines failed; all of it is in .verbena/engines.log"
+    fi
+  fi
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$engines/engines-$version.jar" verbena.engines.Engines \
+    "$home" "$home/verbena.nio/target/verbena-nio.jar" "$@"
 }
 
 developer_lab() {

@@ -104,7 +104,9 @@ class HouseTest {
     @Test
     void everyModuleOfTheBuildIsARoomOfTheTable() {
         var built = new ArrayList<String>();
-        Matcher each = Pattern.compile("<module>(.*?)</module>").matcher(House.read(House.ROOT.resolve("pom.xml")));
+        // Without the profiles: the one of the engines builds systems of others (decision 0105).
+        String modules = House.read(House.ROOT.resolve("pom.xml")).replaceAll("(?s)<profiles>.*", "");
+        Matcher each = Pattern.compile("<module>(.*?)</module>").matcher(modules);
         while (each.find()) {
             built.add(each.group(1));
         }

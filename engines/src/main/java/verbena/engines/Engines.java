@@ -1,0 +1,143 @@
+package verbena.engines;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/// `verbena engines`: runs unmodified systems of the JVM with the agent, compares their data, and says which share of
+/// their bytes went by RDMA. A line for each run.
+public final class Engines {
+    private static final List<Row> TABLE = List.of(
+            new Row("netty", "netty", "netty.NettyEcho", "netty-transport", true),
+            new Row("http2", "netty", "netty.NettyHttp2", "netty-codec-http2", false),
+            new Row("grpc", "grpc", "grpc.GrpcCalls", "grpc-netty", true),
+            new Row("jdk", "", "JdkHttp", "", true),
+            new Row("jetty", "jetty", "jetty.JettyPages", "jetty-server", false),
+            new Row("kafka", "kafka", "kafka.KafkaRecords", "kafka-clients", false),
+            new Row("zookeeper", "zookeeper", "zookeeper.ZooKeeperNodes", "zookeeper", false),
+            new Row("hazelcast", "hazelcast", "hazelcast.HazelcastMembers", "hazelcast", false),
+            new Row("ratis", "ratis", "ratis.RatisLog", "ratis-grpc", false));
+
+    private final Arguments arguments;
+    private final Path agent;
+    private int passed;
+    private int failed;
+    private int skipped;
+
+    /// @param folder of its jars, in `engines/systems`; empty for a system of the JDK
+    /// @param jar whose version is that of the system
+    private record Row(String name, String folder, String engine, String jar, boolean isTriedBadly) {
+        Subject subject(Path root) throws IOException {
+            if (folder.isEmpty()) {
+                return new Subject(
+                        name,
+                        "JDK " + Runtime.version().feature(),
+                        Engines.class.getPackageName() + "." + engine,
+                        System.getProperty("java.class.path"),
+                        List.of(),
+                        isTriedBadly);
+            }
+            Path target = root.resolve("engines/systems").resolve(folder).resolve("target");
+            return new Subject(
+                    name,
+                    version(target.resolve("lib")),
+                    Engines.class.getPackageName() + "." + engine,
+                    target.resolve("classes") + File.pathSeparator + target.resolve("lib") + "/*",
+                    List.of(),
+                    isTriedBadly);
+        }
+
+        private String version(Path libraries) throws IOException {
+            String form = jar + "-(\\d.*)\\.jar";
+            try (Stream<Path> jars = Files.list(libraries)) {
+                return jars.map(each -> each.getFileName().toString())
+                        .filter(each -> each.matches(form))
+                        .map(each -> each.replaceFirst(form, "$1"))
+                        .findFirst()
+                        .orElseThrow(() -> new IOException(libraries + " has no " + jar));
+            }
+        }
+    }
+
+    private Engines(Arguments arguments, Path agent) {
+        this.arguments = arguments;
+        this.agent = agent;
+    }
+
+    /// Runs what was asked for, and exits with the status.
+    ///
+    /// @param arguments the checkout, the agent's jar, then those of the user
+    public static void main(String[] arguments) throws Exception {
+        Path root = Path.of(arguments[0]);
+        Arguments wanted;
+        try {
+            wanted = Arguments.parse(
+                    List.of(arguments).subList(2, arguments.length),
+                    TABLE.stream().map(Row::name).toList());
+        } catch (IllegalArgumentException e) {
+            System.err.println("verbena engines: " + e.getMessage() + "; see verbena engines --help");
+            System.exit(2);
+            return;
+        }
+        System.exit(new Engines(wanted, Path.of(arguments[1])).run(root) ? 0 : 1);
+    }
+
+    private boolean run(Path root) throws IOException, InterruptedException {
+        for (Row row : TABLE) {
+            if (arguments.isWanted(row.name())) {
+                Optional<Subject> subject = subject(row, root);
+                if (subject.isPresent()) {
+                    for (Scene scene : scenes(subject.get())) {
+                        run(subject.get(), scene);
+                    }
+                }
+            }
+        }
+        System.out.println(passed + " passed, " + failed + " failed, " + skipped + " skipped");
+        return failed == 0;
+    }
+
+    private Optional<Subject> subject(Row row, Path root) {
+        try {
+            return Optional.of(row.subject(root));
+        } catch (IOException e) {
+            skipped++;
+            System.out.println(column(row.name(), 10) + "skipped: its jars are not there: " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private List<Scene> scenes(Subject subject) {
+        var scenes = new ArrayList<Scene>();
+        scenes.add(Scene.over(arguments.device()));
+        if (subject.isTriedBadly() && !arguments.isOnlyGood()) {
+            scenes.addAll(List.of(Scene.clientOnly(), Scene.serverOnly(), Scene.killed(), Scene.lossy()));
+        }
+        return scenes;
+    }
+
+    private void run(Subject subject, Scene scene) throws IOException, InterruptedException {
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        String title = column(subject.name(), 10) + column(subject.version(), 13) + column(scene.what(), 20);
+        try {
+            Run.Outcome found = new Run(new Run.Jvm(java, agent, arguments.isSmall()), subject, scene).go();
+            passed++;
+            System.out.printf(
+                    Locale.ROOT, "%s%5.1f s  %s  %s%n", title, found.seconds(), found.traffic(), found.checked());
+        } catch (RunFailed e) {
+            failed++;
+            System.out.println(title + "FAILED: " + e.getMessage());
+            e.lastWords().forEach(line -> System.out.println("    " + line));
+        }
+    }
+
+    private static String column(String text, int width) {
+        return text + " ".repeat(Math.max(1, width - text.length()));
+    }
+}

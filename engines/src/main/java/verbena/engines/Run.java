@@ -1,0 +1,112 @@
+package verbena.engines;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/// One engine in one scene: starts both processes, has the client work, and judges the counters.
+final class Run {
+    private static final long START_SECONDS = 90;
+    private static final long WORK_SECONDS = 240;
+    /// A client has to notice by then that its server is gone.
+    private static final long NOTICE_SECONDS = 40;
+
+    private static final long END_SECONDS = 40;
+    /// Of the bytes, when both ends have the agent.
+    private static final double LEAST_SHARE = 0.99;
+
+    private final Jvm jvm;
+    private final Subject subject;
+    private final Scene scene;
+
+    /// The Java and the agent of the processes.
+    record Jvm(Path java, Path agent, boolean isSmall) {}
+
+    /// What was found.
+    ///
+    /// @param checked in words
+    record Outcome(String checked, Tally tally, double seconds) {}
+
+    Run(Jvm jvm, Subject subject, Scene scene) {
+        this.jvm = jvm;
+        this.subject = subject;
+        this.scene = scene;
+    }
+
+    /// @throws RunFailed when the engine did not do what it has to
+    Outcome go() throws IOException, InterruptedException {
+        Path folder = Files.createTempDirectory("verbena-engines");
+        long start = System.nanoTime();
+        try (Member server = start(Peer.SERVER, scene.serverHasAgent(), folder)) {
+            String port = server.hear("serves", START_SECONDS);
+            try (Member client = start(Peer.CLIENT, scene.clientHasAgent(), folder, port)) {
+                String _ = client.hear("halfway", WORK_SECONDS);
+                String checked = scene.isKilled() ? kill(server, client) : finish(server, client);
+                double seconds = (System.nanoTime() - start) / 1e9;
+                return new Outcome(checked, judge(Tally.in(folder.resolve("summary")), client), seconds);
+            }
+        } finally {
+            remove(folder);
+        }
+    }
+
+    private static String finish(Member server, Member client) throws IOException, InterruptedException {
+        client.go();
+        String checked = client.hear("checked", WORK_SECONDS);
+        client.end(END_SECONDS);
+        server.end(END_SECONDS);
+        return checked;
+    }
+
+    private static String kill(Member server, Member client) throws IOException, InterruptedException {
+        server.kill();
+        long since = System.nanoTime();
+        client.go();
+        String _ = client.hear("failed", NOTICE_SECONDS);
+        String noticed = String.format("the client noticed after %.1f s", (System.nanoTime() - since) / 1e9);
+        client.awaitEnd(END_SECONDS);
+        return noticed;
+    }
+
+    private Tally judge(Tally tally, Member client) {
+        if (scene.isByRdma() && tally.share() < LEAST_SHARE) {
+            throw new RunFailed("only " + tally, client.lastWords());
+        }
+        if (!scene.isByRdma() && (tally.rdma() > 0 || tally.tcp() == 0)) {
+            throw new RunFailed("not by TCP: " + tally, client.lastWords());
+        }
+        return tally;
+    }
+
+    private Member start(String role, boolean hasAgent, Path folder, String... more) throws IOException {
+        Path own = Files.createDirectory(folder.resolve(role));
+        var command = new ArrayList<String>(List.of(jvm.java().toString(), "-XX:+UseSerialGC", "-Xmx768m"));
+        command.addAll(subject.options());
+        command.addAll(List.of("-cp", subject.classPath(), Peer.class.getName(), subject.engine(), role));
+        command.addAll(List.of(jvm.isSmall() ? "small" : "full", own.toString()));
+        command.addAll(List.of(more));
+        Map<String, String> environment = hasAgent ? Map.of("JAVA_TOOL_OPTIONS", agent(folder)) : Map.of();
+        return new Member(role, command, environment, folder.resolve(role + ".log"));
+    }
+
+    private String agent(Path folder) {
+        String device = scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
+        return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.summary=" + folder.resolve("summary");
+    }
+
+    private static void remove(Path folder) throws IOException {
+        try (Stream<Path> found = Files.walk(folder)) {
+            for (Path each : found.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(each);
+            }
+        } catch (UncheckedIOException e) {
+            throw new IOException("cannot remove " + folder, e);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package verbena.engines;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/// Engines of the JDK's own channels, in real processes with the agent that the build has made.
+@Timeout(value = 200, unit = TimeUnit.SECONDS)
+class RunTest {
+    private static final Path AGENT =
+            Path.of(System.getProperty("verbena.root"), "verbena.nio", "target", "verbena-nio.jar");
+
+    @BeforeEach
+    void theAgentIsThere() {
+        assumeTrue(Files.exists(AGENT), AGENT + " was not built: mvn package makes it");
+    }
+
+    private static Run.Outcome run(Class<?> engine, Scene scene) throws Exception {
+        var java = Path.of(System.getProperty("java.home"), "bin", "java");
+        String classPath = System.getProperty("java.class.path");
+        var subject = new Subject("test", "", engine.getName(), classPath, List.of(), false);
+        return new Run(new Run.Jvm(java, AGENT, true), subject, scene).go();
+    }
+
+    @Test
+    void allBytesOfAnEngineGoByRdmaWhenBothEndsHaveTheAgent() throws Exception {
+        Run.Outcome found = run(Echo.class, Scene.over("shm"));
+        assertThat(found.tally()).isEqualTo(new Tally(800_000, 0)); // four times each message
+        assertThat(found.checked()).isEqualTo("an echo");
+    }
+
+    @Test
+    void theyGoByTcpWhenOneEndHasNone() throws Exception {
+        assertThat(run(Echo.class, Scene.clientOnly()).tally()).isEqualTo(new Tally(0, 400_000));
+        assertThat(run(Echo.class, Scene.serverOnly()).tally()).isEqualTo(new Tally(0, 400_000));
+    }
+
+    @Test
+    void aClientNoticesThatItsServerWasKilled() throws Exception {
+        assertThat(run(Echo.class, Scene.killed()).checked()).startsWith("the client noticed after ");
+    }
+
+    @Test
+    void dataThatDifferAreAFailure() {
+        assertThatThrownBy(() -> run(Echo.Lying.class, Scene.over("shm")))
+                .isInstanceOf(RunFailed.class)
+                .hasMessageContaining("is not what it has to be");
+    }
+
+    @Test
+    void aServerThatCannotBeginIsAFailureWithItsLastWords() {
+        assertThatThrownBy(() -> run(Echo.Broken.class, Scene.over("shm")))
+                .isInstanceOfSatisfying(RunFailed.class, failure -> assertThat(failure.lastWords())
+                        .anyMatch(line -> line.contains("no place to serve")));
+    }
+
+    /// No connection can be made by RDMA where all packets are lost.
+    @Test
+    void bytesThatGoByTcpAreAFailureWhenBothEndsHaveTheAgent() {
+        var deaf = new Scene("deaf", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:100%"), false);
+        assertThatThrownBy(() -> run(Echo.class, deaf))
+                .isInstanceOf(RunFailed.class)
+                .hasMessageContaining("only 0.0 %");
+    }
+}

@@ -1,0 +1,5 @@
+/// Ratis: a log that two peers replicate.
+@NullMarked
+package verbena.engines.ratis;
+
+import org.jspecify.annotations.NullMarked;

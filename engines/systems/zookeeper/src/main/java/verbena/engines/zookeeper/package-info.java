@@ -1,0 +1,5 @@
+/// ZooKeeper: a server and a client.
+@NullMarked
+package verbena.engines.zookeeper;
+
+import org.jspecify.annotations.NullMarked;
