@@ -11,7 +11,7 @@ import java.util.List;
 /// @param isSmall that each takes some seconds only
 /// @param isOnlyGood without mixed peers, servers that are killed, and loss
 record Arguments(List<String> names, String device, boolean isSmall, boolean isOnlyGood) {
-    private static final List<String> DEVICES = List.of("shm", "rocev2", "iwarp");
+    private static final List<String> DEVICES = List.of("shm", "rocev2");
 
     /// @throws IllegalArgumentException when they are wrong
     static Arguments parse(List<String> words, List<String> known) {

@@ -129,7 +129,7 @@ public final class Engines {
             Run.Outcome found = new Run(new Run.Jvm(java, agent, arguments.isSmall()), subject, scene).go();
             passed++;
             System.out.printf(
-                    Locale.ROOT, "%s%5.1f s  %s  %s%n", title, found.seconds(), found.traffic(), found.checked());
+                    Locale.ROOT, "%s%5.1f s  %s  %s%n", title, found.seconds(), found.counted(), found.checked());
         } catch (RunFailed e) {
             failed++;
             System.out.println(title + "FAILED: " + e.getMessage());

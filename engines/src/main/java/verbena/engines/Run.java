@@ -31,7 +31,7 @@ final class Run {
     /// What was found.
     ///
     /// @param checked in words
-    record Outcome(String checked, Tally tally, double seconds) {}
+    record Outcome(String checked, Counted counted, double seconds) {}
 
     Run(Jvm jvm, Subject subject, Scene scene) {
         this.jvm = jvm;
@@ -49,7 +49,7 @@ final class Run {
                 String _ = client.hear("halfway", WORK_SECONDS);
                 String checked = scene.isKilled() ? kill(server, client) : finish(server, client);
                 double seconds = (System.nanoTime() - start) / 1e9;
-                return new Outcome(checked, judge(Tally.in(folder.resolve("summary")), client), seconds);
+                return new Outcome(checked, judge(Counted.in(folder.resolve("summary")), client), seconds);
             }
         } finally {
             remove(folder);
@@ -74,14 +74,14 @@ final class Run {
         return noticed;
     }
 
-    private Tally judge(Tally tally, Member client) {
-        if (scene.isByRdma() && tally.share() < LEAST_SHARE) {
-            throw new RunFailed("only " + tally, client.lastWords());
+    private Counted judge(Counted counted, Member client) {
+        if (scene.isByRdma() && counted.share() < LEAST_SHARE) {
+            throw new RunFailed("only " + counted, client.lastWords());
         }
-        if (!scene.isByRdma() && (tally.rdma() > 0 || tally.tcp() == 0)) {
-            throw new RunFailed("not by TCP: " + tally, client.lastWords());
+        if (!scene.isByRdma() && (counted.rdma() > 0 || counted.tcp() == 0)) {
+            throw new RunFailed("not by TCP: " + counted, client.lastWords());
         }
-        return tally;
+        return counted;
     }
 
     private Member start(String role, boolean hasAgent, Path folder, String... more) throws IOException {

@@ -34,14 +34,14 @@ class RunTest {
     @Test
     void allBytesOfAnEngineGoByRdmaWhenBothEndsHaveTheAgent() throws Exception {
         Run.Outcome found = run(Echo.class, Scene.over("shm"));
-        assertThat(found.tally()).isEqualTo(new Tally(800_000, 0)); // four times each message
+        assertThat(found.counted()).isEqualTo(new Counted(800_000, 0)); // four times each message
         assertThat(found.checked()).isEqualTo("an echo");
     }
 
     @Test
     void theyGoByTcpWhenOneEndHasNone() throws Exception {
-        assertThat(run(Echo.class, Scene.clientOnly()).tally()).isEqualTo(new Tally(0, 400_000));
-        assertThat(run(Echo.class, Scene.serverOnly()).tally()).isEqualTo(new Tally(0, 400_000));
+        assertThat(run(Echo.class, Scene.clientOnly()).counted()).isEqualTo(new Counted(0, 400_000));
+        assertThat(run(Echo.class, Scene.serverOnly()).counted()).isEqualTo(new Counted(0, 400_000));
     }
 
     @Test

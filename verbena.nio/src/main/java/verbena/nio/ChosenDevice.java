@@ -7,6 +7,7 @@ import verbena.stream.StreamOptions;
 import verbena.verbs.Context;
 import verbena.verbs.Device;
 import verbena.verbs.Gid;
+import verbena.verbs.TransportType;
 
 /// The device that the system property `verbena.nio.device` names, as [Device#named] has it: `rocev2@10.0.0.3` or
 /// `rocev2@127.0.0.1,faults=loss:1%`. It is opened once, for all connections of the process. Connections of other
@@ -35,11 +36,18 @@ final class ChosenDevice {
         }
     }
 
-    /// Whether a listener can be at this address: it is the device's, or no device is named.
-    static boolean has(InetAddress at) {
-        return NAME.isEmpty()
-                || at.isAnyLocalAddress()
-                || open().gids(1).stream().anyMatch(entry -> entry.gid().equals(Gid.of(at)));
+    /// Why no listener can be at this address of the host; empty when one can, or no device is named.
+    static Optional<String> whyNotAt(InetAddress at) {
+        if (NAME.isEmpty()) {
+            return Optional.empty();
+        }
+        Context device = open();
+        if (device.device().transportType() == TransportType.IWARP) {
+            return Optional.of(NAME + " takes ports of TCP, which the listener has already");
+        }
+        boolean has = at.isAnyLocalAddress()
+                || device.gids(1).stream().anyMatch(entry -> entry.gid().equals(Gid.of(at)));
+        return has ? Optional.empty() : Optional.of("it is no address of " + NAME);
     }
 
     private static synchronized Context open() {

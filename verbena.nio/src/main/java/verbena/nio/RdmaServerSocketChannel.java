@@ -22,6 +22,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -140,8 +141,9 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
     private @Nullable StreamListener listen(InetSocketAddress at) throws BindException {
         try {
-            if (!ChosenDevice.has(at.getAddress())) {
-                throw new NoRouteToHostException("it is no address of the device that verbena.nio.device names");
+            Optional<String> why = ChosenDevice.whyNotAt(at.getAddress());
+            if (why.isPresent()) {
+                throw new NoRouteToHostException(why.get());
             }
             StreamOptions options = ChosenDevice.choose(StreamOptions.defaults());
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,6 +55,17 @@ class ProgramsTest {
         echo(NettyEcho.class, true, true);
         check("server", byRdma);
         check("client", byRdma);
+    }
+
+    @Test
+    void aListenerThatCannotBeAtTheDeviceThatIsNamedListensByTcpAndSaysSo() throws Exception {
+        for (String elsewhere : List.of("iwarp@127.0.0.1", "rocev2@127.0.0.2")) {
+            device = Optional.of(elsewhere);
+            Files.deleteIfExists(folder.resolve("server.summary"));
+            echo(NettyEcho.class, true, false);
+            assertThat(count(Files.readString(folder.resolve("server.summary")), "tcp-in")).isGreaterThanOrEqualTo(BYTES);
+            assertThat(Files.readString(folder.resolve("server.err"))).contains("listens for TCP only", elsewhere);
+        }
     }
 
     private void echo(Class<?> main, boolean serverHasAgent, boolean clientHasAgent) throws Exception {

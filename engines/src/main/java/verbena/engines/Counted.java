@@ -11,15 +11,15 @@ import java.util.regex.Pattern;
 ///
 /// @param rdma bytes by RDMA, those that arrived and those that left
 /// @param tcp the same by TCP
-record Tally(long rdma, long tcp) {
+record Counted(long rdma, long tcp) {
     private static final Pattern COUNT = Pattern.compile("\\b(rdma|tcp)-(?:in|out)=(\\d+)");
 
     /// @param summary has a line for each process; a file that is missing is none
-    static Tally in(Path summary) throws IOException {
-        return Files.exists(summary) ? of(Files.readString(summary)) : new Tally(0, 0);
+    static Counted in(Path summary) throws IOException {
+        return Files.exists(summary) ? of(Files.readString(summary)) : new Counted(0, 0);
     }
 
-    static Tally of(String summary) {
+    static Counted of(String summary) {
         long rdma = 0;
         long tcp = 0;
         Matcher each = COUNT.matcher(summary);
@@ -31,7 +31,7 @@ record Tally(long rdma, long tcp) {
                 tcp += bytes;
             }
         }
-        return new Tally(rdma, tcp);
+        return new Counted(rdma, tcp);
     }
 
     /// By RDMA, from 0 to 1.
