@@ -20,6 +20,7 @@ gather_scripts_and_libraries() { # FOLDER
   if [ -f "$home/verbena.abi/target/native/librdmacm.so.1" ]; then
     cp "$home"/verbena.abi/target/native/lib*.so* "$1/lib/"
   fi
+  cp "$home/verbena.nio/target/verbena-nio.jar" "$1/lib/"
 }
 
 # A failure here leaves a cache away: all works without, more slowly.

@@ -72,6 +72,7 @@ public final class Verbena implements Runnable {
             InfoCommand.class,
             DoctorCommand.class,
             RunCommand.class,
+            AgentCommand.class,
             PingpongCommand.class,
             RpingCommand.class,
             UcmatoseCommand.class,
