@@ -129,13 +129,19 @@ final class Member implements AutoCloseable {
     private static void endAll() {
         synchronized (RUNNING) {
             isEnding = true;
-            RUNNING.forEach(Member::end);
+            for (Process each : RUNNING) {
+                end(each);
+                each.onExit().join(); // it writes no file any more
+            }
+            Scratch.closeAll(); // in the lock, so that the thread that runs the engines says nothing of failures
         }
     }
 
     /// With those that it has started: executors of Spark are such.
     private static void end(Process process) {
-        Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList().forEach(ProcessHandle::destroyForcibly);
+        Stream.concat(process.descendants(), Stream.of(process.toHandle()))
+                .toList()
+                .forEach(ProcessHandle::destroyForcibly);
     }
 
     @Override

@@ -1,14 +1,11 @@
 package verbena.engines;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /// One engine in one scene: starts both processes, has the client work, and judges the counters.
 final class Run {
@@ -41,9 +38,10 @@ final class Run {
 
     /// @throws RunFailed when the engine did not do what it has to
     Outcome go() throws IOException, InterruptedException {
-        Path folder = Files.createTempDirectory("verbena-engines");
         long start = System.nanoTime();
-        try (Member server = start(Peer.SERVER, scene.serverHasAgent(), folder)) {
+        try (Scratch scratch = Scratch.make();
+                Member server = start(Peer.SERVER, scene.serverHasAgent(), scratch.folder())) {
+            Path folder = scratch.folder();
             String port = server.hear("serves", START_SECONDS);
             try (Member client = start(Peer.CLIENT, scene.clientHasAgent(), folder, port)) {
                 String _ = client.hear("halfway", WORK_SECONDS);
@@ -51,8 +49,6 @@ final class Run {
                 double seconds = (System.nanoTime() - start) / 1e9;
                 return new Outcome(checked, judge(Counted.in(folder.resolve("summary")), client), seconds);
             }
-        } finally {
-            remove(folder);
         }
     }
 
@@ -96,17 +92,8 @@ final class Run {
     }
 
     private String agent(Path folder) {
-        String device = scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
+        String device =
+                scene.device().map(name -> " -Dverbena.nio.device=" + name).orElse("");
         return "-javaagent:" + jvm.agent() + device + " -Dverbena.nio.summary=" + folder.resolve("summary");
-    }
-
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> found = Files.walk(folder)) {
-            for (Path each : found.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(each);
-            }
-        } catch (UncheckedIOException e) {
-            throw new IOException("cannot remove " + folder, e);
-        }
     }
 }

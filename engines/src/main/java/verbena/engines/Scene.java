@@ -9,13 +9,17 @@ import java.util.Optional;
 /// @param isKilled the server is killed when the client is halfway
 record Scene(String what, boolean serverHasAgent, boolean clientHasAgent, Optional<String> device, boolean isKilled) {
     static Scene over(String device) {
-        return new Scene(device, true, true, device.equals("shm") ? Optional.empty() : Optional.of(device + "@127.0.0.1"), false);
+        return new Scene(
+                device,
+                true,
+                true,
+                device.equals("shm") ? Optional.empty() : Optional.of(device + "@127.0.0.1"),
+                false);
     }
 
     /// Over a network that loses packets.
     static Scene lossy() {
-        return new Scene(
-                "rocev2, 1 % lost", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:1%,seed:7"), false);
+        return new Scene("rocev2, 1 % lost", true, true, Optional.of("rocev2@127.0.0.1,faults=loss:1%,seed:7"), false);
     }
 
     static Scene killed() {

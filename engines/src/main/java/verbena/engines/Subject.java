@@ -1,7 +1,5 @@
 package verbena.engines;
 
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /// A system that is tried.

@@ -59,8 +59,10 @@ class RunTest {
     @Test
     void aServerThatCannotBeginIsAFailureWithItsLastWords() {
         assertThatThrownBy(() -> run(Echo.Broken.class, Scene.over("shm")))
-                .isInstanceOfSatisfying(RunFailed.class, failure -> assertThat(failure.lastWords())
-                        .anyMatch(line -> line.contains("no place to serve")));
+                .isInstanceOfSatisfying(
+                        RunFailed.class,
+                        failure ->
+                                assertThat(failure.lastWords()).anyMatch(line -> line.contains("no place to serve")));
     }
 
     /// No connection can be made by RDMA where all packets are lost.

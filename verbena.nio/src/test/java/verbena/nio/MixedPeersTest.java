@@ -163,7 +163,8 @@ class MixedPeersTest {
             int port = ((InetSocketAddress) client.getLocalAddress()).getPort();
             client.connect(listener.getLocalAddress());
             try (SocketChannel server = listener.accept()) {
-                assertThat(((InetSocketAddress) server.getRemoteAddress()).getPort()).isEqualTo(port);
+                assertThat(((InetSocketAddress) server.getRemoteAddress()).getPort())
+                        .isEqualTo(port);
                 assertThat(client.toString()).doesNotContain("TCP");
                 exchange(client, server);
             }

@@ -63,7 +63,8 @@ class ProgramsTest {
             device = Optional.of(elsewhere);
             Files.deleteIfExists(folder.resolve("server.summary"));
             echo(NettyEcho.class, true, false);
-            assertThat(count(Files.readString(folder.resolve("server.summary")), "tcp-in")).isGreaterThanOrEqualTo(BYTES);
+            assertThat(count(Files.readString(folder.resolve("server.summary")), "tcp-in"))
+                    .isGreaterThanOrEqualTo(BYTES);
             assertThat(Files.readString(folder.resolve("server.err"))).contains("listens for TCP only", elsewhere);
         }
     }

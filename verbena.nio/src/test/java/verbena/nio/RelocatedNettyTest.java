@@ -15,14 +15,16 @@ class RelocatedNettyTest {
     @Test
     void aNettyWithAPrefixHasItsNativeTransportTurnedOffWhenItAsksForIt() {
         load("org/one/shaded/io/netty/channel/epoll/Epoll");
-        assertThat(System.getProperty("org.one.shaded.io.netty.transport.noNative")).isEqualTo("true");
+        assertThat(System.getProperty("org.one.shaded.io.netty.transport.noNative"))
+                .isEqualTo("true");
     }
 
     @Test
     void whatTheUserHasSetStays() {
         System.setProperty("org.two.shaded.io.netty.transport.noNative", "false");
         load("org/two/shaded/io/netty/channel/uring/IoUring");
-        assertThat(System.getProperty("org.two.shaded.io.netty.transport.noNative")).isEqualTo("false");
+        assertThat(System.getProperty("org.two.shaded.io.netty.transport.noNative"))
+                .isEqualTo("false");
     }
 
     @Test
