@@ -15,8 +15,8 @@ final class Peer {
 
     /// Is one end, until it is done.
     ///
-    /// @param arguments class of the engine, server or client, small or full, folder, port of the server for a
-    client
+    /// @param arguments class of the engine, server or client, small or full, folder, and for a
+    ///     client the port of its server
     public static void main(String[] arguments) throws Exception {
         Engine engine = Class.forName(arguments[0])
                 .asSubclass(Engine.class)

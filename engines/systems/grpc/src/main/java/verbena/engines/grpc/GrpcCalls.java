@@ -29,8 +29,7 @@ public final class GrpcCalls implements Engine {
     private static final int MESSAGE = 20_000;
     private static final long PATIENCE_SECONDS = 30;
 
-    private static final MethodDescriptor<byte[], byte[]> UNARY =
-            method("unary", MethodDescriptor.MethodType.UNARY);
+    private static final MethodDescriptor<byte[], byte[]> UNARY = method("unary", MethodDescriptor.MethodType.UNARY);
     private static final MethodDescriptor<byte[], byte[]> STREAM =
             method("stream", MethodDescriptor.MethodType.BIDI_STREAMING);
 
@@ -105,7 +104,8 @@ public final class GrpcCalls implements Engine {
     public String use(InetSocketAddress server, Job job) throws Exception {
         int calls = job.size(200, 4_000);
         int messages = job.size(200, 2_000);
-        ManagedChannel channel = NettyChannelBuilder.forAddress(server).usePlaintext().build();
+        ManagedChannel channel =
+                NettyChannelBuilder.forAddress(server).usePlaintext().build();
         try {
             for (int i = 0; i < calls; i++) {
                 if (i == calls / 2) {

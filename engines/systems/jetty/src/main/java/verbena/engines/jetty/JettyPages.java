@@ -42,7 +42,8 @@ public final class JettyPages implements Engine {
             if (request.getMethod().equals("POST")) {
                 Content.copy(request, response, callback);
             } else {
-                int length = Integer.parseInt(request.getHttpURI().getCanonicalPath().substring(1));
+                int length =
+                        Integer.parseInt(request.getHttpURI().getCanonicalPath().substring(1));
                 response.write(true, ByteBuffer.wrap(Job.pattern(length, length)), callback);
             }
             return true;

@@ -41,8 +41,8 @@ public final class NettyEcho implements Engine {
                 .sync()
                 .channel();
         int port = ((InetSocketAddress) listener.localAddress()).getPort();
-        return new Serving(port, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS)
-                .sync());
+        return new Serving(
+                port, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync());
     }
 
     /// Sends back what comes.

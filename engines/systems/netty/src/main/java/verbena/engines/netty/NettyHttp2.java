@@ -55,19 +55,20 @@ public final class NettyHttp2 implements Engine {
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(
-                                Http2FrameCodecBuilder.forServer()
-                                        .initialSettings(settings())
-                                        .build(),
-                                new Http2MultiplexHandler(new Returning()));
+                        channel.pipeline()
+                                .addLast(
+                                        Http2FrameCodecBuilder.forServer()
+                                                .initialSettings(settings())
+                                                .build(),
+                                        new Http2MultiplexHandler(new Returning()));
                     }
                 })
                 .bind("127.0.0.1", 0)
                 .sync()
                 .channel();
         int port = ((InetSocketAddress) listener.localAddress()).getPort();
-        return new Serving(port, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS)
-                .sync());
+        return new Serving(
+                port, () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync());
     }
 
     private static Http2Settings settings() {
@@ -103,11 +104,12 @@ public final class NettyHttp2 implements Engine {
                     .handler(new ChannelInitializer<SocketChannel>() {
                         @Override
                         protected void initChannel(SocketChannel channel) {
-                            channel.pipeline().addLast(
-                                    Http2FrameCodecBuilder.forClient()
-                                            .initialSettings(settings())
-                                            .build(),
-                                    new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
+                            channel.pipeline()
+                                    .addLast(
+                                            Http2FrameCodecBuilder.forClient()
+                                                    .initialSettings(settings())
+                                                    .build(),
+                                            new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
                         }
                     })
                     .connect(server)

@@ -45,7 +45,8 @@ public final class RatisLog implements Engine {
 
         @Override
         public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
-            ByteString entry = transaction.getLogEntry().getStateMachineLogEntry().getLogData();
+            ByteString entry =
+                    transaction.getLogEntry().getStateMachineLogEntry().getLogData();
             long next = sum.updateAndGet(before -> add(before, entry.toByteArray()));
             var _ = updateLastAppliedTermIndex(
                     transaction.getLogEntry().getTerm(),
@@ -68,7 +69,8 @@ public final class RatisLog implements Engine {
     }
 
     private static Message message(long sum) {
-        return Message.valueOf(ByteString.copyFrom(ByteBuffer.allocate(Long.BYTES).putLong(0, sum)));
+        return Message.valueOf(
+                ByteString.copyFrom(ByteBuffer.allocate(Long.BYTES).putLong(0, sum)));
     }
 
     private static long sum(RaftClientReply reply) throws IOException {
@@ -145,8 +147,7 @@ public final class RatisLog implements Engine {
             }
             for (int k = 0; k < answers.size(); k++) {
                 expected = add(expected, Job.pattern(ENTRY, i + k));
-                Job.same(
-                        expected, sum(answers.get(k).get(PATIENCE_SECONDS, TimeUnit.SECONDS)), "sum " + (i + k));
+                Job.same(expected, sum(answers.get(k).get(PATIENCE_SECONDS, TimeUnit.SECONDS)), "sum " + (i + k));
             }
         }
         return expected;
