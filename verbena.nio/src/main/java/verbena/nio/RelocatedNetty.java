@@ -6,10 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/// Turns native transports off in each Netty that a system has in packages with a prefix, as gRPC, Ratis and Flink do.
-/// The
-/// names of its properties have the same prefix. It becomes known when the JVM loads the class that asks for the native
-/// transport. No class is changed.
+/// Turns native transports off in each Netty that a system has in packages with a prefix, as gRPC, Ratis and Flink
+/// do. The names of its properties have the same prefix. It becomes known when the JVM loads the class that asks for
+/// the native transport. No class is changed.
 final class RelocatedNetty implements ClassFileTransformer {
     static final String NO_NATIVE = "io.netty.transport.noNative";
 
