@@ -12,6 +12,8 @@ final class Jdk {
     private static final SelectorProvider PROVIDER;
     private static final Class<?> NATIVE_CHANNEL;
     private static final MethodHandle KILL;
+    private static final MethodHandle DESCRIPTOR;
+    private static final MethodHandle POLL_EVENTS;
 
     static {
         try {
@@ -21,6 +23,11 @@ final class Jdk {
             PROVIDER = (SelectorProvider) get.invoke();
             NATIVE_CHANNEL = Class.forName("sun.nio.ch.SelChImpl");
             KILL = lookup.findVirtual(NATIVE_CHANNEL, "kill", MethodType.methodType(void.class));
+            DESCRIPTOR = lookup.findVirtual(NATIVE_CHANNEL, "getFDVal", MethodType.methodType(int.class))
+                    .asType(MethodType.methodType(int.class, SelectableChannel.class));
+            POLL_EVENTS = lookup.findVirtual(
+                            NATIVE_CHANNEL, "translateInterestOps", MethodType.methodType(int.class, int.class))
+                    .asType(MethodType.methodType(int.class, SelectableChannel.class, int.class));
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(
                     "java.base does not export sun.nio.ch to verbena.nio: start with -javaagent:verbena-nio.jar", e);
@@ -50,6 +57,28 @@ final class Jdk {
             } catch (Throwable e) {
                 throw new IllegalStateException("kill: " + closed, e); // an IOException of close(2)
             }
+        }
+    }
+
+    /// The descriptor of a channel of the JDK's.
+    static int descriptor(SelectableChannel of) {
+        try {
+            return (int) DESCRIPTOR.invokeExact(of);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("getFDVal: " + of, e);
+        }
+    }
+
+    /// What poll(2) has to ask of it for these operations.
+    static int pollEvents(SelectableChannel of, int ops) {
+        try {
+            return (int) POLL_EVENTS.invokeExact(of, ops);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("translateInterestOps: " + of, e);
         }
     }
 }

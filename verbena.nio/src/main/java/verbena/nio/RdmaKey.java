@@ -8,6 +8,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectionKey;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.spi.Waiter;
 
 /// A channel's registration with an [RdmaSelector]: of a channel of ours, or of one of the JDK's own. What the kernel
 /// tells comes through a second key, with the JDK's selector inside.
@@ -24,8 +25,19 @@ final class RdmaKey extends AbstractSelectionKey {
     /// It waits for the selector to look.
     final AtomicBoolean isNews = new AtomicBoolean();
 
-    /// What is found in one selection; by the selecting thread.
+    /// Which key to look at after this one.
+    @Nullable
+    RdmaKey nextNews;
+
+    // By the selecting thread.
+    /// What is found in one selection.
     int found;
+    /// Where it is among the selected keys; negative when it is not.
+    int place = -1;
+    /// It is looked at in each selection.
+    boolean isHot;
+    /// It has been seen with a stream.
+    boolean isStream;
 
     RdmaKey(RdmaSelector selector, SelectableChannel channel, @Nullable Selected ours) {
         this.selector = selector;
@@ -110,19 +122,35 @@ final class RdmaKey extends AbstractSelectionKey {
         return readyOps;
     }
 
-    /// Registers with the JDK's selector, when there is something to register and it has not been done.
+    /// Registers with the JDK's selector, when there is something to register and it has not been done. Returns
+    /// whether it does so now.
     ///
     /// @throws IOException when the channel below cannot be made non-blocking
-    void join(Selector innerSelector) throws IOException {
+    boolean join(Selector innerSelector) throws IOException {
         SelectableChannel below = ours == null ? channel : ours.kernel();
         if (below == null || inner != null) {
-            return;
+            return false;
         }
         if (ours != null) {
             below.configureBlocking(false);
         }
         int ops = interestOps;
         inner = below.register(innerSelector, ours == null ? ops : ours.kernelOps(ops), this);
+        return true;
+    }
+
+    /// Has a thread that waits watch the kernel's channel; false when it watches too many.
+    boolean watch(Waiter at) {
+        SelectionKey below = inner;
+        if (below == null || !below.isValid()) {
+            return true;
+        }
+        try {
+            int ops = below.interestOps();
+            return ops == 0 || at.watch(Jdk.descriptor(below.channel()), Jdk.pollEvents(below.channel(), ops));
+        } catch (CancelledKeyException e) {
+            return true; // closed at this moment
+        }
     }
 
     /// Leaves the JDK's selector; whether it was there.

@@ -13,23 +13,18 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.StreamChannel;
 
 /// Selects channels of ours together with those of the JDK's own provider. A selector of the JDK's inside sleeps for
-/// all of them. Streams have no descriptor: a stream that may have become ready puts its keys among the `news`, and
+/// the latter. Streams have no descriptor: a stream that may have become ready puts its keys among the `news`, and
 /// wakes the sleeper ([decision 0101](../../../../../../docs/decisions/0101-one-selector-for-both.md)).
 ///
 /// Threads as [Selector] has them: one selects at a time, and holds the selector and its selected-key set.
@@ -39,27 +34,24 @@ final class RdmaSelector extends AbstractSelector {
     private final Selector inner;
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
     private final Set<SelectionKey> keysView = Collections.unmodifiableSet(keys);
-    private final Set<SelectionKey> selected = new HashSet<>();
-    private final Set<SelectionKey> selectedView = new RemovableSet<>(selected);
+    private final SelectedKeys selected = new SelectedKeys();
 
-    /// Keys to look at, by any thread.
-    private final Queue<RdmaKey> news = new ConcurrentLinkedQueue<>();
-    /// The selecting thread sleeps, or is about to.
-    private volatile boolean isAsleep;
+    /// The last of the keys to look at, by any thread; each leads to the next.
+    private final AtomicReference<@Nullable RdmaKey> news = new AtomicReference<>();
 
-    private final AtomicBoolean isWoken = new AtomicBoolean();
+    private volatile boolean isWoken;
+    private final SelectorSleep sleep;
 
     // By the selecting thread.
     /// Keys of ours to look at in each selection: what was ready, and has not been found otherwise.
-    private final Set<RdmaKey> hot = new LinkedHashSet<>();
+    private final List<RdmaKey> hot = new ArrayList<>();
     private final List<RdmaKey> found = new ArrayList<>();
     private boolean isSelecting;
-
-    private final SpinGuess spin = new SpinGuess();
 
     RdmaSelector(SelectorProvider provider) throws IOException {
         super(provider);
         this.inner = Jdk.provider().openSelector();
+        this.sleep = new SelectorSleep(inner, this::hasNews);
     }
 
     // ---- keys
@@ -83,7 +75,7 @@ final class RdmaSelector extends AbstractSelector {
             throw new ClosedSelectorException();
         }
         try {
-            key.join(inner);
+            join(key);
         } catch (IOException | CancelledKeyException e) {
             keys.remove(key);
             forget(key);
@@ -117,7 +109,7 @@ final class RdmaSelector extends AbstractSelector {
     @Override
     public Set<SelectionKey> selectedKeys() {
         checkOpen();
-        return selectedView;
+        return selected;
     }
 
     private void checkOpen() {
@@ -130,20 +122,24 @@ final class RdmaSelector extends AbstractSelector {
 
     void poke(RdmaKey key) {
         if (key.isNews.compareAndSet(false, true)) {
-            news.add(key);
+            RdmaKey before;
+            do {
+                before = news.get();
+                key.nextNews = before;
+            } while (!news.compareAndSet(before, key));
         }
-        if (isAsleep) {
-            inner.wakeup();
-        }
+        sleep.wake();
     }
 
     @Override
     public Selector wakeup() {
-        isWoken.set(true);
-        if (isAsleep) {
-            inner.wakeup();
-        }
+        isWoken = true;
+        sleep.wake();
         return this;
+    }
+
+    private boolean hasNews() {
+        return isWoken || news.get() != null;
     }
 
     // ---- selecting
@@ -193,7 +189,7 @@ final class RdmaSelector extends AbstractSelector {
             }
             isSelecting = true;
             try {
-                synchronized (selectedView) {
+                synchronized (selected) {
                     removeCancelled();
                     look(nanos);
                     int updated = report(action);
@@ -210,87 +206,92 @@ final class RdmaSelector extends AbstractSelector {
     private void look(long nanos) throws IOException {
         long start = nanos == 0 || nanos == FOREVER ? 0 : System.nanoTime();
         boolean mayWait = nanos > 0;
+        boolean mayBeReady = false;
         while (true) {
             lookAtStreams();
-            boolean sleeps = found.isEmpty() && !isWoken.get() && mayWait;
-            if (sleeps) {
-                long left = nanos == FOREVER ? FOREVER : nanos - (System.nanoTime() - start);
-                mayWait = left > 0 && sleep(left);
-            } else {
+            boolean isOver = !found.isEmpty() || isWoken || !mayWait || !isOpen();
+            if (mayBeReady || (isOver && sleep.hasKernel())) {
                 int _ = inner.selectNow();
+                collectKernel();
             }
-            collectKernel();
-            if (isWoken.getAndSet(false) || !found.isEmpty() || !mayWait || !isOpen()) {
-                if (sleeps) {
-                    lookAtStreams(); // what has come while it slept
-                }
+            if (isOver || !found.isEmpty()) {
+                isWoken = false;
                 return;
             }
+            long left = nanos == FOREVER ? FOREVER : nanos - (System.nanoTime() - start);
+            mayWait = left > 0;
+            mayBeReady = mayWait && sleep(left);
+            mayWait &= !Thread.currentThread().isInterrupted();
         }
     }
 
-    /// Sleeps until there may be something; false when the thread is interrupted.
     private boolean sleep(long nanos) throws IOException {
-        spin.begin();
-        while (news.isEmpty() && !isWoken.get() && spin.looks()) {
-            StreamChannel.drive();
-            Thread.onSpinWait();
-        }
-        if (!news.isEmpty() || isWoken.get()) {
-            spin.end();
-            return true;
-        }
-        StreamChannel.handOver();
-        isAsleep = true; // before the look at the news: a thread that adds some does so first, then reads this
+        begin();
         try {
-            if (news.isEmpty() && !isWoken.get()) {
-                begin();
-                try {
-                    int _ = nanos == FOREVER ? inner.select() : inner.select(millis(nanos));
-                } finally {
-                    end();
-                }
-            }
+            return sleep.sleep(nanos);
         } finally {
-            isAsleep = false;
-            spin.end();
+            end();
         }
-        return !Thread.currentThread().isInterrupted();
-    }
-
-    private static long millis(long nanos) {
-        return Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos + 999_999));
     }
 
     private void lookAtStreams() throws IOException {
-        RdmaKey next = news.poll();
+        RdmaKey next = news.getAndSet(null);
         while (next != null) {
-            next.isNews.set(false);
-            if (next.isValid()) {
-                if (joins(next) && next.ours() != null) {
-                    hot.add(next);
-                }
+            RdmaKey key = next;
+            next = key.nextNews;
+            key.nextNews = null;
+            key.isNews.set(false); // from now on it can be news again
+            if (key.isValid() && joins(key) && key.ours() != null && !key.isHot) {
+                key.isHot = true;
+                hot.add(key);
             }
-            next = news.poll();
         }
-        for (Iterator<RdmaKey> each = hot.iterator(); each.hasNext(); ) {
-            RdmaKey key = each.next();
-            Selected ours = key.ours();
-            int ready = ours == null || !key.isValid() ? 0 : ours.readyOps(key.interest());
-            if (ready == 0) {
-                each.remove();
+        int kept = 0;
+        for (int i = 0; i < hot.size(); i++) {
+            RdmaKey key = hot.get(i);
+            if (isReady(key)) {
+                hot.set(kept++, key);
             } else {
-                find(key, ready);
+                key.isHot = false;
             }
         }
+        while (hot.size() > kept) {
+            hot.removeLast();
+        }
+    }
+
+    private boolean isReady(RdmaKey key) {
+        Selected ours = key.ours();
+        if (ours == null || !key.isValid()) {
+            return false;
+        }
+        int ready = ours.readyOps(key.interest());
+        StreamChannel stream = ours.stream();
+        if (stream != null) {
+            if (!key.isStream) {
+                key.isStream = true;
+                sleep.addStream();
+            }
+            sleep.found(stream);
+        }
+        if (ready != 0) {
+            find(key, ready);
+        }
+        return ready != 0;
     }
 
     private boolean joins(RdmaKey key) throws IOException {
         try {
-            key.join(inner);
+            join(key);
             return true;
         } catch (ClosedChannelException | CancelledKeyException e) {
             return false; // its end cancels the key
+        }
+    }
+
+    private void join(RdmaKey key) throws IOException {
+        if (key.join(inner)) {
+            sleep.addKernel(key);
         }
     }
 
@@ -298,7 +299,11 @@ final class RdmaSelector extends AbstractSelector {
         if (!isOpen()) {
             return;
         }
-        for (SelectionKey below : inner.selectedKeys()) {
+        Set<SelectionKey> ready = inner.selectedKeys();
+        if (ready.isEmpty()) {
+            return;
+        }
+        for (SelectionKey below : ready) {
             if (below.attachment() instanceof RdmaKey key && below.isValid()) {
                 try {
                     find(key, below.readyOps());
@@ -307,7 +312,7 @@ final class RdmaSelector extends AbstractSelector {
                 }
             }
         }
-        inner.selectedKeys().clear();
+        ready.clear();
     }
 
     private void find(RdmaKey key, int ready) {
@@ -320,14 +325,19 @@ final class RdmaSelector extends AbstractSelector {
     /// Hands out what was found, and counts the keys whose ready operations are new.
     private int report(@Nullable Consumer<SelectionKey> action) {
         int updated = 0;
-        List<RdmaKey> ready = List.copyOf(found);
-        found.clear();
-        for (RdmaKey key : ready) {
-            int ops = key.found & key.interest();
-            key.found = 0;
-            if (ops != 0 && key.isValid()) {
-                updated += report(key, ops, action);
+        try {
+            for (int i = 0; i < found.size(); i++) {
+                RdmaKey key = found.get(i);
+                int ops = key.found & key.interest();
+                if (ops != 0 && key.isValid()) {
+                    updated += report(key, ops, action);
+                }
             }
+        } finally {
+            for (int i = 0; i < found.size(); i++) {
+                found.get(i).found = 0;
+            }
+            found.clear();
         }
         return updated;
     }
@@ -339,7 +349,7 @@ final class RdmaSelector extends AbstractSelector {
             checkOpen();
             return 1;
         }
-        if (selected.add(key)) {
+        if (selected.find(key)) {
             key.ready(ops);
             return 1;
         }
@@ -355,6 +365,9 @@ final class RdmaSelector extends AbstractSelector {
         Set<SelectionKey> cancelled = cancelledKeys();
         boolean hasLeft = false;
         synchronized (cancelled) {
+            if (cancelled.isEmpty()) {
+                return;
+            }
             for (SelectionKey each : cancelled) {
                 if (each instanceof RdmaKey key) {
                     hasLeft |= remove(key);
@@ -370,7 +383,11 @@ final class RdmaSelector extends AbstractSelector {
     private boolean remove(RdmaKey key) {
         keys.remove(key);
         selected.remove(key);
-        hot.remove(key);
+        if (key.isHot) {
+            hot.remove(key);
+            key.isHot = false;
+        }
+        sleep.remove(key);
         forget(key);
         boolean was = key.leave();
         deregister(key);
@@ -385,14 +402,14 @@ final class RdmaSelector extends AbstractSelector {
     protected void implCloseSelector() throws IOException {
         wakeup();
         synchronized (this) {
-            synchronized (selectedView) {
+            synchronized (selected) {
                 for (SelectionKey each : List.copyOf(keys)) {
                     if (each instanceof RdmaKey key) {
                         key.cancel();
                         boolean _ = remove(key);
                     }
                 }
-                news.clear();
+                news.set(null);
                 inner.close();
             }
         }

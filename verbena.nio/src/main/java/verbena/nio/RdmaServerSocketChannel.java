@@ -81,6 +81,12 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
 
         @Override
         @Nullable
+        StreamChannel stream() {
+            return null;
+        }
+
+        @Override
+        @Nullable
         SelectableChannel kernel() {
             return isBound ? tcp : null;
         }

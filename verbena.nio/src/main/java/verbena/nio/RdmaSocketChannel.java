@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import verbena.stream.StreamChannel;
 
 /// A socket channel whose bytes go by RDMA, or by TCP when the peer speaks no RDMA. Which [Carrier] it has is known
 /// when
@@ -77,6 +78,12 @@ final class RdmaSocketChannel extends SocketChannel {
             }
             Attempt current = attempt;
             return current != null && current.hasEnded() ? interestOps & SelectionKey.OP_CONNECT : 0;
+        }
+
+        @Override
+        @Nullable
+        StreamChannel stream() {
+            return carrier instanceof Carrier.ByStream by ? by.stream() : null;
         }
 
         @Override

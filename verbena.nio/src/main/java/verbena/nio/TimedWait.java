@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import verbena.stream.StreamChannel;
+import verbena.stream.StreamDevices;
 
 /// How a thread waits for a stream to become ready, with a time limit. Safe for use by any thread.
 final class TimedWait {
@@ -39,7 +39,7 @@ final class TimedWait {
                 if (left <= 0) {
                     return false;
                 }
-                StreamChannel.handOver();
+                StreamDevices.handOver();
                 left = changed.awaitNanos(left);
             }
             return true;

@@ -51,9 +51,14 @@ public class EventQueue<T> {
     }
 
     public final Optional<T> poll() {
+        return Optional.ofNullable(next());
+    }
+
+    /// The oldest event; null when there is none.
+    public final @Nullable T next() {
         lock.lock();
         try {
-            return Optional.ofNullable(events.poll());
+            return events.poll();
         } finally {
             lock.unlock();
         }

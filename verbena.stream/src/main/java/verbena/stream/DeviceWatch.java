@@ -6,12 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.InvalidStateException;
 import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.spi.Waiter;
 
 /// Tells the streams of a device that something has completed. All streams of the process on one device share a
 /// completion channel, which is closed after the last of them.
@@ -146,16 +148,11 @@ final class DeviceWatch {
         }
     }
 
-    /// Does the devices' work in the calling thread, as far as there is some, and tells streams what has completed.
-    static void drive() {
-        for (DeviceWatch watch : all()) {
-            if (watch.channel instanceof WaitableChannel working && working.isOpen()) {
-                try {
-                    working.poll().ifPresent(watch::bring);
-                } catch (InvalidStateException e) {
-                    // the last stream has gone at this moment
-                }
-            }
+    /// A thread that waits at a device that streams use; null when the device cannot have one.
+    static @Nullable Waiter waiter(Context at, BooleanSupplier isOver) {
+        synchronized (ALL) {
+            DeviceWatch watch = ALL.get(at);
+            return watch != null && watch.channel instanceof WaitableChannel waiting ? waiting.waiter(isOver) : null;
         }
     }
 

@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import verbena.stream.protocol.StreamMessage.Hello;
+import verbena.verbs.Context;
 import verbena.verbs.VerbsException;
 import verbena.verbs.cm.ConnectionId;
 import verbena.verbs.cm.EventChannel;
@@ -378,15 +379,9 @@ public final class StreamChannel
         return stream == null ? 0 : stream.readyOps(interestOps);
     }
 
-    /// Does the devices' work in the calling thread, which looks for a while before it waits.
-    public static void drive() {
-        DeviceWatch.drive();
-    }
-
-    /// The calling thread has asked channels for [#readyOps], and is about to wait where no device sees it. The
-    /// devices' own threads work from now on.
-    public static void handOver() {
-        DeviceWatch.handOver();
+    /// The device that carries the connection, or is to.
+    public Context context() {
+        return id.context();
     }
 
     // ---- the end

@@ -21,4 +21,9 @@ public final class Pollfds {
     public static boolean isReadable(MemorySegment pollfds, int i) {
         return (pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) & ~LinuxAbi.POLLOUT) != 0;
     }
+
+    /// Whether poll(2) has found anything about its descriptor.
+    public static boolean hasResult(MemorySegment pollfds, int i) {
+        return pollfds.get(JAVA_SHORT, (long) i * Pollfd.BYTES + Pollfd.REVENTS) != 0;
+    }
 }

@@ -12,6 +12,7 @@ import verbena.verbs.CompletionQueue;
 import verbena.verbs.Context;
 import verbena.verbs.spi.OwnedObject;
 import verbena.verbs.spi.WaitableChannel;
+import verbena.verbs.spi.Waiter;
 
 final class SoftCompletionChannel extends OwnedObject implements WaitableChannel {
     private final DeviceContext context;
@@ -91,7 +92,7 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
 
     @Override
     public Optional<CompletionQueue> take() {
-        return taken(notifications.poll());
+        return notifications.next() instanceof SoftCompletionQueue cq ? cq.taken() : Optional.empty();
     }
 
     @Override
@@ -135,11 +136,13 @@ final class SoftCompletionChannel extends OwnedObject implements WaitableChannel
         context.engines().handOver();
     }
 
+    @Override
+    public Waiter waiter(BooleanSupplier hasCome) {
+        return new SoftWaiter(context, hasCome);
+    }
+
     private static Optional<CompletionQueue> taken(Optional<CompletionQueue> notified) {
-        if (notified.isPresent() && notified.get() instanceof SoftCompletionQueue cq) {
-            cq.markNotified(false);
-        }
-        return notified;
+        return notified.isPresent() && notified.get() instanceof SoftCompletionQueue cq ? cq.taken() : notified;
     }
 
     @Override

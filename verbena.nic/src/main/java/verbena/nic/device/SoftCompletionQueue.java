@@ -55,6 +55,8 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     private boolean polling;
 
     private final AtomicBoolean notified = new AtomicBoolean();
+    /// Made once, so that no notification makes one.
+    private final Optional<CompletionQueue> itself = Optional.of(this);
     private final SpinPolicy policy = new SpinPolicy();
     /// Whether the overflow has been reported.
     private final AtomicBoolean overflowed = new AtomicBoolean();
@@ -326,6 +328,12 @@ public final class SoftCompletionQueue extends OwnedObject implements Completion
     /// Marks the queue as being in its channel, or not; returns whether that is a change.
     boolean markNotified(boolean to) {
         return notified.getAndSet(to) != to;
+    }
+
+    /// The queue, as it was taken out of its channel.
+    Optional<CompletionQueue> taken() {
+        boolean _ = markNotified(false);
+        return itself;
     }
 
     @Override

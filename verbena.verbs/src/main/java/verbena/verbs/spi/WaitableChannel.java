@@ -2,6 +2,7 @@ package verbena.verbs.spi;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import verbena.verbs.CompletionChannel;
 import verbena.verbs.CompletionQueue;
 
@@ -48,4 +49,10 @@ public interface WaitableChannel extends CompletionChannel {
 
     /// Leaves the device to other threads, because the program is about to wait for the descriptor.
     void handOver();
+
+    /// A thread of Java that waits at the device of this channel, and for more than this channel.
+    ///
+    /// @param isOver whether it has what it waits for: asked often, by the thread that waits. A change to true
+    ///     happens in the device's work, or is followed by [Waiter#wake()]
+    Waiter waiter(BooleanSupplier isOver);
 }
