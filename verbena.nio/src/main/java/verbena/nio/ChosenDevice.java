@@ -19,6 +19,11 @@ final class ChosenDevice {
 
     private ChosenDevice() {}
 
+    /// Whether one is named.
+    static boolean isNamed() {
+        return !NAME.isEmpty();
+    }
+
     /// These options with the device, if one is named.
     ///
     /// @throws verbena.verbs.VerbsException when it cannot be opened

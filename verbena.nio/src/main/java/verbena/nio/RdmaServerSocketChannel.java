@@ -153,8 +153,7 @@ final class RdmaServerSocketChannel extends ServerSocketChannel {
             }
             StreamOptions options = ChosenDevice.choose(StreamOptions.defaults());
             int ring = Math.max(options.receiveBytes(), tcp.getOption(StandardSocketOptions.SO_RCVBUF));
-            var where = at.getAddress().isAnyLocalAddress() ? new InetSocketAddress("0.0.0.0", at.getPort()) : at;
-            StreamListener made = StreamListener.bind(where, options.withBuffers(options.sendBytes(), ring));
+            StreamListener made = StreamListener.bind(at, options.withBuffers(options.sendBytes(), ring));
             made.configureBlocking(false);
             made.onReadiness(this::onReadiness);
             Routes.listensForBoth(at.getPort());

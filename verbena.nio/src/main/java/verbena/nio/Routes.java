@@ -10,6 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.VerbsException;
+import verbena.verbs.cm.EventChannel;
+import verbena.verbs.cm.PortSpace;
 
 /// Which connections go by RDMA, and how long a peer may take to show that it speaks it. The rules are system
 /// properties, read when the class is loaded:
@@ -19,8 +22,10 @@ import org.jspecify.annotations.Nullable;
 /// - `verbena.nio.wait`: milliseconds for a peer on another host to answer, 1000 by default. One that does not answer
 ///   is not asked again for a minute.
 ///
-/// A peer on this host is given ten seconds: a device of this process answers for ports where no program listens. A
-/// listener that refuses RDMA and takes TCP is not asked for RDMA again for ten seconds.
+/// Within this host a connection goes through its memory where a process has the port there, which is known without
+/// asking it; and by TCP otherwise, unless `verbena.nio.device` names a device. A peer on this host is given ten
+/// seconds to answer. A listener of another host that refuses RDMA and takes TCP is not asked for RDMA again for ten
+/// seconds.
 final class Routes {
     private static final System.Logger LOG = System.getLogger("verbena.nio");
 
@@ -56,7 +61,19 @@ final class Routes {
         if (TCP.match(peer) || !RDMA.match(peer)) {
             return false;
         }
+        if (!ChosenDevice.isNamed() && isWithin(peer.getAddress())) {
+            return isServedWithin(peer);
+        }
         return isOver(SILENT.get(peer.getAddress())) && isOver(TCP_ONLY.get(peer));
+    }
+
+    private static boolean isServedWithin(InetSocketAddress peer) {
+        try {
+            return EventChannel.isServedWithin(PortSpace.TCP, peer);
+        } catch (VerbsException | LinkageError e) {
+            fellBack(peer, e);
+            return false;
+        }
     }
 
     private static boolean isOver(@Nullable Long until) {

@@ -51,19 +51,27 @@ class MixedPeersTest {
     }
 
     @Test
-    void aListenerThatRefusesRdmaIsNotAskedAgainAtOnce() throws IOException {
+    void withinTheHostAListenerWithoutRdmaIsKnownBeforeItIsAsked() throws IOException {
         InetSocketAddress at;
         try (ServerSocketChannel listener = theirs.openServerSocketChannel().bind(Providers.anyPort())) {
             at = (InetSocketAddress) listener.getLocalAddress();
-            assertThat(Routes.triesRdma(at)).isTrue();
-            try (SocketChannel client = ours.openSocketChannel()) {
-                assertThat(client.connect(at)).isTrue();
-            }
             assertThat(Routes.triesRdma(at)).isFalse();
         }
+        assertThat(Routes.triesRdma(at)).as("no listener at all").isFalse();
         try (ServerSocketChannel _ = ours.openServerSocketChannel().bind(at)) {
             assertThat(Routes.triesRdma(at)).as("the listener of this process").isTrue();
         }
+        assertThat(Routes.triesRdma(at)).as("the listener has gone").isFalse();
+    }
+
+    @Test
+    void aListenerOfAnotherHostThatRefusesRdmaIsNotAskedAgainAtOnce() throws IOException {
+        var at = new InetSocketAddress(InetAddress.ofLiteral("10.255.255.254"), 4_711);
+        assertThat(Routes.triesRdma(at)).isTrue();
+        Routes.takesTcpOnly(at);
+        assertThat(Routes.triesRdma(at)).isFalse();
+        Routes.listensForBoth(at.getPort());
+        assertThat(Routes.triesRdma(at)).isTrue();
     }
 
     @Test
@@ -182,7 +190,7 @@ class MixedPeersTest {
     }
 
     @Test
-    void aListenerAtAllAddressesIsReachedByIp4AndIp6() throws IOException {
+    void aListenerAtAllAddressesIsReachedByRdmaOverIp4AndIp6() throws IOException {
         try (ServerSocketChannel listener = ours.openServerSocketChannel().bind(new InetSocketAddress(0))) {
             int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             for (String host : new String[] {"127.0.0.1", "::1"}) {
@@ -190,6 +198,8 @@ class MixedPeersTest {
                     client.connect(new InetSocketAddress(InetAddress.ofLiteral(host), port));
                     try (SocketChannel server = listener.accept()) {
                         exchange(client, server);
+                        assertThat(client.toString()).doesNotContain("TCP");
+                        assertThat(client.getRemoteAddress()).isEqualTo(server.getLocalAddress());
                     }
                 }
             }

@@ -69,7 +69,7 @@ public final class StreamListener implements Channel {
 
     /// Listens with options, which hold for all connections.
     ///
-    /// @param at `0.0.0.0` for all addresses; port 0 for any that is free
+    /// @param at `0.0.0.0` for all IPv4 addresses, `::` for all of both families; port 0 for any that is free
     /// @throws BindException when the address is not this host's, or the port is taken
     /// @throws UnresolvedAddressException when the name of the address was not resolved
     public static StreamListener bind(InetSocketAddress at, StreamOptions options) throws SocketException {

@@ -1,5 +1,6 @@
 package verbena.verbs.cm;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import verbena.verbs.ConnectionException;
 import verbena.verbs.Context;
 import verbena.verbs.Gid;
 import verbena.verbs.InUseException;
@@ -92,6 +94,14 @@ public final class EventChannel implements VerbsObject {
     public static EventChannel openNearest(
             Function<Gid, Optional<Context>> devices, Function<Gid, Optional<Context>> within) {
         return new EventChannel(Optional.empty(), devices, true, within);
+    }
+
+    /// Whether a connection of [#openNearest()] to this address and port would go through the memory of this host: a
+    /// process has the port there. Opens no device.
+    ///
+    /// @throws ConnectionException when no address of this host reaches the peer's
+    public static boolean isServedWithin(PortSpace space, InetSocketAddress peer) {
+        return LocalDevices.isServedWithin(space, LocalDevices.towards(Optional.empty(), peer.getAddress()), peer);
     }
 
     /// A channel whose connections all use one device.
